@@ -49,13 +49,25 @@ std::string to_text(const Shape& shape) {
     return text + "]";
 }
 
-std::shared_ptr<std::byte[]> allocate(int64_t bytes) {
-    // Large arrays use huge pages if the system grants them: strided tiles touch one page per row.
-    constexpr int64_t huge_page = 2 << 20;
-    const auto alignment = static_cast<std::align_val_t>(bytes >= 2 * huge_page ? huge_page : 64);
+namespace {
+
+std::shared_ptr<std::byte[]> allocate_at(int64_t bytes, int64_t multiple) {
+    const auto alignment = static_cast<std::align_val_t>(multiple);
     auto* memory = static_cast<std::byte*>(operator new(static_cast<size_t>(bytes) + 64, alignment));
-    if (bytes >= 2 * huge_page) madvise(memory, static_cast<size_t>(bytes), MADV_HUGEPAGE);
     return {memory, [alignment](std::byte* p) { operator delete(p, alignment); }};
+}
+
+}  // namespace
+
+std::shared_ptr<std::byte[]> allocate(int64_t bytes) {
+    // Strided tiles touch one page per row.
+    return bytes >= 2 * huge_page_bytes ? allocate_huge(bytes) : allocate_at(bytes, 64);
+}
+
+std::shared_ptr<std::byte[]> allocate_huge(int64_t bytes) {
+    auto memory = allocate_at(bytes, huge_page_bytes);
+    madvise(memory.get(), static_cast<size_t>(bytes), MADV_HUGEPAGE);
+    return memory;
 }
 
 Array Array::uninitialised(std::string name, Dtype dtype, Shape shape) {

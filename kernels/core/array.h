@@ -69,5 +69,8 @@ Array listed(std::string name, const ChosenRows& rows);
 
 // 64-byte aligned uninitialised memory: a page is placed near the thread that first writes it.
 std::shared_ptr<std::byte[]> allocate(int64_t bytes);
+// The same on huge pages, if the system grants them.
+constexpr int64_t huge_page_bytes = 2 << 20;
+std::shared_ptr<std::byte[]> allocate_huge(int64_t bytes);
 
 }  // namespace sawtooth

@@ -16,8 +16,7 @@ std::string_view name_of(Pace pace);  // "faster", "cannot_tell"
 struct Comparison {
     Pace pace = Pace::cannot_tell;
     // How many times faster the first is than the second, with an interval that misses the true ratio in at
-    // most 1 of 100 comparisons if only chance moves the repeats. Two equal chains of hundreds of launches
-    // may differ for a whole run, which no number of repeats shows. It ends at 0 or infinity if there are too
+    // most 1 of 100 comparisons if only chance moves the repeats. It ends at 0 or infinity if there are too
     // few repeats.
     double ratio = 0, low = 0, high = 0;
 };

@@ -43,7 +43,7 @@ void PlanBuilder::launch_steps(LaunchInfo info, const Side& items, int64_t count
 
 std::shared_ptr<void> PlanBuilder::allocate(int64_t bytes, bool zeroed) {
     // Bytes of ones are a NaN in every float: a kernel that reads what nothing wrote cannot be right by luck.
-    const std::shared_ptr<std::byte[]> memory = sawtooth::allocate(bytes);
+    const std::shared_ptr<std::byte[]> memory = arena_.take(bytes);
     std::memset(memory.get(), zeroed ? 0 : 0xFF, static_cast<size_t>(bytes));
     plan_.buffers.emplace_back(memory.get(), static_cast<size_t>(bytes));
     return {memory, memory.get()};

@@ -4,6 +4,7 @@
 
 #include "kernels/core/grid.h"
 #include "kernels/core/plan_builder.h"
+#include "kernels/cpu/arena.h"
 #include "kernels/cpu/pool.h"
 
 namespace sawtooth::cpu {
@@ -33,6 +34,8 @@ class PlanBuilder : public sawtooth::PlanBuilder {
     const void* load(const Array& array, Storage storage) override;
     Fetch fetch() override;
     Copy copy() const override;
+
+    Arena arena_;
 };
 
 }  // namespace sawtooth::cpu
