@@ -20,10 +20,6 @@ constexpr double least_roundings = 8;
 // Where rounding moves neighbours by a good part of their size, it decides between branches or feeds a
 // recurrence that diverges, and few draws show how far a number may go.
 constexpr double unsure = 4, good_part = 0.25;
-// Where a rounding grows by so much, a number was divided by one that almost vanished. Such an error has no
-// typical size: in one of 10,000 settings it was 1,600 times what all draws had shown. Up to a few times the
-// size of the numbers around it, it says nothing about the kernel.
-constexpr double too_much_growth = 0x1p12, few_sizes = 4;
 // The spread of a number is estimated from this many draws, and from at least as many samples, those of its
 // neighbours included. Neighbours may share one rounding, which few draws can all leave small: with 4 draws
 // one of 2000 settings of attention was called wrong for that.
@@ -139,16 +135,6 @@ class Squares {
     std::vector<double> sums_;
 };
 
-// The root mean square of the finite neighbours of a number.
-double size_around(const Array& array, int64_t number) {
-    const Numbers numbers(array);
-    const int64_t group = group_of(array), first = number / group * group,
-                  last = std::min(first + group, numbers.count());
-    double squares = 0;
-    for (int64_t i = first; i < last; ++i) squares += std::isfinite(numbers[i]) ? numbers[i] * numbers[i] : 0;
-    return std::sqrt(squares / static_cast<double>(last - first));
-}
-
 struct Draw {
     Arrays outputs;
     bool multiplies_infinity;
@@ -240,7 +226,6 @@ std::optional<Error> add_spread(const Family& family, const DefinitionRequest& r
 OutputVerdict judge(const Array& got, const Expected& expected, const Rounding& rounding, Storage storage) {
     const Array& want = expected.want;
     const double arithmetic = want.dtype == Dtype::int32 ? 0 : rounding.arithmetic;
-    const double unit = std::max({rounding.arithmetic, rounding.narrow, rounding.stored});
     const Numbers is(got), should(want);
     const Stored stored(want.dtype == Dtype::f64 ? storage : Storage::f32);
     OutputVerdict verdict;
@@ -271,13 +256,6 @@ OutputVerdict judge(const Array& got, const Expected& expected, const Rounding& 
             squares += right * right;
             off += error * error;
             uncertain += bound * bound;
-        }
-        if (error > bound && std::isfinite(error) && spread > 0) {
-            const double size = size_around(want, w);
-            if (spread > too_much_growth * unit * size && error <= few_sizes * size) {
-                uncertain = INFINITY;
-                return;
-            }
         }
         if (error > bound) ++verdict.elements;
         const double share = error == 0 ? 0 : bound > 0 ? error / bound : INFINITY;
