@@ -320,7 +320,7 @@ ControlColumns columns_for(const LabState& lab, float width) {
         if (row.renews != Renews::figures) consider(row);
     for (const Parameter& row : run_rows()) consider(row);
     ControlColumns columns;
-    columns.name = std::min(name + units(12), width * 0.42f);
+    columns.name = std::min(name + units(12), width * 0.5f);
     columns.control = std::max(width - units(12) - columns.name, units(48));
     return columns;
 }

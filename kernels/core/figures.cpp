@@ -1,8 +1,10 @@
 #include "kernels/core/figures.h"
 
 #include <algorithm>
+#include <climits>
 #include <cmath>
 #include <complex>
+#include <optional>
 
 #include "kernels/core/comparison.h"
 #include "kernels/core/correctness.h"
@@ -176,8 +178,10 @@ Line reference_line(const Array& reference, const DrawnLine& line, const View& v
     return points;
 }
 
-// Whether both agree where the reference is known, within 1e-6 of the largest value, which no eye can see.
-bool agree(const Array& output, const Array& reference, const DrawnLine& line) {
+// The power of ten, from 1e-6, of the largest value within which both agree where the reference is known.
+// Absent if they differ by more than a thousandth of it, which an eye sees.
+std::optional<int> power_of_agreement(const Array& output, const Array& reference, const DrawnLine& line) {
+    constexpr int least = -6, most = -3;
     double largest = 0, furthest = 0;
     bool is_known = !reference.rows, is_finite = true;
     each_known(reference, line, [&](int64_t at, std::complex<double> truth) {
@@ -187,7 +191,10 @@ bool agree(const Array& output, const Array& reference, const DrawnLine& line) {
         largest = std::max(largest, std::abs(truth));
         furthest = std::max(furthest, distance);
     });
-    return is_known && is_finite && furthest <= 1e-6 * largest;
+    if (!is_known || !is_finite) return {};
+    for (int power = least; power <= most; ++power)
+        if (furthest <= std::pow(10.0, power) * largest) return power;
+    return {};
 }
 
 }  // namespace
@@ -209,22 +216,24 @@ Figure output_figure(const Result& result, const View& view, const Array& refere
                                place_axis(line.place, line.length), {.label = reference.name});
     figure.chosen_by = line.chosen_by;
     figure.marks.push_back(reference_line(reference, line, view, part_of));
-    int agreeing = 0;
+    int agreeing = 0, power = INT_MIN;
     Line agreed;
     for (const VariantResult& variant : result.variants) {
         const Array* const output = find(variant.outputs, reference.name);
         if (!output) continue;
         Line drawn = line_of(variant.name, ink_of(variant), points(*output));
-        if (!agree(*output, reference, line)) {
+        const auto agreement = power_of_agreement(*output, reference, line);
+        if (!agreement) {
             figure.marks.push_back(std::move(drawn));
             continue;
         }
         agreed = std::move(drawn);
+        power = std::max(power, *agreement);
         ++agreeing;
     }
     if (agreeing == 1) figure.marks.push_back(std::move(agreed));
     if (agreeing < 2) return figure;
-    agreed.label = std::to_string(agreeing) + " agree within 1e-6";
+    agreed.label = std::to_string(agreeing) + " agree within 1e" + std::to_string(power);
     agreed.ink = {Ink::Role::highlight};
     figure.marks.insert(figure.marks.begin() + 1, std::move(agreed));
     return figure;
