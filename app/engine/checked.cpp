@@ -148,8 +148,9 @@ Outcome<CheckReport> checked_report(const CheckReport& answer, const CheckReques
     CheckReport report = answer;
     const auto refuse = [](const std::string& words) { return Error::failure("the report has " + words); };
     if (report.family != family.name) return refuse("another family");
-    if (report.tried < 0 || report.next < 0 || report.trying_number < 0 || report.size < 0 || report.given_up < 0 ||
-        report.cannot_judge < 0 || report.judged < report.cannot_judge || !is_duration(report.seconds))
+    if (report.tried < 0 || report.next < 0 || report.trying_number < 0 || report.size < 0 ||
+        report.given_up < 0 || report.cannot_judge < 0 || report.judged < report.cannot_judge ||
+        !is_duration(report.seconds))
         return refuse("impossible counts");
     const auto take = [&](Request& request) { return fault_in_drawn(request, asked.base, family); };
     if (report.trying)
