@@ -223,7 +223,7 @@ Figure output_figure(const Result& result, const View& view, const Array& refere
         if (!output) continue;
         Line drawn = line_of(variant.name, ink_of(variant), points(*output));
         const auto agreement = power_of_agreement(*output, reference, line);
-        if (!agreement) {
+        if (!agreement || variant.verdict() == Verdict::wrong) {  // which stands by itself
             figure.marks.push_back(std::move(drawn));
             continue;
         }

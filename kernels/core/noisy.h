@@ -77,7 +77,7 @@ class Noisy {
         Rounding rounding;
         uint64_t random = 0;  // of the last operation
         uint64_t draw = 0;
-        double lean = 0;                   // in units of the arithmetic
+        double lean = 0;                   // of every rounding, in units of it
         bool multiplies_infinity = false;  // since the begin of its NoiseScope
 
         double next() { return share(random += 0x9E3779B97F4A7C15u); }

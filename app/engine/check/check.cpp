@@ -154,7 +154,7 @@ class Check {
         if (news_) news_(report_);
     }
 
-    // Kernels with another jitter are others.
+    // Another jitter needs other kernels.
     std::optional<Error> open_for(const Request& request) {
         if (request.jitter == jitter_) return {};
         auto machine = runner_.machine(request, family_);
