@@ -112,6 +112,39 @@ TEST_CASE("flushing small numbers may cost as much as inputs multiply them", "[j
     CHECK(expected.front().flushed == Approx(FLT_MIN * 1e10));
 }
 
+TEST_CASE("after a state that rounding sends elsewhere nothing of its sequence is judged", "[judge]") {
+    const Family& memory = *find_family("memory");
+    const Parameters parameters = settled(memory, {{"batch", int64_t{2}},
+                                                   {"length", int64_t{1540}},
+                                                   {"d", int64_t{2}},
+                                                   {"slot_count", int64_t{40}},
+                                                   {"chunk", int64_t{48}},
+                                                   {"rule", "lattice"},
+                                                   {"normalise", false}});
+    Arrays inputs = generated_inputs(memory, parameters, false, 1);
+    // Small numbers stay near their definition; with large ones, every chunk multiplies its slots.
+    const auto values = find(inputs, "v")->as<float>();
+    for (float& x : values.first(1540 * 2)) x *= 0.01f;
+    for (float& x : values.last(1540 * 2)) x *= 3;
+    const DefinitionRequest request{*memory.variant("lattice_gla"), parameters, inputs};
+    std::vector<Expected> outputs;
+    auto exact = memory.definition(request);
+    REQUIRE(exact);
+    for (Array& array : *exact) outputs.push_back({std::move(array)});
+    REQUIRE_FALSE(add_spread(memory, request, {.arithmetic = 0x1p-24}, 1, outputs));
+    for (const Expected& output : outputs) {
+        if (output.want.name != "y" && output.want.name != "m") continue;
+        INFO(output.want.name);
+        const auto half = output.spread.begin() + static_cast<std::ptrdiff_t>(output.spread.size() / 2);
+        const auto is_unknown = [](float spread) { return std::isnan(spread); };
+        CHECK(std::none_of(output.spread.begin(), half, is_unknown));
+        const auto lost = std::find_if(half, output.spread.end(), is_unknown);
+        CHECK(lost != output.spread.end());
+        CHECK((output.want.name == "m" ? lost == half : lost > half));
+        CHECK(std::all_of(lost, output.spread.end(), is_unknown));
+    }
+}
+
 TEST_CASE("bits that change from run to run are wrong", "[judge]") {
     const Array first = numbers(Dtype::f32, {1, 2, 3}), later = numbers(Dtype::f32, {1, 2.5, 3});
     CHECK_FALSE(changed_since(first, first));

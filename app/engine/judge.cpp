@@ -4,6 +4,7 @@
 #include <cfloat>
 #include <cmath>
 #include <future>
+#include <set>
 #include <system_error>
 
 #include "app/engine/compare.h"
@@ -135,6 +136,45 @@ class Squares {
     std::vector<double> sums_;
 };
 
+// Where the numbers of a position move by `good_part` of the size of their sequence, a state that follows a
+// rule that is not linear may go another way, and all draws the same one: what comes later is unknown, and so
+// are outputs without positions. The first dimension counts sequences.
+void forget_after_divergence(const Family& family, std::vector<Expected>& outputs) {
+    std::set<int64_t> diverged;
+    const auto forget = [](Expected& output, int64_t first, int64_t last) {
+        std::fill(output.spread.begin() + first, output.spread.begin() + last, NAN);
+    };
+    for (Expected& output : outputs) {
+        const int axis = family.sequence_axis_of(output.want.name);
+        if (axis < 1 || output.want.dtype == Dtype::int32) continue;
+        const Shape& shape = output.want.shape;
+        const int64_t outer = count_of(Shape(shape.begin(), shape.begin() + axis));
+        const int64_t positions = shape[static_cast<size_t>(axis)];
+        const Numbers want(output.want);
+        const int64_t each = outer * positions > 0 ? want.count() / (outer * positions) : 0;
+        for (int64_t o = 0; o < outer; ++o) {
+            const int64_t first = o * positions * each, last = first + positions * each;
+            double squares = 0;
+            for (int64_t i = first; i < last; ++i) squares += std::isfinite(want[i]) ? want[i] * want[i] : 0;
+            const double most = good_part * std::sqrt(squares / static_cast<double>(last - first));
+            const auto moved = std::find_if(output.spread.begin() + first, output.spread.begin() + last,
+                                            [&](float spread) { return spread > unsure * most; });
+            const int64_t at = moved - output.spread.begin();
+            if (at == last) continue;
+            forget(output, at / each * each, last);
+            diverged.insert(o / (outer / shape[0]));
+        }
+    }
+    for (Expected& output : outputs) {
+        if (family.sequence_axis_of(output.want.name) >= 0 || output.want.shape.empty()) continue;
+        const int64_t sequences = output.want.shape[0];
+        for (const int64_t sequence : diverged) {
+            const int64_t each = Numbers(output.want).count() / sequences;
+            if (sequence < sequences) forget(output, sequence * each, (sequence + 1) * each);
+        }
+    }
+}
+
 struct Draw {
     Arrays outputs;
     bool multiplies_infinity;
@@ -220,6 +260,7 @@ std::optional<Error> add_spread(const Family& family, const DefinitionRequest& r
         outputs[i].flushed = flushed;
         outputs[i].may_become_nan = multiplies_infinity;
     }
+    if (family.diverges) forget_after_divergence(family, outputs);
     return {};
 }
 

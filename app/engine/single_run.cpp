@@ -25,13 +25,6 @@ const std::string copy_words = "a copy of the same size";
 // From this size on the rate of a copy no longer depends on its size.
 double copied_bytes(double bytes) { return std::min(bytes, static_cast<double>(256 << 20)); }
 
-int sequence_axis_of(const Family& family, const std::string& output) {
-    const ArraySpec* const spec = family.array(output);
-    if (!spec || family.sequence_axis.empty()) return -1;
-    const auto found = std::find(spec->dimensions.begin(), spec->dimensions.end(), family.sequence_axis);
-    return found == spec->dimensions.end() ? -1 : static_cast<int>(found - spec->dimensions.begin());
-}
-
 std::vector<Metric> metrics_of(const VariantResult& variant, const Result& result) {
     if (!variant.time) return {};
     const double seconds = variant.time->median / 1e6;
@@ -223,7 +216,7 @@ void SingleRun::compare_outputs(VariantResult& made) const {
     const auto* const expected = prepared_.definitions.known(source(), variant);
     for (const Array& output : made.outputs) {
         if (const Array* const wanted = reference_of(prepared_.reference, made.name, output))
-            made.errors.push_back(compare(output, *wanted, sequence_axis_of(family, output.name)));
+            made.errors.push_back(compare(output, *wanted, family.sequence_axis_of(output.name)));
         set_verdict(made, first_verdict(output, variant, expected));
     }
 }

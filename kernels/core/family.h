@@ -192,6 +192,9 @@ struct Family {
     std::string sequence_axis;
     // Whether no output depends on later positions along that axis; null: never.
     bool (*causal)(const Parameters&) = nullptr;
+    // Whether the state passed along that axis follows a rule that is not linear: rounding may send two
+    // sequences apart for good.
+    bool diverges = false;
     std::vector<BenchCase> (*bench_cases)(Backend) = nullptr;
     std::vector<FigureSweep> (*sweeps)(const Parameters&) = nullptr;
     std::vector<Figure> (*figures)(const Result&, const View&) = nullptr;
@@ -202,6 +205,7 @@ struct Family {
     bool has_kernels() const;
     const Parameter* parameter(std::string_view name) const;
     const ArraySpec* array(std::string_view name) const;
+    int sequence_axis_of(std::string_view output) const;  // -1 if there is none
     const Variant* variant(std::string_view name) const;
     Parameters defaults() const;
     // Effective parameters: the default of unused ones, the limit of those beyond it. Equal effective

@@ -320,6 +320,7 @@ Family make_family() {
     family.work = work;
     family.sequence_axis = "length";
     family.causal = [](const Parameters&) { return true; };
+    family.diverges = true;
     family.bench_cases = bench_cases;
     family.sweeps = sweeps;
     family.figures = figures;
