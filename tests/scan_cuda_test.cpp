@@ -285,6 +285,22 @@ TEST_CASE("NaN and infinities stay in their column on CUDA and do not reach back
     }
 }
 
+TEST_CASE("an infinite first gate multiplies the state 0 before it on CUDA", "[scan][cuda][gpu]") {
+    cuda::Device* const device = gpu();
+    if (!device) return;
+    const int64_t length = GENERATE(1, 2, 300), channels = GENERATE(1, 16);
+    const auto parameters = scan_parameters(sized(1, length, channels, {{"op", "linear"}}));
+    Arrays inputs = scan_inputs(parameters);
+    find(inputs, "a")->as<float>()[0] = INFINITY;
+    const auto reference = scan_family().reference(parameters, inputs, {});
+    REQUIRE(std::isnan((*reference)[0].as<double>()[0]));
+    for (const std::string& variant : variant_names()) {
+        const Arrays outputs = run_on_device(*device, scan_family(), variant, parameters, inputs);
+        INFO(variant << " length " << length << " channels " << channels);
+        CHECK(differing_in_kind(outputs[0], (*reference)[0]) == 0);
+    }
+}
+
 TEST_CASE("a hundred runs of look-back give the same bits", "[scan][cuda][gpu]") {
     cuda::Device* const device = gpu();
     if (!device) return;

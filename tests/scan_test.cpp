@@ -218,6 +218,21 @@ TEST_CASE("NaN and infinities stay in their column and do not reach back", "[sca
     }
 }
 
+TEST_CASE("an infinite first gate multiplies the state 0 before it", "[scan][cpu]") {
+    const int64_t length = GENERATE(1, 2, 300), channels = GENERATE(1, 16);
+    const auto parameters = scan_parameters(
+        {{"batch", int64_t{1}}, {"length", length}, {"channels", channels}, {"op", "linear"}});
+    Arrays inputs = scan_inputs(parameters);
+    find(inputs, "a")->as<float>()[0] = INFINITY;
+    const auto reference = scan_family().reference(parameters, inputs, {});
+    REQUIRE(std::isnan((*reference)[0].as<double>()[0]));
+    for (const std::string& variant : variant_names()) {
+        const Ran run = run_scan(variant, parameters, inputs, pool());
+        INFO(variant << " length " << length << " channels " << channels);
+        CHECK(differing_in_kind(run.outputs[0], (*reference)[0]) == 0);
+    }
+}
+
 TEST_CASE("gates of zero restart the recurrence and gates of one make it a sum", "[scan][cpu]") {
     const auto parameters = scan_parameters({{"batch", int64_t{1}},
                                              {"length", int64_t{300}},

@@ -29,7 +29,7 @@ struct FromInputs {
         OP::Input in[1];
         load_planes<device::X>(given.in, geometry.at(batch, step, column), in);
         const State state = OP::lift(in[0]);
-        if (step > 0 || !given.initial) return state;
+        if (step > 0) return state;
         return OP::join(start_state<OP>(given.initial, batch * given.channels + column), state);
     }
 };

@@ -9,10 +9,10 @@ namespace {
 
 // Of these the one is taken that tries most that is new.
 constexpr int candidates = 24;
-constexpr int64_t requests_on_cpu = 100, requests_on_cuda = 50;  // of a variant
+constexpr int64_t requests_on_cpu = 100, requests_on_cuda = 45;  // of a variant
 // A kernel takes up to a second to compile, everything else a few milliseconds: on a GPU only one Request of
 // so many, and a variant's first few, have kernels of their own.
-constexpr int64_t requests_per_kernel = 5;
+constexpr int64_t requests_per_kernel = 6;
 constexpr size_t first_kernels = 2;
 // A GPU has tiles of hundreds of rows, and a machine with more cores.
 constexpr double usual_operations = 2e6, many_operations = 1e7, most_on_cuda = 2e7;
@@ -165,8 +165,8 @@ Parameters Battery::least_tried_kernels(const Variant& variant) {
     const auto least = std::min_element(compiled.begin(), compiled.end(),
                                         [](const auto& a, const auto& b) { return a.used < b.used; });
     Parameters kept = least->values;
-    // Many kernels are compiled for widths as well: every second time these are the same too.
-    if (++least->used % 2 == 0)
+    // Many kernels are compiled for widths as well: two times of three these are the same too.
+    if (++least->used % 3 != 0)
         for (const auto& [name, value] : least->widths.values) kept.set(name, value);
     return kept;
 }
