@@ -52,6 +52,15 @@ TEST_CASE("a worker gives the same bits as this process", "[worker]") {
         CHECK((*local)->variants[v].errors[0].max_abs == seen->result->variants[v].errors[0].max_abs);
 }
 
+TEST_CASE("what launched a worker may write after it left", "[worker]") {
+    const TemporaryFolder folder;
+    const std::string log = folder.path() + "/log";
+    WorkerLink link("");
+    REQUIRE(link.run(scan_on(worker_command() + "; sleep 2; echo whole > " + log, 1000), {}, {}));
+    link.finish(30);
+    CHECK(std::filesystem::exists(log));
+}
+
 TEST_CASE("an engine runs a Request with a worker there and gets its figures from there", "[worker]") {
     Engine engine("", [] {});
     const uint64_t ticket = engine.run(scan_on(worker_command()), {});

@@ -338,6 +338,11 @@ WorkerLink::~WorkerLink() {
     if (worker_) worker_->leave();
 }
 
+void WorkerLink::finish(double seconds) {
+    if (worker_) worker_->process.end(seconds);
+    worker_.reset();
+}
+
 Outcome<WorkerLink::Seen> WorkerLink::run(const Request& request, const std::optional<View>& view,
                                           std::stop_token stop, const OnNews& news) {
     Job job(*this, request, std::move(stop), news);

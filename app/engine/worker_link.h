@@ -64,6 +64,8 @@ class WorkerLink {
 
     // Starts a worker for jobs like this one if the last was stopped, without waiting for it.
     void warm_up(const Request& request);
+    // Ends the worker, which may take that long: its launcher may still have something to write.
+    void finish(double seconds);
     // From now on does not wait for the worker of a stopped job. Any thread.
     void leave_when_stopped() { leaves_ = true; }
 

@@ -128,11 +128,9 @@ class Sanitizing {
                       " --tool " + task.tool + " --log-file " + quoted(log.path()) + " " +
                       quoted(std::filesystem::read_symlink("/proc/self/exe").string()) + " worker" +
                       (cache_directory_.empty() ? "" : " --cache-dir " + quoted(cache_directory_));
-        Outcome<CheckReport> report = Error::cancelled();
-        {
-            WorkerLink link(cache_directory_);  // the tool writes the rest of its log when the worker leaves
-            report = link.check(own, stop_);
-        }
+        WorkerLink link(cache_directory_);
+        Outcome<CheckReport> report = link.check(own, stop_);
+        link.finish(patience);  // the tool writes the rest of its log when the worker leaves
         const auto text = read_file(log.path(), longest_log);
         const std::string found = text ? first_report(*text) : text.error().text;
         const std::lock_guard lock(mutex_);
