@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "kernels/core/array.h"
@@ -23,8 +24,9 @@ struct Plan {
     bool dry = false;  // only counts bytes: nothing is allocated, launches are never started
     std::vector<std::shared_ptr<const void>> memory;  // keeps the memory of the launches alive
     std::vector<std::span<std::byte>> buffers;        // the same in host memory, to flush from the caches
-    int64_t memory_bytes = 0;                         // on the backend of the launches
-    int64_t launch_bytes = 0;                         // in host memory, of the launches themselves
+    std::vector<std::string> kernels;  // of a dry plan on CUDA: file, entry, defines; each once
+    int64_t memory_bytes = 0;          // on the backend of the launches
+    int64_t launch_bytes = 0;          // in host memory, of the launches themselves
     // Untimed, before every repeat: restores what a run destroys; may be empty.
     std::function<void(Queue&)> reset;
     std::vector<Launch> launches;

@@ -116,6 +116,8 @@ const PlanBuilder::Ready* PlanBuilder::prepare(LaunchInfo info, const Grid& grid
             return nullptr;
         }
         kernel = std::move(*made);
+    } else {
+        note(source);
     }
     info = on_grid(std::move(info), grid.extent(), grid.formula());
     info.block = {source.threads, 1, 1};
@@ -128,6 +130,15 @@ const PlanBuilder::Ready* PlanBuilder::prepare(LaunchInfo info, const Grid& grid
     }
     return &keep(
         Ready{std::make_shared<const LaunchInfo>(std::move(info)), std::move(kernel), source.shared_bytes});
+}
+
+void PlanBuilder::note(const KernelSource& source) {
+    std::string words = source.file + " " + source.entry;
+    for (const Define& define : source.defines) words += " " + define.name + "=" + define.value;
+    words +=
+        " THREADS=" + std::to_string(source.threads) + " SHARED_BYTES=" + std::to_string(source.shared_bytes);
+    auto& all = plan_.kernels;
+    if (std::find(all.begin(), all.end(), words) == all.end()) all.push_back(std::move(words));
 }
 
 void PlanBuilder::Ready::start(Queue& queue, const void* arguments) const {

@@ -82,6 +82,8 @@ class PlanBuilder : public sawtooth::PlanBuilder {
     // Compiles the kernel; null after a failure. The result lives as long as the plan.
     const Ready* prepare(LaunchInfo info, const Grid& grid, const KernelSource& source);
 
+    void note(const KernelSource& source);
+
     std::shared_ptr<void> allocate(int64_t bytes, bool zeroed) override;
     const void* load(const Array& array, Storage storage) override;
     Fetch fetch() override;

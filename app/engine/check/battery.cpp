@@ -9,10 +9,10 @@ namespace {
 
 // Of these the one is taken that tries most that is new.
 constexpr int candidates = 24;
-constexpr int64_t requests_on_cpu = 100, requests_on_cuda = 45;  // of a variant
+constexpr int64_t requests_on_cpu = 100, requests_on_cuda = 55;  // of a variant
 // A kernel takes up to a second to compile, everything else a few milliseconds: on a GPU only one Request of
 // so many, and a variant's first few, have kernels of their own.
-constexpr int64_t requests_per_kernel = 6;
+constexpr int64_t requests_per_kernel = 5;
 constexpr size_t first_kernels = 2;
 // A GPU has tiles of hundreds of rows, and a machine with more cores.
 constexpr double usual_operations = 2e6, many_operations = 1e7, most_on_cuda = 2e7;
@@ -65,6 +65,23 @@ std::string place_in_tiles(const Tiling& tiling, int64_t length) {
     return count_of_tiles(tiling, length) + ", " + where;
 }
 
+// "FILE ENTRY" of "FILE ENTRY DEFINE=VALUE …".
+std::string name_of_kernel(const std::string& source) {
+    return source.substr(0, source.find(' ', source.find(' ') + 1));
+}
+
+// "FILE ENTRY DEFINE=VALUE" for each.
+std::set<std::string> facts_of_defines(const std::string& source) {
+    const std::string kernel = name_of_kernel(source);
+    std::set<std::string> facts;
+    for (size_t start = kernel.size(); start < source.size();) {
+        const size_t end = std::min(source.find(' ', start + 1), source.size());
+        facts.insert(kernel + source.substr(start, end - start));
+        start = end;
+    }
+    return facts;
+}
+
 // A few kinds of numbers are tried more often than others.
 Values drawn_values(Random& random) {
     constexpr Values kinds[] = {Values::usual, Values::usual,     Values::usual,    Values::zeros,
@@ -75,7 +92,11 @@ Values drawn_values(Random& random) {
 }  // namespace
 
 Battery::Battery(const Family& family, Request base, const Chip& chip)
-    : family_(family), base_(std::move(base)), chip_(chip), random_(base_.seed, "check " + family.name) {
+    : family_(family),
+      base_(std::move(base)),
+      chip_(chip),
+      random_(base_.seed, "check " + family.name),
+      planned_(chip) {
     for (const Variant& variant : family.variants) {
         const auto& names = base_.variants;
         const bool wanted =
@@ -118,14 +139,16 @@ std::optional<Request> Battery::best_for(const Variant& variant) {
         }
         if (!one) break;
         const double worth = newness(one->facts) + newness(one->places) + newness(one->kernels) +
-                             share_of_wide_dimensions(*one) / 2;
+                             newness(one->paths) + share_of_wide_dimensions(*one) / 2 -
+                             (new_kernels ? 0 : share_not_compiled(*one));
         if (worth <= most) continue;
         most = worth;
         best = std::move(one);
     }
     if (!best) return {};
-    for (const Facts* facts : {&best->facts, &best->places, &best->kernels})
+    for (const Facts* facts : {&best->facts, &best->places, &best->kernels, &best->paths})
         for (const std::string& fact : *facts) ++tried_[fact];
+    sources_.insert(best->sources.begin(), best->sources.end());
     if (best->new_kernels)
         compiled_[{&variant, best->request.jitter}].push_back(
             {kernel_values(family_, best->request.parameters), widths_of(family_, best->request.parameters)});
@@ -140,6 +163,12 @@ double Battery::newness(const Facts& facts) const {
         sum += tried == tried_.end() ? 1 : std::pow(0.25, tried->second);
     }
     return facts.empty() ? 0 : sum / static_cast<double>(facts.size());
+}
+
+double Battery::share_not_compiled(const Candidate& candidate) const {
+    const auto is_new = [&](const std::string& source) { return !sources_.contains(source); };
+    const auto count = std::count_if(candidate.sources.begin(), candidate.sources.end(), is_new);
+    return static_cast<double>(count) / static_cast<double>(std::max<size_t>(candidate.sources.size(), 1));
 }
 
 // A dimension of 1 hides what mixes up its rows.
@@ -208,7 +237,7 @@ std::optional<Battery::Candidate> Battery::draw(const Variant& variant, const Pa
     const double operations = random_.below(between_large) == 0 ? many : usual_operations;
     auto set = draw_setting(random_, family_, variant, chip_, {.operations = operations}, kept);
     if (!set) return {};
-    Candidate made{base_, {}, {}, {}, new_kernels};
+    Candidate made{base_, {}, {}, {}, {}, {}, new_kernels};
     Request& request = made.request;
     request.variants = {variant.name};
     request.parameters = std::move(*set);
@@ -219,7 +248,13 @@ std::optional<Battery::Candidate> Battery::draw(const Variant& variant, const Pa
     request.extras = random_.below(2) == 0 ? Extras::all : Extras::none;
     made.facts = facts_of(variant, request);
     made.places = places_in_tiles(variant, request);
-    if (new_kernels && chip_.backend == Backend::cuda) made.kernels = facts_of_kernels(variant, request);
+    made.sources = planned_.of(family_, variant, request);
+    for (std::string& source : made.sources) source += " jitter=" + std::to_string(request.jitter);
+    if (new_kernels && chip_.backend == Backend::cuda) {
+        made.kernels = facts_of_kernels(variant, request);
+        for (const std::string& source : made.sources) made.kernels.merge(facts_of_defines(source));
+    }
+    made.paths = paths_of(made);
     return made;
 }
 
@@ -254,6 +289,20 @@ Battery::Facts Battery::places_in_tiles(const Variant& variant, const Request& r
         for (auto second = counts.begin(); second != first; ++second)
             facts.insert(begin + *first + ", " + *second);
     return facts;
+}
+
+// Every kernel, with the numbers that it meets, where lengths lie in its tiles, and with jitter: variants
+// choose kernels by shapes that a schema does not tell.
+Battery::Facts Battery::paths_of(const Candidate& candidate) const {
+    Facts paths;
+    for (const std::string& source : candidate.sources) {
+        const std::string kernel = name_of_kernel(source);
+        paths.insert(kernel);
+        paths.insert(kernel + " values=" + name_of(candidate.request.values));
+        paths.insert(kernel + " jitter=" + std::to_string(candidate.request.jitter));
+        for (const std::string& place : candidate.places) paths.insert(kernel + " " + place);
+    }
+    return paths;
 }
 
 Battery::Facts Battery::facts_of(const Variant& variant, const Request& request) const {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/engine/check/draw.h"
+#include "app/engine/check/planned_kernels.h"
 #include "kernels/core/request.h"
 
 namespace sawtooth {
@@ -28,12 +29,15 @@ class Battery {
     using Facts = std::set<std::string>;
     struct Candidate {
         Request request;
-        Facts facts, places, kernels;  // places in tiles; what kernels are compiled for
+        Facts facts, places, kernels;      // places in tiles; what kernels are compiled for
+        Facts paths;                       // kernels of the GPU, with what they meet
+        std::vector<std::string> sources;  // of the kernels, with jitter and all defines
         bool new_kernels = false;
     };
     std::optional<Request> best_for(const Variant& variant);
     std::optional<Candidate> draw(const Variant& variant, const Parameters& kept, bool new_kernels);
     double newness(const Facts& facts) const;
+    double share_not_compiled(const Candidate& candidate) const;
     double share_of_wide_dimensions(const Candidate& candidate) const;
     bool wants_new_kernels(const Variant& variant) const;
     Parameters least_tried_kernels(const Variant& variant);
@@ -47,6 +51,7 @@ class Battery {
     Facts facts_of(const Variant& variant, const Request& request) const;
     Facts facts_of_kernels(const Variant& variant, const Request& request) const;
     Facts places_in_tiles(const Variant& variant, const Request& request) const;
+    Facts paths_of(const Candidate& candidate) const;
 
     const Family& family_;
     Request base_;
@@ -55,6 +60,8 @@ class Battery {
     std::vector<const Variant*> variants_;
     size_t turn_ = 0;
     std::map<std::string, int> tried_;  // how often each fact was
+    PlannedKernels planned_;
+    std::set<std::string> sources_;  // of earlier Requests
     // Choices and tiles of earlier Requests of a variant with a jitter, whose kernels are compiled, their
     // widths, and how often they were used again.
     struct Compiled {
