@@ -1,8 +1,13 @@
+#include <filesystem>
+#include <fstream>
 #include <map>
+#include <regex>
 #include <set>
+#include <sstream>
 
 #include "app/engine/check/battery.h"
 #include "app/engine/check/parallel.h"
+#include "app/engine/check/planned_kernels.h"
 #include "app/engine/check/sanitize.h"
 #include "app/engine/check/shrink.h"
 #include "app/engine/check/trial.h"
@@ -121,6 +126,47 @@ TEST_CASE("a battery has lengths at the borders of tiles, over several tiles", "
                 INFO(family->name << " " << name << " on " << name_of(chip.backend));
                 CHECK(places.size() >= (is_common(name) ? 3 : 1));
             }
+        }
+}
+
+// "kernels/scan/blelloch.cu up_sweep" of all .cu files of families.
+std::set<std::string> written_kernels() {
+    const std::filesystem::path root = SAWTOOTH_SOURCE_DIR;
+    const std::regex entry(R"(__global__\s+void\s+(?:__launch_bounds__\([^)]*\)\s+)?(\w+)\()");
+    std::set<std::string> written;
+    for (const auto& file : std::filesystem::recursive_directory_iterator(root / "kernels")) {
+        if (file.path().extension() != ".cu" || file.path().parent_path() == root / "kernels/cuda") continue;
+        std::ostringstream text;
+        text << std::ifstream(file.path()).rdbuf();
+        const std::string code = text.str();
+        const std::string name = std::filesystem::relative(file.path(), root).string();
+        for (std::sregex_iterator match(code.begin(), code.end(), entry), end; match != end; ++match)
+            written.insert(name + " " + match->str(1));
+    }
+    return written;
+}
+
+TEST_CASE("a battery runs every kernel on a GPU, with and without jitter", "[check]") {
+    const PlannedKernels planned(schema_facts::h200);
+    std::set<std::string> run[2];  // without jitter and with it
+    for (const Family* family : families()) {
+        Request base = request_for(*family);
+        base.backend = BackendChoice::cuda;
+        Battery battery(*family, base, schema_facts::h200);
+        for (int64_t left = battery.size(); left > 0; --left) {
+            const auto request = battery.next();
+            REQUIRE(request);
+            const Variant& variant = *family->variant(request->variants.front());
+            for (const std::string& source : planned.of(*family, variant, *request))
+                run[request->jitter != 0].insert(source.substr(0, source.find(' ', source.find(' ') + 1)));
+        }
+    }
+    const auto written = written_kernels();
+    CHECK(written.size() > 50);
+    for (const std::string& kernel : written)
+        for (const int jitter : {0, 1}) {
+            INFO(kernel << (jitter ? " with jitter" : ""));
+            CHECK(run[jitter].contains(kernel));
         }
 }
 

@@ -52,14 +52,6 @@ inline Arrays generated_inputs(const Family& family, const Parameters& parameter
 }
 
 // Inputs with shapes but without data, for plans that only count.
-inline Arrays input_shapes(const Family& family, const Parameters& parameters, bool with_optional = false) {
-    Arrays inputs;
-    for_each_input(family, parameters, with_optional, [&](const ArraySpec& row) {
-        inputs.push_back({row.name, row.dtype_with(parameters), row.shape_for(parameters, inputs), nullptr});
-    });
-    return inputs;
-}
-
 inline std::vector<std::string> variant_names(const Family& family) {
     std::vector<std::string> names;
     for (const Variant& variant : family.variants) names.push_back(variant.name);

@@ -21,6 +21,17 @@ Shape ArraySpec::shape_for(const Parameters& parameters, const Arrays& inputs) c
     return extents;
 }
 
+Arrays input_shapes(const Family& family, const Parameters& parameters, bool with_optional) {
+    Arrays inputs;
+    for (const ArraySpec& row : family.arrays) {
+        const bool given = row.role != Role::output && (row.role != Role::optional || with_optional);
+        if (given && row.is_used(parameters))
+            inputs.push_back(
+                {row.name, row.dtype_with(parameters), row.shape_for(parameters, inputs), nullptr});
+    }
+    return inputs;
+}
+
 Outcome<Plan> make_plan(const PlanRequest& request) {
     return request.device ? request.variant.plan_cuda(request) : request.variant.plan_cpu(request);
 }

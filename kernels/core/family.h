@@ -123,6 +123,9 @@ struct Variant {
     }
 };
 
+// The inputs of a dry plan: used ones, without data.
+Arrays input_shapes(const Family& family, const Parameters& parameters, bool with_optional = false);
+
 // The plan of the request's variant, on its device or on the CPU. Error: cancelled, or a failure.
 Outcome<Plan> make_plan(const PlanRequest& request);
 

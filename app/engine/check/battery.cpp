@@ -70,6 +70,10 @@ std::string name_of_kernel(const std::string& source) {
     return source.substr(0, source.find(' ', source.find(' ') + 1));
 }
 
+std::string with_jitter(const std::string& kernel, int jitter) {
+    return kernel + " jitter=" + std::to_string(jitter);
+}
+
 // "FILE ENTRY DEFINE=VALUE" for each.
 std::set<std::string> facts_of_defines(const std::string& source) {
     const std::string kernel = name_of_kernel(source);
@@ -139,7 +143,8 @@ std::optional<Request> Battery::best_for(const Variant& variant) {
         }
         if (!one) break;
         const double worth = newness(one->facts) + newness(one->places) + newness(one->kernels) +
-                             newness(one->paths) + share_of_wide_dimensions(*one) / 2 -
+                             newness(one->paths) + (runs_new_kernel(*one) ? 2 : 0) +
+                             share_of_wide_dimensions(*one) / 2 -
                              (new_kernels ? 0 : share_not_compiled(*one));
         if (worth <= most) continue;
         most = worth;
@@ -169,6 +174,12 @@ double Battery::share_not_compiled(const Candidate& candidate) const {
     const auto is_new = [&](const std::string& source) { return !sources_.contains(source); };
     const auto count = std::count_if(candidate.sources.begin(), candidate.sources.end(), is_new);
     return static_cast<double>(count) / static_cast<double>(std::max<size_t>(candidate.sources.size(), 1));
+}
+
+bool Battery::runs_new_kernel(const Candidate& candidate) const {
+    return std::any_of(candidate.sources.begin(), candidate.sources.end(), [&](const std::string& source) {
+        return !tried_.contains(with_jitter(name_of_kernel(source), candidate.request.jitter));
+    });
 }
 
 // A dimension of 1 hides what mixes up its rows.
@@ -249,7 +260,7 @@ std::optional<Battery::Candidate> Battery::draw(const Variant& variant, const Pa
     made.facts = facts_of(variant, request);
     made.places = places_in_tiles(variant, request);
     made.sources = planned_.of(family_, variant, request);
-    for (std::string& source : made.sources) source += " jitter=" + std::to_string(request.jitter);
+    for (std::string& source : made.sources) source = with_jitter(source, request.jitter);
     if (new_kernels && chip_.backend == Backend::cuda) {
         made.kernels = facts_of_kernels(variant, request);
         for (const std::string& source : made.sources) made.kernels.merge(facts_of_defines(source));
@@ -299,7 +310,7 @@ Battery::Facts Battery::paths_of(const Candidate& candidate) const {
         const std::string kernel = name_of_kernel(source);
         paths.insert(kernel);
         paths.insert(kernel + " values=" + name_of(candidate.request.values));
-        paths.insert(kernel + " jitter=" + std::to_string(candidate.request.jitter));
+        paths.insert(with_jitter(kernel, candidate.request.jitter));
         for (const std::string& place : candidate.places) paths.insert(kernel + " " + place);
     }
     return paths;

@@ -38,6 +38,7 @@ class Battery {
     std::optional<Candidate> draw(const Variant& variant, const Parameters& kept, bool new_kernels);
     double newness(const Facts& facts) const;
     double share_not_compiled(const Candidate& candidate) const;
+    bool runs_new_kernel(const Candidate& candidate) const;
     double share_of_wide_dimensions(const Candidate& candidate) const;
     bool wants_new_kernels(const Variant& variant) const;
     Parameters least_tried_kernels(const Variant& variant);

@@ -13,17 +13,10 @@ std::vector<std::string> PlannedKernels::of(const Family& family, const Variant&
                                             const Request& request) const {
     if (!device_) return {};
     const Parameters parameters = settled_values(family, request.parameters, Backend::cuda);
-    Arrays inputs;
-    for (const ArraySpec& row : family.arrays) {
-        const bool given = row.role == Role::input || (row.role == Role::optional && request.optional);
-        if (given && row.is_used(parameters))
-            inputs.push_back(
-                {row.name, row.dtype_with(parameters), row.shape_for(parameters, inputs), nullptr});
-    }
     auto plan = make_plan({.family = family,
                            .variant = variant,
                            .parameters = parameters,
-                           .inputs = inputs,
+                           .inputs = input_shapes(family, parameters, request.optional),
                            .dry = true,
                            .device = device_.get(),
                            .stores_extras = request.extras == Extras::all});
