@@ -126,7 +126,7 @@ TEST_CASE("btp: the truncation error says how far an order sees, and how far inp
     CHECK(line.y[64] == std::pow(0.5, 17));
     CHECK(line.y[80] == std::pow(0.5, 33));
     CHECK(contains(figure.caption, "Order 2 loses up to " + percent_number(std::pow(0.5, 17)) + " %"));
-    CHECK(contains(figure.caption, "16 to 31 positions back; inputs fade to 1 % in 7."));
+    CHECK(contains(figure.caption, "16 to 31 positions back. Inputs fade to 1 % after 7 positions."));
     CHECK(marks_of<Rule>(figure).size() == 7);
     CHECK(marks_of<Rule>(figure)[2].at == 48);
 }

@@ -219,7 +219,7 @@ TEST_CASE("time by order says what the chain of carries costs", "[btp][figures]"
     CHECK(figure.y.categories[2] == "two_pass, full");
     CHECK(marks_of<Bars>(figure).front().bars[2].text == "180 us");
     CHECK(figure.caption ==
-          "Time relative to order 2: order full: fused 1.73x, two_pass 1.8x; order 1: fused 0.636x, two_pass "
+          "Time against order 2: full: fused 1.73x, two_pass 1.8x; order 1: fused 0.636x, two_pass "
           "0.6x. With full, blocks wait for earlier carries.");
     // No cause where one variant is not slower.
     swept.cells[2] = cell_of(swept.sweep, 2, {timed("two_pass", 180), timed("fused", 56)});

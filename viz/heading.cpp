@@ -110,6 +110,16 @@ Caption caption_in(const Canvas& canvas, const std::string& caption, float width
     return found;
 }
 
+// "y, sequence 0, channel 3", or without the last places that have no room: controls beside it show them.
+std::string fitting_title(const Canvas& canvas, std::string_view title, float width) {
+    while (canvas.text_width(title) > width) {
+        const size_t comma = title.rfind(", ");
+        if (comma == title.npos) break;
+        title = title.substr(0, comma);
+    }
+    return elided(canvas, title, width);
+}
+
 }  // namespace
 
 std::vector<LegendEntry> legend_of(const Figure& figure, const Theme& theme) {
@@ -181,7 +191,7 @@ Heading draw_heading(Canvas& canvas, const Theme& theme, const Figure& figure, c
     Box& left = heading.rest;
     if (!figure.title.empty()) {
         canvas.text({left.left, left.top + line / 2}, Align::left, {theme.text},
-                    elided(canvas, figure.title, left.width() - options.reserved));
+                    fitting_title(canvas, figure.title, left.width() - options.reserved));
         left.top += line + 2 * unit;
     }
     const auto entries = options.variants ? legend_of(figure, theme) : legend_without_variants(figure, theme);

@@ -146,11 +146,11 @@ std::string name_in(const std::string& panel, const ShownFigure& shown) {
 // Draws, at the right end of the title line, controls that only choose what is drawn, if there is a choice.
 // Returns their width.
 float draw_choosers(LabState& lab, const ShownFigure& shown, ImVec2 corner, float room) {
+    const float own = std::min(units(136), room / 3);
     float width = 0;
     for (const std::string& name : shown.figure->chosen_by) {
         const Parameter* const row = lab.family->parameter(name);
         if (!row || !has_choice(lab, *row)) continue;
-        const float own = std::min(units(136), room / 3);
         width += own + units(8);
         ImGui::SetCursorScreenPos({corner.x + room - width + units(8), corner.y});
         draw_small_control(lab, *row, own);

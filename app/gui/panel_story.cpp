@@ -21,7 +21,7 @@ namespace sawtooth {
 namespace {
 
 // Units, of a figure. In a low window figures are lower, so that two rows fit.
-constexpr float narrowest = 264, lowest = 176, lowest_of_all = 132;
+constexpr float narrowest = 264, lowest = 196, lowest_of_all = 132;
 
 struct Row {
     std::vector<ShownFigure> figures;

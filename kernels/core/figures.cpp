@@ -233,7 +233,7 @@ Figure output_figure(const Result& result, const View& view, const Array& refere
     }
     if (agreeing == 1) figure.marks.push_back(std::move(agreed));
     if (agreeing < 2) return figure;
-    agreed.label = std::to_string(agreeing) + " agree within 1e" + std::to_string(power);
+    agreed.label = std::to_string(agreeing) + " agree (rel. 1e" + std::to_string(power) + ")";
     agreed.ink = {Ink::Role::highlight};
     figure.marks.insert(figure.marks.begin() + 1, std::move(agreed));
     return figure;

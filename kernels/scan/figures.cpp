@@ -57,8 +57,8 @@ void add_output(std::vector<Figure>& all, const Result& result, const View& view
         add_kahan_errors(all.back(), result, view, reference, line);
 }
 
-// "Combines per element, and the longest chain of them: hillis_steele 11 and 12, sequential 1 and 4,096." The
-// variants with the shortest and the longest chain; rows have the columns of the figure.
+// "hillis_steele: 11 combines, depth 12. sequential: 1 combine, depth 4,096. Depth: …": the variants with the
+// least and the most depth; rows have the columns of the figure.
 std::string words_of_work(const std::vector<std::string>& names,
                           const std::vector<std::vector<double>>& rows) {
     constexpr size_t combines = 1, depth = 4;
@@ -66,11 +66,12 @@ std::string words_of_work(const std::vector<std::string>& names,
         std::minmax_element(rows.begin(), rows.end(),
                             [](const auto& one, const auto& other) { return one[depth] < other[depth]; });
     const auto words = [&](auto row) {
-        return fmt::format("{} {} and {}", names[static_cast<size_t>(row - rows.begin())],
-                           rounded((*row)[combines], 3), with_thousands(std::llround((*row)[depth])));
+        const std::string count = rounded((*row)[combines], 3);
+        return fmt::format("{}: {} {}, depth {}.", names[static_cast<size_t>(row - rows.begin())], count,
+                           count == "1" ? "combine" : "combines",
+                           with_thousands(std::llround((*row)[depth])));
     };
-    return "Combines per element, and the longest chain of them: " + words(least) +
-           (least == most ? "" : ", " + words(most)) + ".";
+    return words(least) + (least == most ? "" : " " + words(most)) + " Depth: the longest chain of combines.";
 }
 
 Figure work_figure(const Result& result) {
@@ -305,7 +306,7 @@ std::string words_of_compensation(const SweepResult& sweep) {
 }
 
 std::vector<Figure> compensation_figures(const SweepResult& sweep) {
-    return {error_by_value(sweep, "error-compensation", "Error by position with and without compensation",
+    return {error_by_value(sweep, "error-compensation", "Error with and without compensation",
                            words_of_compensation(sweep),
                            place_axis("position", sweep.sweep.base.parameters.integer("length")))};
 }

@@ -117,7 +117,7 @@ Figure rows_figure(const std::string& id, const std::string& title, const std::s
     return figure;
 }
 
-// "Query 300 gives 47 % of its weight to the 128 keys inside its window, 53 % to the 173 outside."
+// "Query 300 gives 47 % of its weight to 128 near keys and 53 % to 173 far keys."
 std::string words_of_weight(const Drawn& drawn, const ScoredRows& rows, const Vector& probabilities) {
     double near = 0, all = 0;
     int64_t near_keys = 0, keys = 0;
@@ -130,9 +130,8 @@ std::string words_of_weight(const Drawn& drawn, const ScoredRows& rows, const Ve
         if (is_near) near += p, ++near_keys;
     }
     if (near_keys == keys) return fmt::format("All keys of query {} are inside its window.", drawn.query);
-    return fmt::format(
-        "Query {} gives {:.0f} % of its weight to the {} keys inside its window, {:.0f} % to the {} outside.",
-        drawn.query, 100 * near / all, near_keys, 100 * (all - near) / all, keys - near_keys);
+    return fmt::format("Query {} gives {:.0f} % of its weight to {} near keys and {:.0f} % to {} far keys.",
+                       drawn.query, 100 * near / all, near_keys, 100 * (all - near) / all, keys - near_keys);
 }
 
 Figure missing_figure(const std::string& id, const std::string& title) {
@@ -193,7 +192,7 @@ std::vector<Figure> score_figures(const Result& result, const View& view) {
     const Drawn drawn(result.parameters);
     const auto rows = score_rows(result);
     if (!rows)
-        return {missing_figure("scores", "Scores"), missing_figure("probabilities", "Probabilities"),
+        return {missing_figure("scores", "Scores"), missing_figure("probabilities", "Weights"),
                 missing_figure("running-softmax", "Running softmax")};
     const Vector p = probabilities_of(*rows);
     HeatMap scores = map_of("score", drawn, *rows, view, rows->scores),
@@ -202,7 +201,7 @@ std::vector<Figure> score_figures(const Result& result, const View& view) {
     probabilities.logarithmic = true;
     return {rows_figure("scores", "Scores", words_of_encodings(result, drawn, rows->queries), drawn, *rows,
                         std::move(scores)),
-            rows_figure("probabilities", "Probabilities", words_of_weight(drawn, *rows, p), drawn, *rows,
+            rows_figure("probabilities", "Weights", words_of_weight(drawn, *rows, p), drawn, *rows,
                         std::move(probabilities)),
             running_figure(drawn, *rows)};
 }

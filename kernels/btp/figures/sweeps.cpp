@@ -82,21 +82,24 @@ const TimeStatistics* time_of(const SweepResult& sweep, const Value& order, cons
 
 // The time of an order against that of order 2 in words, and what both variants agree on.
 struct CostOfOrder {
-    std::string words;  // "fused 1.3x, two_pass undecided"
+    std::string words;  // "fused 1.3x", "cannot be told"; "" without times
     int slower = 0;     // variants that are certainly slower than with order 2
 };
 
 CostOfOrder cost_of(const SweepResult& sweep, const Value& order) {
     CostOfOrder cost;
+    bool was_measured = false;
     for (const char* variant : {"fused", "two_pass"}) {
         const TimeStatistics *const two = time_of(sweep, Value(2), variant), *const other = time_of(
                                                                                  sweep, order, variant);
         if (!two || !other) continue;
         const Comparison speed = compare_apart(*two, *other);
         cost.slower += speed.pace == Pace::faster;
-        cost.words += (cost.words.empty() ? "" : ", ") + std::string(variant) + " " +
-                      (speed.pace == Pace::cannot_tell ? "undecided" : ratio_words(speed));
+        was_measured = true;
+        if (speed.pace == Pace::cannot_tell) continue;
+        cost.words += (cost.words.empty() ? "" : ", ") + std::string(variant) + " " + ratio_words(speed);
     }
+    if (was_measured && cost.words.empty()) cost.words = "cannot be told";
     return cost;
 }
 
@@ -138,7 +141,7 @@ std::vector<Figure> order_figures(const SweepResult& sweep) {
     figure.caption = progress_words(sweep);
     if (!one.words.empty() && !full.words.empty() && sweep.complete)
         figure.caption += fmt::format(
-            "Time relative to order 2: order full: {}; order 1: {}.{}", full.words, one.words,
+            "Time against order 2: full: {}; order 1: {}.{}", full.words, one.words,
             full.slower == std::ssize(two_ways) ? " With full, blocks wait for earlier carries." : "");
     figure.marks.push_back(std::move(bars));
     figures.push_back(std::move(figure));

@@ -79,12 +79,13 @@ Truncation truncation_of(const Result& result, const Drawn& drawn, int64_t count
     return found;
 }
 
-// "; inputs fade to 1 % in 44", with the median gate.
+// "Inputs fade to 1 % after 44 positions.", with the median gate.
 std::string words_of_fading(std::span<const float> gates) {
     const double gate = median_gate(gates);
-    if (gate >= 1) return "; inputs never fade";
-    return fmt::format("; inputs fade to 1 % in {:.0f}",
-                       gate > 0 ? std::ceil(std::log(0.01) / std::log(gate)) : 1);
+    if (gate >= 1) return "Inputs never fade.";
+    if (gate <= 0.01) return "Inputs fade to 1 % at the next position.";
+    return fmt::format("Inputs fade to 1 % after {:.0f} positions.",
+                       std::ceil(std::log(0.01) / std::log(gate)));
 }
 
 // "8.2 % of the largest |x|", "nothing"
@@ -105,7 +106,7 @@ std::string caption_of(const Drawn& drawn, const Truncation& truncation, std::sp
     const int order = drawn.order == Order::one ? 1 : 2;
     const int64_t least = (order - 1) * drawn.block;
     return fmt::format(
-        "Order {} loses up to {}: it sees {} to {} positions back{}. ", order,
+        "Order {} loses up to {}: it sees {} to {} positions back. {} ", order,
         words_of_largest(order == 1 ? truncation.first_order : truncation.second_order, truncation.largest_x),
         least, least + drawn.block - 1, words_of_fading(gates));
 }

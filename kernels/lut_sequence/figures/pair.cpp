@@ -76,7 +76,7 @@ std::string words_of_sum(const Pair& pair, const Drawn& drawn) {
 
 Figure pair_figure(const Result& result) {
     const Drawn drawn(result.parameters);
-    Figure figure = new_figure("pair", Place::views, "One pair of positions", "", {}, {.label = "detector"});
+    Figure figure = new_figure("pair", Place::views, "One pair", "", {}, {.label = "detector"});
     figure.chosen_by = {"drawn_query", "drawn_key"};
     if (drawn.pairs() == 0) {
         leave_out(figure, "Set sequence_length to 2 or more.");
