@@ -80,6 +80,8 @@ const TimeStatistics* time_of(const SweepResult& sweep, const Value& order, cons
     return nullptr;
 }
 
+constexpr const char* undecided = "cannot be told";
+
 // The time of an order against that of order 2 in words, and what both variants agree on.
 struct CostOfOrder {
     std::string words;  // "fused 1.3x", "cannot be told"; "" without times
@@ -99,7 +101,7 @@ CostOfOrder cost_of(const SweepResult& sweep, const Value& order) {
         if (speed.pace == Pace::cannot_tell) continue;
         cost.words += (cost.words.empty() ? "" : ", ") + std::string(variant) + " " + ratio_words(speed);
     }
-    if (was_measured && cost.words.empty()) cost.words = "cannot be told";
+    if (was_measured && cost.words.empty()) cost.words = undecided;
     return cost;
 }
 
@@ -139,7 +141,9 @@ std::vector<Figure> order_figures(const SweepResult& sweep) {
     }
     const CostOfOrder one = cost_of(sweep, Value(1)), full = cost_of(sweep, Value("full"));
     figure.caption = progress_words(sweep);
-    if (!one.words.empty() && !full.words.empty() && sweep.complete)
+    if (one.words == undecided && full.words == undecided && sweep.complete)
+        figure.caption += "Which order is faster cannot be told.";
+    else if (!one.words.empty() && !full.words.empty() && sweep.complete)
         figure.caption += fmt::format(
             "Time against order 2: full: {}; order 1: {}.{}", full.words, one.words,
             full.slower == std::ssize(two_ways) ? " With full, blocks wait for earlier carries." : "");

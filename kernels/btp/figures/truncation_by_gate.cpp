@@ -90,7 +90,7 @@ Figure truncation_by_gate_figure(const Result& result) {
     std::vector<Line> lines =
         lines_of(u.first(static_cast<size_t>(std::min(drawn.length, most_positions))), drawn);
     Figure figure =
-        new_figure("truncation_by_gate", Place::views, "Truncation error by gate, the same at all positions",
+        new_figure("truncation_by_gate", Place::views, "Error by gate, the same at all positions",
                    words_of(lines, drawn),
                    {.label = "half-life of a constant gate", .unit = "positions", .scale = Scale::log2},
                    {.label = "relative error", .scale = Scale::log10, .minimum = f32_rounding / 2});

@@ -139,9 +139,10 @@ const Line* told_in_words(const SweepResult& sweep, const std::vector<Line>& lin
 std::string fate(const Line& line) {
     for (size_t i = 0; i < line.x.size(); ++i) {
         if (std::isnan(line.y[i])) return fmt::format("diverges at chunk {:.0f}", line.x[i]);
-        if (line.y[i] >= 1) return fmt::format("is 100 % off at chunk {:.0f}", line.x[i]);
+        if (line.y[i] >= 1)
+            return fmt::format("differs from the exact rule by more than 100 % at chunk {:.0f}", line.x[i]);
     }
-    return "stays within " + error_words(range_of({line}).high) + " of the exact rule";
+    return "differs from the exact rule by at most " + error_words(range_of({line}).high);
 }
 
 Figure error_against_chunk(const SweepResult& sweep) {
