@@ -7,11 +7,11 @@
 
 #include "app/engine/check/battery.h"
 #include "app/engine/check/parallel.h"
-#include "app/engine/check/planned_kernels.h"
 #include "app/engine/check/sanitize.h"
 #include "app/engine/check/shrink.h"
 #include "app/engine/check/trial.h"
 #include "app/engine/configure.h"
+#include "app/engine/planned_kernels.h"
 #include "app/engine/values.h"
 #include "kernels/cuda/chips.h"
 #include "tests/broken_family.h"

@@ -47,6 +47,28 @@ TEST_CASE("jitter gives another cubin for every seed", "[cuda][jitter]") {
     CHECK(compiled(0).cubin == none.cubin);
 }
 
+TEST_CASE("a device takes another jitter for the kernels from then on, and keeps those that it has",
+          "[cuda][jitter]") {
+    if (without_compiler()) return;
+    Workshop workshop;
+    workshop.write_own_kernels();
+    workshop.write("kernels/one.cu", "extern \"C\" __global__ void one(float* x) { x[threadIdx.x] = 1; }\n");
+    auto device = cuda::Device::theory("sm_90a", workshop.options());
+    REQUIRE(device);
+    int compiled = 0;
+    (*device)->on_compiling([&](const std::string&) { ++compiled; });
+    const auto take = [&](int jitter) {
+        (*device)->set_jitter(jitter);
+        REQUIRE((*device)->kernel({"kernels/one.cu", {}}, "one"));
+        return compiled;
+    };
+    CHECK(take(0) == 1);
+    CHECK(take(0) == 1);
+    CHECK(take(1) == 2);
+    CHECK(take(0) == 2);
+    CHECK(take(1) == 2);
+}
+
 TEST_CASE("kernels reach barriers, waits and atomic operations through the kit alone", "[cuda][jitter]") {
     const std::regex direct(R"(__sync(threads|warp)|__threadfence|__nanosleep|\batomic[A-Z]\w*\()"
                             R"(|cp\.async|mbarrier|barrier\.|\bfence\.|griddepcontrol|wgmma\.)");

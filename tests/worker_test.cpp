@@ -377,6 +377,27 @@ TEST_CASE("a worker that exits between jobs is replaced silently", "[worker]") {
     CHECK(link.run(request, {}, {}));
 }
 
+TEST_CASE("a check goes on in a new worker, without the variant that ended the last", "[worker][check]") {
+    CheckRequest request;
+    request.base.family = "lut";
+    request.base.threads = 2;
+    request.base.on = "exec " + worker_command();
+    WorkerLink link("");
+    bool killed = false;
+    const auto report = link.check(request, {}, [&](const CheckReport& so_far) {
+        if (killed || so_far.tried < 20) return;
+        killed = true;
+        for (const pid_t child : children()) ::kill(child, SIGKILL);
+    });
+    REQUIRE(report);
+    CHECK(report->complete);
+    REQUIRE(report->findings.size() == 1);
+    CHECK(contains(report->findings.front().problem, "signal 9"));
+    const int64_t each = report->size / 2;  // of two variants
+    CHECK(report->tried >= each + 10);
+    CHECK(report->tried < 2 * each);
+}
+
 int exit_code_of_worker(const TemporaryFolder& folder, const std::string& input) {
     put(folder.file("input"), input);
     const std::string command = worker_command() + " < '" + folder.file("input") + "' > '" +

@@ -6,6 +6,7 @@
 #include <functional>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <numbers>
 #include <numeric>
 #include <optional>
@@ -98,22 +99,6 @@ void for_each_run(const Pen& pen, const std::vector<double>& x, const std::vecto
             run.clear();
         }
     }
-}
-
-// The part of a line with non-decreasing x between two positions.
-std::vector<Point> between(std::span<const Point> run, float low, float high) {
-    const auto before = [](Point point, float x) { return point.x < x; };
-    const auto first = std::lower_bound(run.begin(), run.end(), low, before);
-    const auto last = std::lower_bound(first, run.end(), high, before);
-    const auto at = [](Point one, Point other, float x) {
-        const float share = (x - one.x) / std::max(other.x - one.x, 1e-6f);
-        return Point{x, one.y + (other.y - one.y) * share};
-    };
-    std::vector<Point> piece;
-    if (first != run.begin() && first != run.end()) piece.push_back(at(*std::prev(first), *first, low));
-    piece.insert(piece.end(), first, last);
-    if (last != run.begin() && last != run.end()) piece.push_back(at(*std::prev(last), *last, high));
-    return piece;
 }
 
 // In a frame, in the colour of what is wrong, from its left end on; a crossed ring where it would be cut.
@@ -215,6 +200,26 @@ Box free_place(const Box& plot, Point at, Point size, float apart, const std::ve
     return *best;
 }
 
+void draw_strokes(const Pen& pen, const Line& line) {
+    const Stroke stroke = stroke_of_line(pen.theme, line);
+    for_each_run(pen, line.x, line.y, [&](std::span<const Point> run) {
+        // A value between two gaps is drawn as a point.
+        if (run.size() == 1)
+            return pen.canvas.marker(Marker::circle, run[0], stroke.width * pen.canvas.unit(), stroke.colour);
+        if (pen.over_cells) pen.canvas.path(run, {{pen.theme.ground}, stroke.width + 2});
+        pen.canvas.path(run, stroke);
+    });
+}
+
+// The way up and down, in pixels.
+double covered_height(const Pen& pen, const Line& line) {
+    double height = 0;
+    for_each_run(pen, line.x, line.y, [&](std::span<const Point> run) {
+        for (size_t i = 0; i + 1 < run.size(); ++i) height += std::abs(run[i + 1].y - run[i].y);
+    });
+    return height;
+}
+
 }  // namespace
 
 Pen pen_for(Canvas& canvas, const Theme& theme, const Frame& frame, const Figure& figure) {
@@ -226,9 +231,13 @@ Pen pen_for(Canvas& canvas, const Theme& theme, const Frame& frame, const Figure
         const Line* line = std::get_if<Line>(&mark);
         if (line && line->ink.role == Ink::Role::variant && std::is_sorted(line->x.begin(), line->x.end()) &&
             stroke_of_line(theme, *line).dash == Dash::solid)
-            pen.taking_turns.push_back(line);
+            pen.crowded.push_back(line);
     }
-    if (pen.taking_turns.size() == 1) pen.taking_turns.clear();
+    if (pen.crowded.size() == 1) pen.crowded.clear();
+    std::map<const Line*, double> covered;
+    for (const Line* line : pen.crowded) covered[line] = covered_height(pen, *line);
+    std::stable_sort(pen.crowded.begin(), pen.crowded.end(),
+                     [&](const Line* one, const Line* other) { return covered[one] > covered[other]; });
     std::sort(pen.rules.begin(), pen.rules.end());
     return pen;
 }
@@ -240,37 +249,21 @@ Stroke stroke_of_line(const Theme& theme, const Line& line) {
     return stroke;
 }
 
-bool takes_turns(const Pen& pen, const Line& line) {
-    return std::find(pen.taking_turns.begin(), pen.taking_turns.end(), &line) != pen.taking_turns.end();
+bool is_crowded(const Pen& pen, const Line& line) {
+    return std::find(pen.crowded.begin(), pen.crowded.end(), &line) != pen.crowded.end();
 }
 
-void draw_turns(const Pen& pen) {
-    const float period = between_markers * pen.canvas.unit();
-    const float stripe = period / static_cast<float>(pen.taking_turns.size());
-    for (size_t turn = 0; turn < pen.taking_turns.size(); ++turn) {
-        const Line& line = *pen.taking_turns[turn];
-        const Stroke stroke = stroke_of_line(pen.theme, line);
-        for_each_run(pen, line.x, line.y, [&](std::span<const Point> run) {
-            float left = pen.frame.box.left + stripe * static_cast<float>(turn);
-            for (; left < pen.frame.box.right; left += period)
-                if (const auto piece = between(run, left, left + stripe); piece.size() > 1)
-                    pen.canvas.path(piece, stroke);
-        });
-    }
-    for (const Line* line : pen.taking_turns) draw_markers(pen, *line);
+void draw_crowded(const Pen& pen) {
+    for (const Line* line : pen.crowded) draw_strokes(pen, *line);
+    for (const Line* line : pen.crowded) draw_markers(pen, *line);
 }
 
 void draw_markers(const Pen& pen, const Line& line) {
     const Stroke stroke = stroke_of_line(pen.theme, line);
     const float unit = pen.canvas.unit(), apart = between_markers * unit;
     const bool every = line.markers && static_cast<float>(line.x.size()) * 8 * unit < pen.frame.box.width();
-    // Overlapping lines show their markers alternately, each in the middle of its stripes.
-    const auto turn = std::find(pen.taking_turns.begin(), pen.taking_turns.end(), &line);
-    const float share = turn == pen.taking_turns.end()
-                            ? static_cast<float>(line.ink.index % 6 + 1) / 7
-                            : (static_cast<float>(turn - pen.taking_turns.begin()) + 0.5f) /
-                                  static_cast<float>(pen.taking_turns.size());
-    float next = pen.frame.box.left + apart * share;
+    // Overlapping lines show their markers alternately.
+    float next = pen.frame.box.left + apart * static_cast<float>(line.ink.index % 6 + 1) / 7;
     for (size_t i = 0; i < line.x.size(); ++i) {
         if (std::isnan(line.y[i])) continue;
         const Point at = pen.frame.at(line.x[i], line.y[i]);
@@ -316,15 +309,9 @@ void draw_wrong_marker(Canvas& canvas, const Theme& theme, Point at) {
 }
 
 void draw(const Pen& pen, const Line& line) {
-    const Stroke stroke = stroke_of_line(pen.theme, line);
-    for_each_run(pen, line.x, line.y, [&](std::span<const Point> run) {
-        // A value between two gaps is drawn as a point.
-        if (run.size() == 1)
-            return pen.canvas.marker(Marker::circle, run[0], stroke.width * pen.canvas.unit(), stroke.colour);
-        if (pen.over_cells) pen.canvas.path(run, {{pen.theme.ground}, stroke.width + 2});
-        pen.canvas.path(run, stroke);
-    });
-    if (!takes_turns(pen, line)) draw_markers(pen, line);
+    if (is_crowded(pen, line)) return;
+    draw_strokes(pen, line);
+    draw_markers(pen, line);
 }
 
 void draw(const Pen& pen, const Band& band) {
@@ -451,7 +438,7 @@ void draw_marks(const Pen& pen, const Figure& figure) {
             draw(pen, mark);
     };
     for (const Mark& mark : figure.marks) std::visit(draw_other, mark);
-    draw_turns(pen);
+    draw_crowded(pen);
     draw_marked_points(pen, figure);
 }
 

@@ -10,9 +10,9 @@ struct Pen {
     const Theme& theme;
     const Frame& frame;
     std::vector<float> rules;  // x of vertical lines, from left to right: texts avoid them
-    // Solid lines of variants, if there are several. Each is on top in its own stripes of the plot, so that
-    // all colours are visible where lines agree.
-    std::vector<const Line*> taking_turns;
+    // Solid lines of variants, if there are several, over all other lines: those that cover most are drawn
+    // first, and hide none of the others.
+    std::vector<const Line*> crowded;
     bool over_cells = false;  // lines have an edge in the colour of the ground, as they may lie on any colour
 };
 
@@ -33,9 +33,8 @@ void draw_marks(const Pen& pen, const Figure& figure);
 
 // The stroke of a line: with many points it is solid and distinguished only by its markers.
 Stroke stroke_of_line(const Theme& theme, const Line& line);
-bool takes_turns(const Pen& pen, const Line& line);
-// Draws, over all lines, the stripes of overlapping lines with their markers.
-void draw_turns(const Pen& pen);
+bool is_crowded(const Pen& pen, const Line& line);
+void draw_crowded(const Pen& pen);
 void draw_markers(const Pen& pen, const Line& line);
 // Crossed rings over the points whose results are wrong, and rings where times are unstable.
 void draw_marked_points(const Pen& pen, const Figure& figure);

@@ -1,5 +1,7 @@
 #include "kernels/core/correctness.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "kernels/core/table.h"
@@ -123,7 +125,7 @@ bool has_diverged(const Result& result, const VariantResult& variant) {
 std::string words_of_errors(const Result& result, std::string_view output) {
     std::string words, broken;
     int known = 0;
-    double largest = 0;
+    double least = INFINITY, largest = 0;
     const auto short_error = [](double error) {
         char number[32];
         std::snprintf(number, sizeof number, "%.2g", error);
@@ -139,11 +141,14 @@ std::string words_of_errors(const Result& result, std::string_view output) {
             words += words.empty() ? variant.name + " is within " : ", " + variant.name + " within ";
             words += short_error(*error.max_abs);
             ++known;
+            least = std::min(least, *error.max_abs);
             largest = std::max(largest, *error.max_abs);
         }
     constexpr int most_named = 2;
-    if (known > most_named && broken.empty())
-        words = "All " + std::to_string(known) + " variants are within " + short_error(largest);
+    const bool both = known == 2 && short_error(least) == short_error(largest);
+    if ((known > most_named || both) && broken.empty())
+        words = (both ? std::string("Both variants") : "All " + std::to_string(known) + " variants") +
+                " are within " + short_error(largest);
     return broken + (words.empty() ? "" : words + " of the float64 reference.");
 }
 

@@ -87,7 +87,7 @@ void draw_plot_marks(const Pen& pen, const Figure& figure) {
         if constexpr (std::is_same_v<Type, Line>) {
             const Stroke stroke = stroke_of_line(pen.theme, mark);
             const bool dense = static_cast<float>(mark.x.size()) > 2 * pen.frame.box.width();
-            if (stroke.dash != Dash::solid || dense || pen.over_cells) {
+            if (stroke.dash != Dash::solid || dense || pen.over_cells || is_crowded(pen, mark)) {
                 draw(pen, mark);
                 return;
             }
@@ -98,7 +98,7 @@ void draw_plot_marks(const Pen& pen, const Figure& figure) {
             ImGui::PushID(index);
             ImPlot::PlotLine("##line", mark.x.data(), mark.y.data(), static_cast<int>(mark.x.size()), spec);
             ImGui::PopID();
-            if (!takes_turns(pen, mark)) draw_markers(pen, mark);
+            draw_markers(pen, mark);
         } else if constexpr (!std::is_same_v<Type, Band> && requires { draw(pen, mark); }) {
             draw(pen, mark);
         }
@@ -107,7 +107,7 @@ void draw_plot_marks(const Pen& pen, const Figure& figure) {
         std::visit(draw_one, mark);
         ++index;
     }
-    draw_turns(pen);
+    draw_crowded(pen);
     draw_marked_points(pen, figure);
 }
 

@@ -1,4 +1,4 @@
-#include "app/engine/check/planned_kernels.h"
+#include "app/engine/planned_kernels.h"
 
 #include "app/engine/check/draw.h"
 
