@@ -12,7 +12,6 @@ namespace {
 
 constexpr double chance = 0.005;      // that one of two intervals misses
 constexpr double same_within = 1.05;  // no difference that matters, and what the place of memory may cause
-constexpr double apart_within = 1.5;  // by as much a machine may change between two measurements
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 struct Interval {

@@ -31,6 +31,8 @@ constexpr int least_repeats_to_tell = 6;
 // Mann-Whitney's test on all ratios (Hodges and Lehmann), which a disturbance of few repeats hardly changes.
 Comparison compare_in_turns(const TimeStatistics& first, const TimeStatistics& second);
 
+// By as much a machine may change between two measurements.
+constexpr double apart_within = 1.5;
 // Of two measured one after the other, such as two cells of a sweep: by all ratios. As the machine may have
 // changed in between, only a difference of more than half names a winner, and none is named if more than a
 // third of the repeats of one were disturbed.

@@ -142,7 +142,8 @@ std::vector<Figure> order_figures(const SweepResult& sweep) {
     const CostOfOrder one = cost_of(sweep, Value(1)), full = cost_of(sweep, Value("full"));
     figure.caption = progress_words(sweep);
     if (one.words == undecided && full.words == undecided && sweep.complete)
-        figure.caption += "Which order is faster cannot be told.";
+        figure.caption +=
+            fmt::format("Differences below {}x cannot be told between separate measurements.", apart_within);
     else if (!one.words.empty() && !full.words.empty() && sweep.complete)
         figure.caption += fmt::format(
             "Time against order 2: full: {}; order 1: {}.{}", full.words, one.words,
