@@ -234,8 +234,10 @@ Pen pen_for(Canvas& canvas, const Theme& theme, const Frame& frame, const Figure
             pen.crowded.push_back(line);
     }
     if (pen.crowded.size() == 1) pen.crowded.clear();
-    std::map<const Line*, double> covered;
-    for (const Line* line : pen.crowded) covered[line] = covered_height(pen, *line);
+    // In steps of 5 %, so that lines that nearly agree do not change places.
+    std::map<const Line*, long> covered;
+    for (const Line* line : pen.crowded)
+        covered[line] = std::lround(20 * std::log(1 + covered_height(pen, *line)));
     std::stable_sort(pen.crowded.begin(), pen.crowded.end(),
                      [&](const Line* one, const Line* other) { return covered[one] > covered[other]; });
     std::sort(pen.rules.begin(), pen.rules.end());

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <optional>
 
 #include "app/gui/appearance.h"
 #include "app/gui/figure_view.h"
@@ -111,24 +112,39 @@ std::vector<ShownFigure> figures_of(const std::vector<Row>& rows) {
     return shown;
 }
 
-// Two lines from the range that a zoom shows, in the figure above, to the corners of the zoom.
-void join_zoom(const LabState& lab, const Figure& figure, const std::map<std::string, Frame>& plots) {
+// Where a zoom and the range that it shows lie.
+struct JoinedZoom {
+    Box whole, zoom;
+    float left = 0, right = 0;  // of the range, in the figure above
+};
+
+std::optional<JoinedZoom> joined_zoom(const Figure& figure, const std::map<std::string, Frame>& plots) {
     const auto below = plots.find(figure.id);
     const auto above = figure.zoom ? plots.find(figure.zoom->figure) : plots.end();
-    if (below == plots.end() || above == plots.end()) return;
+    if (below == plots.end() || above == plots.end()) return {};
     const Frame &whole = above->second, &zoom = below->second;
-    if (whole.box.bottom > zoom.box.top || zoom.x.high < whole.x.low || zoom.x.low > whole.x.high) return;
+    if (whole.box.bottom > zoom.box.top || zoom.x.high < whole.x.low || zoom.x.low > whole.x.high) return {};
     const auto place = [&](double x) { return whole.at_x(std::clamp(x, whole.x.low, whole.x.high)); };
-    const float left = place(zoom.x.low), right = std::max(place(zoom.x.high), left + 1);
-    const Colour accent = stroke_of({Ink::Role::accent}, theme_of(lab)).colour;
+    const float left = place(zoom.x.low);
+    return JoinedZoom{whole.box, zoom.box, left, std::max(place(zoom.x.high), left + 1)};
+}
+
+// Two lines from the range to the corners of the zoom.
+void join(const JoinedZoom& joined, Colour accent) {
+    const auto& [whole, zoom, left, right] = joined;
     ImGuiCanvas canvas(ImGui::GetWindowDrawList());
-    canvas.strip(std::array<Point, 2>{{{left, whole.box.bottom}, {right, whole.box.bottom}}},
-                 std::array<Point, 2>{{{zoom.box.left, zoom.box.top}, {zoom.box.right, zoom.box.top}}},
-                 accent.faded(0.06f));
-    canvas.path(std::array<Point, 2>{{{left, whole.box.bottom}, {zoom.box.left, zoom.box.top}}},
+    canvas.strip(std::array<Point, 2>{{{left, whole.bottom}, {right, whole.bottom}}},
+                 std::array<Point, 2>{{{zoom.left, zoom.top}, {zoom.right, zoom.top}}}, accent.faded(0.06f));
+    canvas.path(std::array<Point, 2>{{{left, whole.bottom}, {zoom.left, zoom.top}}}, {accent.faded(0.5f), 1});
+    canvas.path(std::array<Point, 2>{{{right, whole.bottom}, {zoom.right, zoom.top}}},
                 {accent.faded(0.5f), 1});
-    canvas.path(std::array<Point, 2>{{{right, whole.box.bottom}, {zoom.box.right, zoom.box.top}}},
-                {accent.faded(0.5f), 1});
+}
+
+// Two lines at the ends of the range.
+void mark_range(const JoinedZoom& joined, Colour accent) {
+    ImGuiCanvas canvas(ImGui::GetWindowDrawList());
+    for (const float x : {joined.left, joined.right})
+        canvas.path(std::array<Point, 2>{{{x, joined.whole.top}, {x, joined.whole.bottom}}}, {accent, 1.5f});
 }
 
 }  // namespace
@@ -178,8 +194,14 @@ void draw_story(LabState& lab) {
         if (const auto plot = draw_shown_figure(lab, "Story", each.shown, each.size))
             plots[each.shown.figure->id] = *plot;
     }
-    layers.SetCurrentChannel(list, 0);
-    for (const PlacedFigure& each : placed) join_zoom(lab, *each.shown.figure, plots);
+    const Colour accent = stroke_of({Ink::Role::accent}, theme_of(lab)).colour;
+    for (const PlacedFigure& each : placed)
+        if (const auto joined = joined_zoom(*each.shown.figure, plots)) {
+            layers.SetCurrentChannel(list, 1);
+            mark_range(*joined, accent);
+            layers.SetCurrentChannel(list, 0);
+            join(*joined, accent);
+        }
     layers.Merge(list);
 }
 

@@ -42,15 +42,15 @@ bool Family::has_kernels() const {
 }
 
 const Parameter* Family::parameter(std::string_view name) const { return find_row(parameters, name); }
+const ArraySpec* Family::array(std::string_view name) const { return find_row(arrays, name); }
+const Variant* Family::variant(std::string_view name) const { return find_row(variants, name); }
+
 int Family::sequence_axis_of(std::string_view output) const {
     const ArraySpec* const spec = array(output);
     if (!spec || sequence_axis.empty()) return -1;
     const auto found = std::find(spec->dimensions.begin(), spec->dimensions.end(), sequence_axis);
     return found == spec->dimensions.end() ? -1 : static_cast<int>(found - spec->dimensions.begin());
 }
-
-const ArraySpec* Family::array(std::string_view name) const { return find_row(arrays, name); }
-const Variant* Family::variant(std::string_view name) const { return find_row(variants, name); }
 
 Parameters Family::defaults() const {
     Parameters all;

@@ -37,9 +37,7 @@ View view_of(const View& view, const std::string& shared, View::Range whole) {
     return {{{"time", is_inside ? seen : whole}}, view.columns};
 }
 
-Figure zoom_of(Figure& whole, View::Range range, size_t launches) {
-    for (const double end : {range.low, range.high})
-        whole.marks.push_back(Rule{Rule::Across::x, end, "", {Ink::Role::accent}});
+Figure zoom_of(const Figure& whole, View::Range range, size_t launches) {
     Figure zoom = new_figure(
         whole.id + "-zoom", whole.place,
         std::to_string(launches) + " typical launches: " + short_time(range.high - range.low) + " from " +

@@ -22,8 +22,7 @@ View::Range typical_launches(const std::vector<LaunchRecord>& launches, size_t c
 // The view of launches on an axis of that name, which ends at `whole` unless it is limited.
 View view_of(const View& view, const std::string& shared, View::Range whole);
 
-// Marks the range of so many typical launches in the figure of whole runs, and returns a figure for the
-// tracks of the range.
-Figure zoom_of(Figure& whole, View::Range range, size_t launches);
+// A figure for the tracks of that range of the figure of whole runs, with so many typical launches.
+Figure zoom_of(const Figure& whole, View::Range range, size_t launches);
 
 }  // namespace sawtooth

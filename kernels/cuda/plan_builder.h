@@ -81,7 +81,7 @@ class PlanBuilder : public sawtooth::PlanBuilder {
     };
     // Compiles the kernel; null after a failure. The result lives as long as the plan.
     const Ready* prepare(LaunchInfo info, const Grid& grid, const KernelSource& source);
-
+    // Adds the kernel to those of a dry plan.
     void note(const KernelSource& source);
 
     std::shared_ptr<void> allocate(int64_t bytes, bool zeroed) override;

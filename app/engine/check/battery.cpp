@@ -248,8 +248,10 @@ std::optional<Battery::Candidate> Battery::draw(const Variant& variant, const Pa
     const double operations = random_.below(between_large) == 0 ? many : usual_operations;
     auto set = draw_setting(random_, family_, variant, chip_, {.operations = operations}, kept);
     if (!set) return {};
-    Candidate made{base_, {}, {}, {}, {}, {}, new_kernels};
+    Candidate made;
+    made.new_kernels = new_kernels;
     Request& request = made.request;
+    request = base_;
     request.variants = {variant.name};
     request.parameters = std::move(*set);
     request.jitter = jitter();
