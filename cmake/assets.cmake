@@ -20,7 +20,8 @@ endforeach()
 if(TARGET sawtooth)
     # What every system has stays out: the C and C++ runtimes must be the system's, as its graphics drivers use them too.
     # DT_RPATH rather than the newer DT_RUNPATH, as only it also holds for what the libraries in lib need themselves.
-    set_target_properties(sawtooth PROPERTIES INSTALL_RPATH "$ORIGIN/../lib")
+    # The built program has it too: CMake would fill the room for it with empty paths, which mean the current folder.
+    set_target_properties(sawtooth PROPERTIES INSTALL_RPATH "$ORIGIN/../lib" BUILD_WITH_INSTALL_RPATH ON)
     target_link_options(sawtooth PRIVATE -Wl,--disable-new-dtags)
     install(TARGETS sawtooth
         RUNTIME_DEPENDENCIES

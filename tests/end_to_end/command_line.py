@@ -3,7 +3,9 @@ import csv
 import io
 import json
 import os
+import pathlib
 import re
+import subprocess
 from html.parser import HTMLParser
 
 from program import test
@@ -18,6 +20,16 @@ def help_and_version_are_answered(program):
     for words in ([], ["list"], ["run"], ["sweep"], ["report"], ["shot"], ["bench"], ["devices"], ["worker"]):
         done = program(*words, "--help").wants(0)
         assert "Usage" in done.out and done.err == ""
+
+
+@test
+def libraries_in_the_current_folder_are_not_loaded(program):
+    listed = subprocess.run(["ldd", program.path], capture_output=True, text=True).stdout
+    needed = re.findall(r"^\s*(lib\S+) =>", listed, re.M)
+    assert len(needed) > 3, listed
+    for name in needed:
+        pathlib.Path(program.file(name)).write_bytes(b"no library")
+    program("--version").wants(0)
 
 
 @test
