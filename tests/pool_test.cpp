@@ -2,12 +2,14 @@
 #include <cmath>
 #include <cstring>
 #include <numeric>
+#include <system_error>
 #include <thread>
 
 #include "kernels/cpu/half.h"
 #include "kernels/cpu/limits.h"
 #include "kernels/cpu/pool.h"
 #include "tests/catch.h"
+#include "tests/child_process.h"
 
 namespace sawtooth::cpu {
 namespace {
@@ -139,6 +141,19 @@ TEST_CASE("copy and triad process every element, also for ragged sizes", "[limit
     for (size_t i = 0; i < size; ++i) same = same && floats(to)[i] == floats(left)[i] + 1.5f;
     CHECK(same);
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which need more than that limit
+TEST_CASE("child: a pool without room for its threads", "[.child]") {
+    CHECK_THROWS_AS(Pool(4096), std::system_error);
+}
+
+TEST_CASE("a pool whose threads cannot all be started says so and leaves none behind", "[pool][cpu]") {
+    ChildProcess child("ulimit -v 1000000; timeout 30", "child: a pool without room for its threads");
+    const std::string output = child.output();
+    INFO(output);
+    CHECK(output.ends_with("exit 0"));
+}
+#endif
 
 }  // namespace
 }  // namespace sawtooth::cpu

@@ -82,6 +82,12 @@ struct Pool::State {
     double last_end_us = 0;
 
     explicit State(int count) : workers(static_cast<size_t>(count)) {}
+    // Also after a thread that could not be started: the others wait.
+    ~State() {
+        quit = true;
+        for (size_t index = 1; index < workers.size(); ++index) signal(static_cast<int>(index), ~uint64_t{0});
+        threads.clear();
+    }
 
     double now_us() const { return std::chrono::duration<double, std::micro>(Clock::now() - origin).count(); }
 
@@ -143,11 +149,7 @@ Pool::Pool(int threads) {
         state_->threads.emplace_back([state = state_.get(), index] { state->serve(index); });
 }
 
-Pool::~Pool() {
-    state_->quit = true;
-    for (int index = 1; index < threads(); ++index) state_->signal(index, ~uint64_t{0});
-    state_->threads.clear();
-}
+Pool::~Pool() = default;
 
 int Pool::threads() const { return static_cast<int>(state_->workers.size()); }
 
