@@ -71,7 +71,7 @@ def microseconds(words):
 @test
 def the_short_table_of_speed_agrees_with_the_tables(program):
     kept = {}
-    for machine, file in {"EPYC, 2 threads": "speed-cpu.csv", "H200": "speed-h200.csv"}.items():
+    for machine, file in {"Xeon, 2 threads": "speed-cpu.csv", "H200": "speed-h200.csv"}.items():
         for row in csv.DictReader((DOCS / file).read_text(encoding="utf-8").splitlines()):
             sizes = re.sub(r"\[(.*?)\]", lambda found: found[1].replace(", ", "x"), row["case"])
             if not row.get("launch"):
@@ -80,4 +80,5 @@ def the_short_table_of_speed_agrees_with_the_tables(program):
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table if line]
     assert len(rows) >= 10
     for case, variant, machine, time, _ in rows:
-        assert math.isclose(microseconds(time), kept[case, variant, machine]), (case, variant, machine)
+        of_table = kept[case, variant, machine]  # with four digits; the README has three
+        assert math.isclose(microseconds(time), of_table, rel_tol=5e-3), (case, variant, machine)
