@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/engine/configure.h"
+#include "app/engine/json_values.h"
 #include "kernels/core/comparison.h"
 #include "kernels/core/correctness.h"
 #include "kernels/core/sweep_cells.h"
@@ -13,55 +14,11 @@
 namespace sawtooth {
 namespace {
 
-// Keys keep the order in which they are written here.
-using Json = nlohmann::ordered_json;
-
-// JSON has no infinities.
-Json number(double value) {
-    if (std::isnan(value)) return "nan";
-    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-    return value;
-}
-
-template <class T>
-Json optional_number(const std::optional<T>& value) {
-    if (!value) return nullptr;
-    if constexpr (std::is_floating_point_v<T>)
-        return number(*value);
-    else
-        return *value;
-}
-
-template <class Numbers>
-Json numbers(const Numbers& values) {
-    Json list = Json::array();
-    for (const auto value : values) list.push_back(number(static_cast<double>(value)));
-    return list;
-}
-
 // NaN: not known.
 Json known_numbers(const std::vector<float>& values) {
     Json list = Json::array();
     for (const float value : values) list.push_back(std::isnan(value) ? Json() : number(value));
     return list;
-}
-
-template <class Row, class ToJson>
-Json list_of(const std::vector<Row>& rows, ToJson&& to_json) {
-    Json list = Json::array();
-    for (const Row& row : rows) list.push_back(to_json(row));
-    return list;
-}
-
-Json value_of(const Value& value) {
-    if (const auto* real = std::get_if<double>(&value)) return number(*real);
-    return std::visit([](const auto& held) { return Json(held); }, value);
-}
-
-Json object_of(const Parameters& parameters) {
-    Json object = Json::object();
-    for (const auto& [name, value] : parameters.values) object[name] = value_of(value);
-    return object;
 }
 
 // In the order of the schema, as far as the schema names them.
@@ -71,12 +28,6 @@ Json object_of(const std::string& family_name, const Parameters& parameters) {
         for (const Parameter& row : family->parameters)
             if (parameters.has(row.name)) object[row.name] = value_of(parameters.at(row.name));
     object.update(object_of(parameters));
-    return object;
-}
-
-Json object_of(const std::vector<std::pair<std::string, Value>>& values) {
-    Json object = Json::object();
-    for (const auto& [name, value] : values) object[name] = value_of(value);
     return object;
 }
 
@@ -290,63 +241,6 @@ Json result_of(const Result& result) {
             {"clocks", clocks_of(result.clocks)}};
 }
 
-Json parameter_of(const Parameter& row) {
-    Json object = {{"name", row.name},
-                   {"title", row.title},
-                   {"type", name_of(row.type)},
-                   {"default", value_of(row.initial)}};
-    if (row.type == Type::choice || row.type == Type::boolean) {
-        object["choices"] =
-            row.type == Type::boolean ? Json::array({false, true}) : list_of(row.choices, value_of);
-    } else if (row.type == Type::real) {
-        object["min"] = number(row.minimum);
-        object["max"] = number(row.maximum);
-    } else {
-        object["min"] = static_cast<int64_t>(row.minimum);
-        object["max"] = static_cast<int64_t>(row.maximum);
-    }
-    if (!row.word.empty()) object["word"] = row.word;
-    object["unit"] = row.unit;
-    object["meaning"] = row.meaning;
-    object["group"] = name_of(row.group);
-    object["renews"] = name_of(row.renews);
-    object["applies"] = nullptr;
-    for (const Condition& condition : row.applies) object["applies"].push_back(condition.words);
-    object["ends_at"] = row.end ? Json(row.end->words) : Json();
-    object["source"] = row.source;
-    return object;
-}
-
-Json variant_row_of(const Variant& variant) {
-    Json backends = Json::array();
-    for (const Backend backend : {Backend::cpu, Backend::cuda})
-        if (variant.runs_on(backend)) backends.push_back(name_of(backend));
-    return {
-        {"name", variant.name}, {"idea", variant.idea}, {"backends", backends}, {"outputs", variant.outputs}};
-}
-
-Json array_of(const ArraySpec& array) {
-    static constexpr const char* roles[] = {"input", "optional", "output_gradient", "output"};
-    return {{"name", array.name},
-            {"meaning", array.meaning},
-            {"role", roles[static_cast<size_t>(array.role)]},
-            {"dtype", name_of(array.dtype)},
-            {"dimensions", array.dimensions}};
-}
-
-Json preset_of(const Preset& preset) { return {{"name", preset.name}, {"values", object_of(preset.values)}}; }
-
-Json family_of(const Family* family) {
-    return {{"name", family->name},
-            {"title", family->title},
-            {"summary", family->summary},
-            {"source", family->source},
-            {"variants", list_of(family->variants, variant_row_of)},
-            {"parameters", list_of(family->parameters, parameter_of)},
-            {"arrays", list_of(family->arrays, array_of)},
-            {"presets", list_of(family->presets, preset_of)}};
-}
-
 Json known(int64_t count) { return count > 0 ? Json(count) : Json(); }
 
 Json bound_of(const std::optional<Bound>& bound) {
@@ -421,11 +315,6 @@ Json best_of(const SweepResult& sweep, const BestCells& best) {
 }
 
 Json text_or_null(const std::optional<std::string>& text) { return text ? Json(*text) : Json(); }
-
-// Texts may come from files and the system, so invalid UTF-8 must not end the program.
-std::string text_of(const Json& json) {
-    return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
 
 }  // namespace
 
@@ -534,10 +423,6 @@ std::string to_json(const Devices& devices) {
          {"toolkit_reason", devices.toolkit_reason.empty() ? Json() : Json(devices.toolkit_reason)},
          {"counters", {{"allowed", devices.counters_allowed}, {"reason", devices.counters_reason}}},
          {"limits", list_of(devices.limits, ceilings_of)}});
-}
-
-std::string families_json(const std::vector<const Family*>& families) {
-    return text_of({{"families", list_of(families, family_of)}});
 }
 
 std::string written_json(const std::vector<std::string>& paths) { return text_of({{"written", paths}}); }

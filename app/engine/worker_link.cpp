@@ -12,6 +12,7 @@
 #include <new>
 #include <utility>
 
+#include "app/engine/check/resume.h"
 #include "app/engine/checked.h"
 #include "app/engine/descriptor.h"
 #include "app/engine/memory.h"
@@ -64,36 +65,6 @@ JobNumber job_of(const FromWorker& message) {
 }
 
 Error result_is_gone() { return Error::failure("the worker that has this result is gone; run it again"); }
-
-// A check in two workers, one after another.
-CheckReport joined(const CheckReport& before, CheckReport later) {
-    later.tried += before.tried;
-    later.judged += before.judged;
-    later.cannot_judge += before.cannot_judge;
-    later.given_up += before.given_up;
-    later.seconds += before.seconds;
-    for (Finding& finding : later.findings) finding.seconds += before.seconds;
-    later.findings.insert(later.findings.begin(), before.findings.begin(), before.findings.end());
-    return later;
-}
-
-Finding lost_with_worker(const CheckReport& so_far, const Error& error) {
-    Finding finding;
-    finding.variant = so_far.trying->variants.front();
-    finding.request = *so_far.trying;
-    finding.problem = error.text;
-    finding.number = so_far.trying_number;
-    finding.seconds = so_far.seconds;
-    return finding;
-}
-
-CheckRequest continued(const CheckRequest& request, const CheckReport& so_far) {
-    CheckRequest rest = request;
-    rest.first = so_far.next;
-    if (rest.seconds) rest.seconds = std::max(0.0, *rest.seconds - so_far.seconds);
-    for (const Finding& finding : so_far.findings) rest.leave_out.push_back(finding.variant);
-    return rest;
-}
 
 // The request of a job on an existing result: for its description and time limit, without the input file.
 Request request_for(const Result& result) {
