@@ -1,5 +1,6 @@
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -15,6 +16,7 @@
 #include "tests/catch.h"
 #include "tests/cuda_devices.h"
 #include "tests/engine_events.h"
+#include "tests/presets.h"
 #include "tests/run_family.h"
 #include "tests/temporary_folder.h"
 
@@ -394,6 +396,23 @@ TEST_CASE("an exception becomes a failure", "[engine]") {
           std::string::npos);
     CHECK(text([] { throw std::length_error("too long"); }) == "internal error: too long");
     CHECK(*guarded([]() -> Outcome<int> { return 1; }) == 1);
+}
+
+TEST_CASE("every figure sweep is found again by the settings of its base", "[engine]") {
+    for (const Family* family : offered_families())
+        for (const std::string& preset : preset_names(*family)) {
+            Request request;
+            request.family = family->name;
+            request.preset = preset;
+            const auto configuration = configure(request, {});
+            REQUIRE(configuration);
+            for (const Sweep& sweep : figure_sweeps(request, configuration->parameters, Backend::cpu)) {
+                INFO(family->name << " " << preset << " " << sweep.id);
+                const auto again = family->sweeps(sweep.base.parameters);
+                CHECK(std::any_of(again.begin(), again.end(),
+                                  [&](const FigureSweep& own) { return own.id == sweep.id; }));
+            }
+        }
 }
 
 TEST_CASE("every figure sweep of a family makes figures from its cells", "[engine]") {

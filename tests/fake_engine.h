@@ -43,7 +43,7 @@ class FakeEngine {
             [this] { ++cancelled_checks; },
             [this] { return std::exchange(events_, {}); },
             {},
-            [this] { return devices; }};
+            [this](std::stop_token) { return devices; }};
     }
 
     static Devices without_gpu() {
@@ -162,7 +162,7 @@ inline LabState lab_with(FakeEngine& engine) {
     options.request.family = "scan";
     options.request.time_limit_seconds = 10;
     LabState lab = std::move(*open_lab(options, engine.calls()));
-    lab.finding.wait();
+    lab.search->found.wait();
     update(lab, lab.now);
     return lab;
 }

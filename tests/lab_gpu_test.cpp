@@ -100,8 +100,9 @@ TEST_CASE("the last backend is chosen at the start if it is available, otherwise
         lab.settings.backend = kept;
         lab.settings.device = device;
         lab.wants_kept_backend = true;
-        lab.finding = std::async(std::launch::async, [&] { return engine.devices; });
-        lab.finding.wait();
+        std::promise<Devices> found;
+        found.set_value(engine.devices);
+        lab.search = DeviceSearch{found.get_future(), {}};
         update(lab, lab.now + 0.01);
         return std::pair{engine.requests.back().backend, lab.log.empty() ? "" : lab.log.back().text};
     };

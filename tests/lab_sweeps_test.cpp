@@ -1,6 +1,7 @@
 // Background sweeps, requested by figures or started by the user.
 
 #include <algorithm>
+#include <set>
 
 #include "app/engine/tables.h"
 #include "app/gui/figure_view.h"
@@ -37,6 +38,34 @@ TEST_CASE("figure sweeps start after a pause, and again only if their base chang
         CHECK(engine.sweeps[i].axes[0].parameter != swept);
     CHECK(engine.sweeps.size() > first.size());
     CHECK(engine.cancelled_sweeps.size() == engine.sweeps.size() - first.size());
+}
+
+TEST_CASE("sweeps of figures end once their settings are left, or no figure shows them", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    choose_family(lab, **find_offered_family("memory"));
+    finish_run(lab, engine);
+    REQUIRE(sweeps_run(lab));
+    const size_t running = lab.sweeps.size();
+    set_parameter(lab, row(lab, "batch"), int64_t{3});
+    CHECK_FALSE(sweeps_run(lab));
+    CHECK(engine.cancelled_sweeps.size() == running);
+
+    finish_run(lab, engine);
+    CHECK(sweeps_run(lab));
+    const auto keys = [&] {
+        std::set<std::string> all;
+        for (const BackgroundSweep& sweep : lab.sweeps) all.insert(sweep.key);
+        return all;
+    };
+    for (const Value& rule : row(lab, "rule").choices) {
+        set_parameter(lab, row(lab, "rule"), rule);
+        finish_run(lab, engine);
+        std::set<std::string> wanted;
+        for (const Sweep& sweep : figure_sweeps(lab.result->request, lab.parameters, Backend::cpu))
+            wanted.insert(sweep.id);
+        CHECK(keys() == wanted);
+    }
 }
 
 TEST_CASE("figures of sweeps have their place and title from the first result on", "[gui]") {

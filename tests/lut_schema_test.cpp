@@ -116,6 +116,28 @@ TEST_CASE("lut: both forms of weights together are refused", "[schema][lut]") {
             "weights"));
 }
 
+TEST_CASE("lut: both forms in one file are refused, and a form that is set against the file too",
+          "[schema][lut]") {
+    const Array weights = Array::zeros("weights", Dtype::f32, {32, 64, 32});
+    const Array offsets = Array::zeros("synapse_offsets", Dtype::int32, {32 * 64 + 1});
+    Request request;
+    request.family = "lut";
+    request.input = "in.npz";
+    for (const char* connectivity : {"", "full", "sparse"}) {
+        INFO(connectivity);
+        if (*connectivity) request.parameters.set("connectivity", std::string(connectivity));
+        const auto both = configure(request, {weights, offsets});
+        REQUIRE_FALSE(both);
+        CHECK(both.error().exit_code() == 2);
+        CHECK(contains(both.error().text, "weights"));
+    }
+    const auto other = configure(request, {weights});
+    REQUIRE_FALSE(other);
+    CHECK(contains(other.error().text, "connectivity = sparse: the arrays of in.npz choose full"));
+    request.parameters.set("connectivity", "full");
+    CHECK(configure(request, {weights}));
+}
+
 TEST_CASE("lut: invalid anchors, targets, offsets and rates are refused with their index", "[schema][lut]") {
     const Settings sizes = {{"inputs", 20}, {"outputs", 11}, {"detectors", 2}, {"anchors_per_detector", 1}};
     const auto refusal = [&](const Arrays& given) { return input_refusal("lut", sizes, given); };

@@ -321,7 +321,7 @@ TEST_CASE("the other messages of a worker survive encoding", "[messages]") {
     there_and_back(FromWorker(Hello{"0.1.0", 1, "a GPU"}));
     there_and_back(FromWorker(Alive{}));
     const auto said = there_and_back(FromWorker(Said{1, {0.5, "lookback", true}}));
-    CHECK(std::get<Said>(said).progress.compiling);
+    CHECK(std::get<Said>(said).progress.excused);
     const auto cell = there_and_back(FromWorker(CellDone{2, {{int64_t{1}, true}, "refused", full_result()}}));
     CHECK(std::get<CellDone>(cell).cell.values == std::vector<Value>{int64_t{1}, true});
     there_and_back(FromWorker(CellDone{2, {{}, "refused", nullptr}}));

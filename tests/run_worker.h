@@ -73,14 +73,15 @@ inline std::set<pid_t> children() {
     return all;
 }
 
-// The event that ends a ticket: its complete result, or its failure.
+// The event that ends a ticket: its complete result or sweep, or its failure.
 inline Event end_of(Engine& engine, uint64_t ticket, const std::function<void(const Event&)>& seen = {}) {
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (std::chrono::steady_clock::now() < until) {
         for (Event& event : engine.take_events()) {
             if (seen) seen(event);
             if (event.ticket != ticket) continue;
-            const bool complete = event.kind == Event::Kind::result && event.result->complete;
+            const bool complete = (event.kind == Event::Kind::result && event.result->complete) ||
+                                  (event.kind == Event::Kind::cell && event.sweep_result->complete);
             if (complete || event.kind == Event::Kind::failed) return event;
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -114,6 +114,18 @@ TEST_CASE("a line of the lab that cannot be taken is noted and skipped, and the 
     }
 }
 
+TEST_CASE("a lab whose shown family is not known keeps the others", "[gui]") {
+    const TemporaryFolder folder;
+    put(folder.file("lab"), "family = of_a_newer_version\nwords = 3\nother family = memory\nchunk = 16\n");
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    load_lab(lab, folder.path());
+    CHECK(lab.family->name == "scan");
+    CHECK(lab.others.at("memory").parameters.integer("chunk") == 16);
+    CHECK(log_tells(lab, "skipped \"family = of_a_newer_version"));
+    CHECK(std::filesystem::exists(folder.file("lab")));
+}
+
 TEST_CASE("a command line without settings restores the last session, any other does not", "[gui]") {
     Request request;
     request.time_limit_seconds = 10;  // the default of a window
@@ -127,8 +139,7 @@ TEST_CASE("a command line without settings restores the last session, any other 
 
 TEST_CASE("an invalid file of the lab is renamed, and the lab starts at its defaults", "[gui]") {
     const TemporaryFolder folder;
-    for (const char* broken : {"", "family = none\n", "preset = paper\n", "family = scan", "\1\2\n\n",
-                               "other family = scan\nlength = 8\n"}) {
+    for (const char* broken : {"", "family = none\n", "preset = paper\n", "family = scan", "\1\2\n\n"}) {
         INFO(broken);
         put(folder.file("lab"), broken);
         FakeEngine engine;
@@ -154,13 +165,9 @@ TEST_CASE("a missing input file of the last session is noted in the Log, and the
     CHECK(lab.request.input.empty());
 }
 
-TEST_CASE("invalid settings are renamed with a note, and the start continues", "[gui]") {
-    const std::string whole = settings_text({ThemeChoice::dark, 1.5, 1600, 900, BackendChoice::automatic, 0});
+TEST_CASE("settings of another kind are renamed with a note, and the start continues", "[gui]") {
     for (const std::string& broken :
-         {std::string("{"), std::string("theme = pink\n"), std::string("scale = 9\n"),
-          std::string("width = -4\n"), std::string("backend = gpu\n"), std::string("device = -1\n"),
-          std::string("layout = mine\n"), std::string("colour = red\n"), whole.substr(0, whole.size() - 3),
-          std::string("\0\1\2", 3), "\n" + whole}) {
+         {std::string("{"), std::string("theme = dark"), std::string("\0\1\2", 3), std::string()}) {
         INFO(broken);
         const TemporaryFolder folder;
         put(folder.file("settings"), broken);
@@ -170,6 +177,21 @@ TEST_CASE("invalid settings are renamed with a note, and the start continues", "
         CHECK(log_tells(lab, "settings.bad"));
         CHECK(content_of(folder.file("settings.bad")) == broken);
         CHECK_FALSE(std::filesystem::exists(folder.file("settings")));
+    }
+}
+
+TEST_CASE("a setting that does not fit is noted and skipped, and the others are restored", "[gui]") {
+    const Settings kept{ThemeChoice::dark, 1.5, 1280, 720, BackendChoice::automatic, 0};
+    for (const char* strange : {"theme = pink", "scale = 9", "width = -4", "backend = gpu", "device = -1",
+                                "layout = mine", "colour = red", "", "theme"}) {
+        INFO(strange);
+        const TemporaryFolder folder;
+        put(folder.file("settings"), settings_text(kept) + strange + "\n");
+        LabState lab;
+        load_settings(lab, folder.path());
+        CHECK(lab.settings == kept);
+        CHECK(log_tells(lab, std::string("skipped \"") + strange));
+        CHECK(std::filesystem::exists(folder.file("settings")));
     }
 }
 

@@ -77,7 +77,7 @@ TEST_CASE("outputs that change from one repeat to another are wrong, and counted
     const Prepared prepared{
         setting.request, setting.configuration, setting.machine, setting.inputs, {}, definitions, {},
         stores_extras};
-    const TimeLimit limit({}, {});
+    TimeLimit limit({}, {});
     const OnProgress progress;
     SingleRun run(prepared, limit, progress);
     REQUIRE_FALSE(run.compute_outputs());

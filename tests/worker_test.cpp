@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "app/engine/look_for_devices.h"
 #include "app/engine/npz.h"
 #include "tests/contains.h"
 #include "tests/family_properties.h"
@@ -205,6 +206,40 @@ TEST_CASE("a sweep runs in a worker cell by cell", "[worker]") {
     REQUIRE(last.ticket == ticket);
     CHECK(last.sweep_result->cells.size() == 2);
     CHECK_FALSE(last.figures->empty());
+}
+
+TEST_CASE("a sweep cell that hangs leaves the worker of the live result", "[worker]") {
+    const TemporaryFolder folder;
+    Engine engine(kept().path(), [] {});
+    REQUIRE(end_of(engine, engine.run(scan_on(worker_command()), View{})).result);
+    Sweep sweep{"", scan_on(saying(folder, "hangs", greeting())), {{"length", {int64_t{8}}}}};
+    sweep.base.time_limit_seconds = 0.2;
+    const Event refused = end_of(engine, engine.sweep(sweep));
+    REQUIRE(refused.sweep_result);
+    CHECK(contains(refused.sweep_result->cells.at(0).refused, "did not finish within 0.2 s"));
+    engine.look(View{}, {});
+    std::optional<Event> seen;
+    for (int i = 0; i < 5000 && !seen; ++i) {
+        for (Event& event : engine.take_events())
+            if (event.kind == Event::Kind::figures || event.kind == Event::Kind::failed) seen = event;
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    REQUIRE(seen);
+    CHECK(seen->kind == Event::Kind::figures);
+}
+
+TEST_CASE("devices are found by a worker, and a search that is stopped ends", "[worker]") {
+    const Devices found = look_for_devices(kept().path(), false, {});
+    const Devices here = find_devices();
+    CHECK(found.cpu.name == here.cpu.name);
+    CHECK(found.cpu.vectors == here.cpu.vectors);
+    CHECK(found.gpus.size() == here.gpus.size());
+    CHECK(found.gpu_reason == here.gpu_reason);
+    CHECK(found.toolkit == here.toolkit);
+
+    std::stop_source stopped;
+    stopped.request_stop();
+    CHECK_FALSE(look_for_devices(kept().path(), false, stopped.get_token()).gpu_reason.empty());
 }
 
 TEST_CASE("an input file is sent to the worker, again after a change, and errors name it", "[worker]") {

@@ -34,6 +34,7 @@ int bench(const Arguments& arguments) {
     Interrupts interrupts;
     ProgressBar bar;
     Runner runner(settings->cache_directory);
+    runner.on_deaf(end_with);
     const auto report =
         run_bench(runner, names, settings->request, interrupts.token(),
                   [&](const Progress& progress, auto) { bar.show(progress.fraction, progress.words); });

@@ -50,6 +50,7 @@ int bench_verdicts(const Arguments& arguments) {
     Interrupts interrupts;
     ProgressBar bar;
     Runner runner(settings->cache_directory);
+    runner.on_deaf(end_with);
     const auto bench =
         bench_verdicts(runner, settings->request, *trials, interrupts.token(),
                        [&](const Progress& progress, auto) { bar.show(progress.fraction, progress.words); });

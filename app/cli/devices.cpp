@@ -8,6 +8,7 @@
 #include "app/cli/terminal.h"
 #include "app/engine/configure.h"
 #include "app/engine/json.h"
+#include "app/engine/look_for_devices.h"
 #include "app/engine/runner.h"
 #include "app/engine/tables.h"
 #include "kernels/core/table.h"
@@ -22,6 +23,7 @@ Outcome<std::vector<Ceilings>> measured_limits(const Arguments& arguments, bool 
     if (!settings) return settings.error();
     Interrupts interrupts;
     Runner runner(settings->cache_directory);
+    runner.on_deaf(end_with);
     std::vector<Ceilings> limits;
     for (const BackendChoice backend : {BackendChoice::cpu, BackendChoice::cuda}) {
         if (backend == BackendChoice::cuda && !has_gpu) continue;
@@ -39,8 +41,7 @@ Outcome<std::vector<Ceilings>> measured_limits(const Arguments& arguments, bool 
 }  // namespace
 
 int devices(const Arguments& arguments) {
-    Devices found = find_devices();
-    try_counters(found);
+    Devices found = look_for_devices("", true, {});
     if (arguments.has("--measure")) {
         auto limits = measured_limits(arguments, !found.gpus.empty());
         if (!limits) return fail(limits.error());

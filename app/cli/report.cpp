@@ -116,6 +116,7 @@ int report(const Arguments& arguments) {
     Interrupts interrupts;
     Steps steps(families->size());
     Runner runner(settings->cache_directory);
+    runner.on_deaf(end_with);
     std::vector<FamilyReport> reports;
     for (size_t i = 0; i < families->size(); ++i) {
         steps.start_family((*families)[i]->name, i);

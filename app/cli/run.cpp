@@ -90,6 +90,7 @@ using Ran = Outcome<std::shared_ptr<const Result>>;
 
 Ran run_here(const Settings& settings, const Request& request, std::stop_token stop, ProgressBar& bar) {
     Runner runner(settings.cache_directory);
+    runner.on_deaf(end_with);
     return runner.run(request, std::move(stop),
                       [&](const Progress& progress, auto) { bar.show(progress.fraction, progress.words); });
 }

@@ -124,6 +124,7 @@ void settle_architecture(const Arguments& arguments, OptionReader& reader, Reque
 void settle_kernels(const Arguments& arguments, OptionReader& reader, Request& request) {
     if (!arguments.has("--kernels")) return;
     request.kernels = arguments.value("--kernels");
+    if (arguments.has("--on")) return;  // the worker opens it, on its machine
     struct stat status {};
     if (::stat(request.kernels.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
         reader.refuse("--kernels", "expected a folder that contains kernels/FAMILY/FILE.cu");

@@ -30,6 +30,7 @@ Outcome<SweepResult> compute(const Settings& settings, const Sweep& sweep, std::
                              const OnCell& done) {
     if (sweep.base.on.empty()) {
         Runner runner(settings.cache_directory);
+        runner.on_deaf(end_with);
         return runner.sweep(sweep, std::move(stop), done);
     }
     WorkerLink link(settings.cache_directory);

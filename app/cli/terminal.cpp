@@ -35,6 +35,8 @@ int fail(const Error& error) {
     return error.exit_code();
 }
 
+void end_with(const Error& error) { std::_Exit(fail(error)); }
+
 int exit_code(int written, std::string_view wrong, bool allowed) {
     constexpr int wrong_code = 4;
     if (written != 0 || wrong.empty() || allowed) return written;

@@ -14,6 +14,8 @@ namespace sawtooth::cli {
 int print(std::string_view text);
 // Prints one line on standard error. Returns the exit code of the error.
 int fail(const Error& error);
+// The same, and ends the program at once, whatever its threads are doing.
+[[noreturn]] void end_with(const Error& error);
 // The exit code of a command that printed results: 4 if a variant is wrong, which one line on standard error
 // says, otherwise `written`.
 int exit_code(int written, std::string_view wrong, bool allowed);

@@ -275,7 +275,7 @@ Outcome<BenchReport> run_bench(Runner& runner, const std::vector<std::string>& n
         const double fraction = static_cast<double>(i) / static_cast<double>(cases.size());
         const std::string words = family->name + " " + bench.name;
         const auto say = [&](const Progress& now, auto) {
-            if (progress) progress({fraction, words + ": " + now.words, now.compiling}, {});
+            if (progress) progress({fraction, words + ": " + now.words, now.excused}, {});
         };
         auto rows = run_case(runner, *family, bench, base, stop, say);
         if (!rows) return rows.error();

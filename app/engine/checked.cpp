@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "app/engine/configure.h"
@@ -28,8 +30,27 @@ std::string fault_in(const Parameters& parameters, const Family& family) {
     return "";
 }
 
-std::string fault_in(const Arrays& arrays) {
+// Names end up in files: they must be those of the schema, and a reference's may be "VARIANT/NAME".
+bool is_known(const std::string& name, bool is_output, const Family& family) {
+    const size_t slash = is_output ? name.find('/') : std::string::npos;
+    if (slash != std::string::npos && !family.variant(name.substr(0, slash))) return false;
+    const ArraySpec* const row = family.array(slash == std::string::npos ? name : name.substr(slash + 1));
+    return row && (row->role == Role::output) == is_output;
+}
+
+// Which rows a reference has: "rows", "key_rows".
+bool lists_rows(const Array& array) {
+    const auto plain = [](unsigned char c) { return std::isalpha(c) || c == '_'; };
+    return array.dtype == Dtype::int32 && array.name.ends_with("rows") &&
+           std::all_of(array.name.begin(), array.name.end(), plain);
+}
+
+std::string fault_in(const Arrays& arrays, bool are_outputs, const Family& family) {
+    std::set<std::string> names;
     for (const Array& array : arrays) {
+        if (!is_known(array.name, are_outputs, family) && !(are_outputs && lists_rows(array)))
+            return (are_outputs ? "unknown output " : "unknown input ") + array.name;
+        if (!names.insert(array.name).second) return "array " + array.name + " twice";
         int64_t bytes = bytes_of(array.dtype);
         for (const int64_t length : array.shape)
             if (length < 0 || __builtin_mul_overflow(bytes, length, &bytes))
@@ -61,6 +82,16 @@ std::string fault_in(const std::vector<LaunchRecord>& launches) {
     return "";
 }
 
+std::string fault_in(const OutputError& error, const Family& family) {
+    if (!family.array(error.output)) return "an error of unknown output " + error.output;
+    const auto is_distance = [](double value) { return std::isfinite(value) && value >= 0; };
+    const bool right = is_distance(error.max_abs.value_or(0)) && is_distance(error.rel_l2.value_or(0)) &&
+                       error.nonfinite >= 0 && error.first_nonfinite.value_or(0) >= 0 &&
+                       std::none_of(error.by_position.begin(), error.by_position.end(),
+                                    [](float value) { return value < 0; });
+    return right ? "" : "an error of " + error.output + " that is no distance";
+}
+
 std::string fault_in(const OutputVerdict& verdict, const Family& family) {
     if (!family.array(verdict.output)) return "a verdict on unknown output " + verdict.output;
     const bool counts = verdict.elements >= 0 && verdict.judged >= verdict.elements;
@@ -74,10 +105,10 @@ std::string fault_in(const VariantResult& variant, const Family& family) {
     if (variant.launch_count < 0 || std::cmp_greater(variant.launches.size(), variant.launch_count))
         return "more launches than it counts";
     for (const OutputError& error : variant.errors)
-        if (!family.array(error.output)) return "an error of unknown output " + error.output;
+        if (std::string words = fault_in(error, family); !words.empty()) return words;
     for (const OutputVerdict& verdict : variant.verdicts)
         if (std::string words = fault_in(verdict, family); !words.empty()) return words;
-    if (std::string words = fault_in(variant.outputs); !words.empty()) return words;
+    if (std::string words = fault_in(variant.outputs, true, family); !words.empty()) return words;
     if (std::string words = fault_in(variant.launches); !words.empty()) return words;
     return variant.time ? fault_in(*variant.time) : "";
 }
@@ -96,8 +127,8 @@ std::string fault_in(const std::vector<VariantResult>& variants, const Family& f
 std::string fault_in(const Result& result, const Family& family) {
     if (std::string words = fault_in(result.parameters, family); !words.empty()) return words;
     if (result.processors < 0) return "a negative number of processors";
-    for (const Arrays* arrays : {&result.inputs, &result.reference})
-        if (std::string words = fault_in(*arrays); !words.empty()) return words;
+    if (std::string words = fault_in(result.inputs, false, family); !words.empty()) return words;
+    if (std::string words = fault_in(result.reference, true, family); !words.empty()) return words;
     if (result.copy)
         if (const std::string words = fault_in(result.copy->time); !words.empty())
             return "a copy with " + words;

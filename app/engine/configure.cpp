@@ -188,7 +188,7 @@ Outcome<const Family*> find_offered_family(std::string_view name) {
     return Error::usage(no_such_name(name.empty() ? "\"\"" : name, "a family", "Families", names));
 }
 
-Outcome<Configuration> configure(const Request& request, const Arrays& given, Backend backend) {
+Outcome<Configuration> configure_shapes(const Request& request, const Arrays& given, Backend backend) {
     const auto found = find_offered_family(request.family);
     if (!found) return found.error();
     const Family& family = **found;
@@ -211,9 +211,25 @@ Outcome<Configuration> configure(const Request& request, const Arrays& given, Ba
                                             std::to_string(size->second.size)});
     }
 
-    const Parameters& parameters = configuration.parameters = in_force(family, request, given, backend);
+    configuration.parameters = in_force(family, request, given, backend);
+    for (const auto& [name, chosen] : overruled(family, request, given, backend))
+        return Error::usage(Refusal{name, to_text(request.parameters.at(name)),
+                                    "the arrays of " + request.input + " choose " + to_text(chosen)});
     if (family.check)
-        if (const auto refusal = family.check(parameters)) return Error::usage(*refusal);
+        if (const auto refusal = family.check(configuration.parameters)) return Error::usage(*refusal);
+    auto variants = chosen_variants(family, request, backend);
+    if (!variants) return variants.error();
+    configuration.variants = std::move(*variants);
+    note_unused(configuration, request);
+    return configuration;
+}
+
+Outcome<Configuration> configure(const Request& request, const Arrays& given, Backend backend) {
+    auto settled = configure_shapes(request, given, backend);
+    if (!settled) return settled.error();
+    Configuration configuration = std::move(*settled);
+    const Family& family = *configuration.family;
+    const Parameters& parameters = configuration.parameters;
     for (const Array& array : given) {
         const ArraySpec& spec = *family.array(array.name);
         if (!spec.is_used(parameters)) continue;
@@ -222,19 +238,28 @@ Outcome<Configuration> configure(const Request& request, const Arrays& given, Ba
         configuration.given.push_back(std::move(*ready));
     }
     if (family.check_inputs)
-        if (const auto refusal = family.check_inputs(parameters, configuration.given))
-            return Error::usage(*refusal);
+        if (const auto refusal = family.check_inputs(parameters, given)) return Error::usage(*refusal);
     for (const Array& array : configuration.given) {
         const Shape wanted = family.array(array.name)->shape_for(parameters, configuration.given);
         if (array.shape != wanted)
             return Error::usage(Refusal{request.input + ": array " + array.name, to_text(array.shape),
                                         "expected shape " + to_text(wanted)});
     }
-    auto variants = chosen_variants(family, request, backend);
-    if (!variants) return variants.error();
-    configuration.variants = std::move(*variants);
-    note_unused(configuration, request);
     return configuration;
+}
+
+std::map<std::string, Value> overruled(const Family& family, const Request& request, const Arrays& given,
+                                       Backend backend) {
+    std::map<std::string, Value> chosen;
+    if (given.empty()) return chosen;
+    const Parameters with = in_force(family, request, given, backend);
+    const Parameters without = in_force(family, request, {}, backend);
+    for (const auto& [name, value] : request.parameters.values) {
+        const Parameter* const row = family.parameter(name);
+        if (row && row->type == Type::choice && without.at(name) == value && with.at(name) != value)
+            chosen.emplace(name, with.at(name));
+    }
+    return chosen;
 }
 
 Parameters in_force(const Family& family, const Request& request, const Arrays& given, Backend backend) {

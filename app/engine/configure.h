@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -33,10 +34,17 @@ struct Configuration {
 };
 
 // Applies the defaults, then the preset, then sizes of the given arrays, then the settings; automatic values
-// depend on the backend. Usage errors: a contradictory size, a name or value that is not accepted, or
-// parameters that no variant could run. Failure: a named variant that has no implementation for the backend.
-// `given` comes from read_npz.
+// depend on the backend. Usage errors: a contradictory size, a setting that the arrays decide otherwise, a
+// name or value that is not accepted, or parameters that no variant could run. Failure: a named variant that
+// has no implementation for the backend. `given` comes from read_npz.
 Outcome<Configuration> configure(const Request& request, const Arrays& given, Backend backend = Backend::cpu);
+// The same without arrays: what the names and shapes of `given` tell, whose data may be absent.
+Outcome<Configuration> configure_shapes(const Request& request, const Arrays& given, Backend backend);
+
+// Choices set in the Request that the given arrays decide otherwise, each with the value that they choose:
+// connectivity of lut, by the form of its weights.
+std::map<std::string, Value> overruled(const Family& family, const Request& request, const Arrays& given,
+                                       Backend backend);
 
 // Why a parameter has no effect in a run, in a few words; "" if it has one. For a theoretical chip the
 // backend is CUDA.

@@ -100,9 +100,10 @@ struct Engine::Job {
 };
 
 Engine::Engine(std::string cache_directory, std::function<void()> wake)
-    : runner_(cache_directory),
-      background_(cache_directory),
-      link_(cache_directory, WorkerLink::Compiling::is_excused),
+    : runner_(cache_directory, Counts::launches),
+      background_(cache_directory, Counts::launches),
+      link_(cache_directory, Counts::launches),
+      cell_link_(cache_directory, Counts::launches),
       wake_(std::move(wake)),
       job_(std::make_unique<Job>()),
       watch_([this](std::stop_token stop) { watch(stop); }),
@@ -110,6 +111,7 @@ Engine::Engine(std::string cache_directory, std::function<void()> wake)
 
 Engine::~Engine() {
     link_.leave_when_stopped();
+    cell_link_.leave_when_stopped();
     thread_.request_stop();
     watch_.request_stop();
     check_.request_stop();
@@ -243,10 +245,30 @@ void Engine::serve(std::stop_token stop) {
             if (stop.stop_requested()) return;
             next = job_->waiting ? Next::run : job_->look ? Next::look : Next::cell;
         }
-        if (next == Next::run) serve_run();
-        if (next == Next::look) serve_look(stop);
-        if (next == Next::cell) serve_sweep_cell();
+        serving_ = 0;
+        const auto problem = guarded([&]() -> std::optional<Error> {
+            if (next == Next::run) serve_run();
+            if (next == Next::look) serve_look(stop);
+            if (next == Next::cell) serve_sweep_cell();
+            return {};
+        });
+        if (problem)  // reporting it may fail too
+            guarded([&]() -> std::optional<Error> {
+                fail(serving_, *problem);
+                return {};
+            });
+        const std::lock_guard lock(mutex_);
+        job_->running = false;
+        changed_.notify_all();
     }
+}
+
+void Engine::fail(uint64_t ticket, Error error) {
+    {
+        const std::lock_guard lock(mutex_);
+        std::erase_if(job_->sweeps, [ticket](const Job::Background& b) { return b.ticket == ticket; });
+    }
+    send({.kind = Event::Kind::failed, .ticket = ticket, .error = std::move(error)});
 }
 
 void Engine::serve_run() {
@@ -263,6 +285,7 @@ void Engine::serve_run() {
         job_->started = started;
         job_->run_stop = {};
         stop = job_->run_stop.get_token();
+        serving_ = run.ticket;
     }
     const bool elsewhere = goes_to_worker(run.request);
     const auto show = [&](const WorkerLink::Seen& seen) {
@@ -312,11 +335,8 @@ void Engine::serve_run() {
         show(*outcome);
         renew_sweeps(*outcome->result);
     } else
-        send({.kind = Event::Kind::failed, .ticket = run.ticket, .error = outcome.error()});
+        fail(run.ticket, outcome.error());
     if (elsewhere) link_.warm_up(run.request);  // if the worker was stopped
-    const std::lock_guard lock(mutex_);
-    job_->running = false;
-    changed_.notify_all();
 }
 
 // Cells with the settings of the newest result take its numbers.
@@ -358,7 +378,7 @@ void Engine::serve_look(std::stop_token stop) {
         job_->look.reset();
         newest = job_->newest;
         elsewhere = job_->newest_is_elsewhere;
-        event.ticket = job_->newest_ticket;
+        event.ticket = serving_ = job_->newest_ticket;
     }
     if (!newest) return;
     newest = with_figure_parameters(*newest, look.figure_parameters);
@@ -393,30 +413,24 @@ void Engine::serve_sweep_cell() {
         newest = job_->newest;
         job_->cell_stop = {};
         stop = job_->cell_stop.get_token();
+        serving_ = ticket;
     }
-    const auto give_up = [&](Error error) {
-        {
-            const std::lock_guard lock(mutex_);
-            std::erase_if(job_->sweeps, [ticket](const Job::Background& b) { return b.ticket == ticket; });
-        }
-        send({.kind = Event::Kind::failed, .ticket = ticket, .error = std::move(error)});
-    };
     if (steps->result().cells.empty())
-        if (auto error = check_sweep(steps->result().sweep)) return give_up(std::move(*error));
+        if (auto error = check_sweep(steps->result().sweep)) return fail(ticket, std::move(*error));
     const SweepSteps::Step step = *steps->next();
     const auto known =
         newest && !steps->result().sweep.search ? cell_from(step.sweep, step.cell, *newest) : std::nullopt;
     auto cell = known                             ? Outcome<SweepCell>(*known)
-                : goes_to_worker(step.sweep.base) ? link_.sweep_cell(step.sweep, step.cell, stop)
+                : goes_to_worker(step.sweep.base) ? cell_link_.sweep_cell(step.sweep, step.cell, stop)
                                                   : background_.sweep_cell(step.sweep, step.cell, stop);
     if (!cell) {
-        if (cell.error().kind != Error::Kind::cancelled) give_up(cell.error());
+        if (cell.error().kind != Error::Kind::cancelled) fail(ticket, cell.error());
         return;  // a Request came first: the cell runs again later
     }
     steps->take(std::move(*cell));
     const auto now = std::make_shared<const SweepResult>(steps->result());
     const auto figures = guarded([&]() -> Outcome<std::vector<Figure>> { return figures_of(*now); });
-    if (!figures) return give_up(figures.error());
+    if (!figures) return fail(ticket, figures.error());
     {
         const std::lock_guard lock(mutex_);
         if (job_->sweeps.empty() || job_->sweeps.front().ticket != ticket)
@@ -446,7 +460,9 @@ std::vector<Figure> figures_of(const Result& result, const View& view) {
 
 std::vector<Figure> figures_of(const SweepResult& result) {
     const Family& family = **find_offered_family(result.sweep.base.family);
-    const auto own = family.sweeps ? family.sweeps(family.defaults()) : std::vector<FigureSweep>{};
+    Parameters parameters = family.defaults();
+    for (const auto& [name, value] : result.sweep.base.parameters.values) parameters.set(name, value);
+    const auto own = family.sweeps ? family.sweeps(parameters) : std::vector<FigureSweep>{};
     if (const FigureSweep* const sweep = find_figure_sweep(own, result.sweep.id))
         return sweep->figures(result);
     return sweep_figures(result, family);

@@ -63,6 +63,7 @@ class Engine {
     void cancel_run();  // the running and the waiting Request: both fail as cancelled
     void cancel_sweep(uint64_t ticket);
     std::vector<Event> take_events();
+    const std::string& cache_directory() const { return runner_.cache_directory(); }
 
   private:
     struct Job;
@@ -71,18 +72,20 @@ class Engine {
     void send(Event event);
     uint64_t takes();
     void wait_until_drawn(uint64_t takes_before, const std::stop_token& stop);
+    void fail(uint64_t ticket, Error error);
     void serve_run();
     void serve_sweep_cell();
     void renew_sweeps(const Result& newest);
     void send_cell(uint64_t ticket, std::shared_ptr<const SweepResult> sweep, std::vector<Figure> figures);
     void serve_look(std::stop_token stop);
 
-    Runner runner_, background_;  // two, so that sweeps keep the inputs and reference of the live run
-    WorkerLink link_;
+    Runner runner_, background_;   // two, so that sweeps keep the inputs and reference of the live run
+    WorkerLink link_, cell_link_;  // and so that a cell that hangs leaves the worker with the live result
     std::function<void()> wake_;
     std::mutex mutex_;
     std::condition_variable_any changed_;
     std::vector<Event> events_;
+    uint64_t serving_ = 0;                 // the ticket of the current step; of the engine's thread alone
     std::unique_ptr<Job> job_;             // waiting and running work; guarded by mutex_
     std::jthread watch_, thread_, check_;  // last: they start when all other members exist
 };

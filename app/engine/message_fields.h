@@ -88,6 +88,13 @@ SAWTOOTH_FIELDS(Finding, variant, request, problem, verdict, number, seconds, fi
 SAWTOOTH_FIELDS(CheckReport, family, device, tried, next, size, judged, cannot_judge, given_up, seconds,
                 trying_number, trying, findings, complete)
 
+SAWTOOTH_FIELDS(Chip, backend, name, architecture, multiprocessors, shared_bytes_per_block, memory_bytes,
+                compute_capability, threads_per_multiprocessor, blocks_per_multiprocessor,
+                registers_per_multiprocessor, shared_bytes_per_multiprocessor, l2_bytes)
+SAWTOOTH_FIELDS(Devices::Cpu, name, cores, vectors, memory_bytes, last_level_cache_bytes)
+SAWTOOTH_FIELDS(Devices, cpu, gpus, gpu_reason, driver, toolkit, toolkit_reason, counters_allowed,
+                counters_reason, limits)
+
 SAWTOOTH_FIELDS(Hello, program, protocol, device)
 SAWTOOTH_FIELDS(FilePart, first, bytes)
 SAWTOOTH_FIELDS(RunJob, job, request, sent_input, view)
@@ -95,6 +102,7 @@ SAWTOOTH_FIELDS(CellJob, job, sweep, sent_input, cell)
 SAWTOOTH_FIELDS(CheckJob, job, request)
 SAWTOOTH_FIELDS(LookJob, job, of, view, figure_parameters)
 SAWTOOTH_FIELDS(FetchJob, job, of, array, offset)
+SAWTOOTH_FIELDS(DevicesJob, job, tries_counters)
 SAWTOOTH_FIELDS(CancelJob, job)
 SAWTOOTH_FIELDS(Said, job, progress)
 SAWTOOTH_FIELDS(Shown, job, result, figures)
@@ -102,6 +110,7 @@ SAWTOOTH_FIELDS(CellDone, job, cell)
 SAWTOOTH_FIELDS(Checked, job, report)
 SAWTOOTH_FIELDS(FiguresMade, job, figures)
 SAWTOOTH_FIELDS(ArrayPart, job, bytes)
+SAWTOOTH_FIELDS(DevicesFound, job, devices)
 SAWTOOTH_FIELDS(Failed, job, error, ending)
 
 #undef SAWTOOTH_FIELDS
@@ -120,8 +129,8 @@ auto fields_of(OneArray& array) {
 template <class OneProgress>
 requires std::is_same_v<std::remove_const_t<OneProgress>, Progress>
 auto fields_of(OneProgress& progress) {
-    auto& [fraction, words, compiling, deadline] = progress;
-    return std::tie(fraction, words, compiling);
+    auto& [fraction, words, excused, deadline] = progress;
+    return std::tie(fraction, words, excused);
 }
 
 // The last enumerator: values above it are refused.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/engine/check/report.h"
+#include "app/engine/devices.h"
 #include "app/engine/runner.h"
 #include "kernels/core/figure.h"
 #include "kernels/core/request.h"
@@ -19,9 +20,9 @@ namespace sawtooth {
 
 // Messages between a worker and its client. Both start with Hello. Then the client sends jobs, which the
 // worker runs one after another; every answer has the number of its job. A job ends with Shown of a complete
-// result, CellDone, Checked, FiguresMade, ArrayPart or Failed.
+// result, CellDone, Checked, FiguresMade, ArrayPart, DevicesFound or Failed.
 
-constexpr int protocol_version = 7;
+constexpr int protocol_version = 8;
 
 using JobNumber = uint64_t;
 using Bytes = std::vector<uint8_t>;
@@ -30,7 +31,7 @@ using Bytes = std::vector<uint8_t>;
 struct Hello {
     std::string program;  // its version
     int protocol = protocol_version;
-    std::string device;  // the device of the worker; "" from the client
+    std::string device;  // the processor of the worker; "" from the client
 };
 
 // A part of the client's input file, before the job that reads it.
@@ -68,6 +69,11 @@ struct FetchJob {
     uint64_t array = 0, offset = 0;
 };
 constexpr size_t array_part_bytes = size_t{16} << 20;
+// Which devices the worker has. A driver that hangs hangs it.
+struct DevicesJob {
+    JobNumber job = 0;
+    bool tries_counters = false;
+};
 struct CancelJob {
     JobNumber job = 0;
 };
@@ -98,14 +104,20 @@ struct ArrayPart {
     JobNumber job = 0;
     Bytes bytes;  // from the requested offset; at most array_part_bytes
 };
+struct DevicesFound {
+    JobNumber job = 0;
+    Devices devices;
+};
 struct Failed {
     JobNumber job = 0;
     Error error;
     bool ending = false;  // the worker cannot continue and exits
 };
 
-using ToWorker = std::variant<Hello, FilePart, RunJob, CellJob, CheckJob, LookJob, FetchJob, CancelJob>;
-using FromWorker = std::variant<Hello, Alive, Said, Shown, CellDone, Checked, FiguresMade, ArrayPart, Failed>;
+using ToWorker =
+    std::variant<Hello, FilePart, RunJob, CellJob, CheckJob, LookJob, FetchJob, DevicesJob, CancelJob>;
+using FromWorker =
+    std::variant<Hello, Alive, Said, Shown, CellDone, Checked, FiguresMade, ArrayPart, DevicesFound, Failed>;
 
 // MessagePack, without the length prefix.
 std::string encode(const ToWorker& message);

@@ -9,7 +9,7 @@
 namespace sawtooth {
 
 // Drops progress messages that come too fast to be seen. The first one of every step passes, so that a step
-// that hangs is the one that is shown.
+// that hangs is the one that is shown, and so does one that begins or ends an excuse.
 class ProgressFilter {
   public:
     bool passes(const Progress& progress) {
@@ -17,15 +17,17 @@ class ProgressFilter {
         const auto now = std::chrono::steady_clock::now();
         // "lookback, repeat 3 of 9": the step is "lookback".
         const std::string_view step = std::string_view(progress.words).substr(0, progress.words.find(','));
-        if (step == step_ && now - last_ < interval) return false;
+        if (step == step_ && progress.excused == excused_ && now - last_ < interval) return false;
         last_ = now;
         step_ = step;
+        excused_ = progress.excused;
         return true;
     }
 
   private:
     std::chrono::steady_clock::time_point last_;
     std::string step_;
+    bool excused_ = false;
 };
 
 }  // namespace sawtooth

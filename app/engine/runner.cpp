@@ -22,7 +22,6 @@
 #include "app/engine/sweep_axes.h"
 #include "app/engine/sweep_steps.h"
 #include "app/engine/theory.h"
-#include "app/engine/time_limit.h"
 #include "kernels/core/ceilings.h"
 #include "profiling/ceilings.h"
 #include "profiling/ceilings_gpu.h"
@@ -51,8 +50,9 @@ InputKey key_of(const Configuration& configuration, const Request& request) {
     return key;
 }
 
-void say(const OnProgress& progress, double fraction, std::string words) {
-    if (progress) progress({fraction, std::move(words)}, nullptr);
+void say_excused(const OnProgress& progress, TimeLimit& limit, double fraction, std::string words) {
+    limit.excuse(true);
+    if (progress) progress({fraction, std::move(words), true}, nullptr);
 }
 
 // "Linux 6.1.0"
@@ -134,8 +134,9 @@ struct Runner::Kept {
     Definitions definitions;
 };
 
-Runner::Runner(std::string cache_directory)
+Runner::Runner(std::string cache_directory, Counts counts)
     : cache_directory_(cache_directory.empty() ? sawtooth::cache_directory() : std::move(cache_directory)),
+      counts_(counts),
       gpus_(cache_directory_),
       kept_(std::make_shared<Kept>()) {}
 
@@ -235,7 +236,7 @@ Outcome<Ceilings> Runner::gpu_ceilings(GpuTimer& timer, std::stop_token stop, bo
 Outcome<std::shared_ptr<const Result>> Runner::run(const Request& request, std::stop_token stop,
                                                    const OnProgress& progress) {
     return guarded([&]() -> Outcome<std::shared_ptr<const Result>> {
-        const TimeLimit limit(stop, request.time_limit_seconds);
+        TimeLimit limit(stop, request.time_limit_seconds, counts_, deaf_);
         auto outcome = run_within(request, limit, progress);
         if (!outcome && outcome.error().kind == Error::Kind::cancelled)
             return limit.reason(outcome.error(), "computing inputs and reference");
@@ -261,20 +262,19 @@ std::optional<Error> Runner::read_input(const Request& request, const Family& fa
 
 // Computes inputs and reference unless they are cached.
 std::optional<Error> Runner::renew_inputs(const Request& request, const Configuration& configuration,
-                                          std::stop_token stop, const OnProgress& progress,
-                                          Stopwatch& clock) {
+                                          TimeLimit& limit, const OnProgress& progress, Stopwatch& clock) {
     InputKey key = key_of(configuration, request);
     if (kept_->key == key) return {};
     kept_->key.reset();
     kept_->kernel_key.reset();
     kept_->definitions = {};
-    say(progress, 0, "inputs");
-    auto inputs = make_inputs(configuration, request, stop);
+    say_excused(progress, limit, 0, "inputs");
+    auto inputs = make_inputs(configuration, request, limit.token());
     if (!inputs) return inputs.error();
     kept_->inputs = std::move(*inputs);
     clock.done("inputs");
-    say(progress, 0.05, "reference");
-    auto reference = configuration.family->reference(configuration.parameters, kept_->inputs, stop);
+    say_excused(progress, limit, 0.05, "reference");
+    auto reference = configuration.family->reference(configuration.parameters, kept_->inputs, limit.token());
     if (!reference) return reference.error();
     kept_->reference = std::move(*reference);
     kept_->key = std::move(key);
@@ -283,15 +283,15 @@ std::optional<Error> Runner::renew_inputs(const Request& request, const Configur
 
 // Computes the reference of outputs that depend on more than the inputs, unless it is cached.
 std::optional<Error> Runner::renew_kernel_reference(const Configuration& configuration, bool with_extras,
-                                                    std::stop_token stop, const OnProgress& progress) {
+                                                    TimeLimit& limit, const OnProgress& progress) {
     Kept::KernelKey key{computing(configuration), with_extras};
     if (kept_->kernel_key == key) return {};
     kept_->kernel_key.reset();
     kept_->kernel_reference.clear();
     if (configuration.family->kernel_reference) {
-        say(progress, 0.08, "reference");
+        say_excused(progress, limit, 0.08, "reference");
         auto reference = configuration.family->kernel_reference(configuration.parameters, kept_->inputs,
-                                                                with_extras, std::move(stop));
+                                                                with_extras, limit.token());
         if (!reference) return reference.error();
         kept_->kernel_reference = std::move(*reference);
     }
@@ -299,7 +299,7 @@ std::optional<Error> Runner::renew_kernel_reference(const Configuration& configu
     return {};
 }
 
-Outcome<std::shared_ptr<const Result>> Runner::run_within(const Request& request, const TimeLimit& limit,
+Outcome<std::shared_ptr<const Result>> Runner::run_within(const Request& request, TimeLimit& limit,
                                                           const OnProgress& progress) {
     const std::stop_token stop = limit.token();
     Stopwatch clock;
@@ -320,8 +320,9 @@ Outcome<std::shared_ptr<const Result>> Runner::run_within(const Request& request
     const MemoryNeed need = needed_memory(*configuration, *machine, with_extras);
     if (const auto error = check_memory(need, *machine, request.memory_limit_bytes)) return *error;
     clock.done("request checked");
-    if (const auto error = renew_inputs(request, *configuration, stop, progress, clock)) return *error;
-    if (const auto error = renew_kernel_reference(*configuration, with_extras, stop, progress)) return *error;
+    if (const auto error = renew_inputs(request, *configuration, limit, progress, clock)) return *error;
+    if (const auto error = renew_kernel_reference(*configuration, with_extras, limit, progress))
+        return *error;
     clock.done("reference");
     Prepared prepared{request,          *configuration,     *machine,     kept_->inputs,
                       kept_->reference, kept_->definitions, clock.hops(), with_extras};
@@ -335,7 +336,7 @@ Outcome<std::shared_ptr<const Result>> Runner::run_within(const Request& request
     return outcome;
 }
 
-Outcome<std::shared_ptr<const Result>> Runner::run_prepared(const Prepared& prepared, const TimeLimit& limit,
+Outcome<std::shared_ptr<const Result>> Runner::run_prepared(const Prepared& prepared, TimeLimit& limit,
                                                             const OnProgress& progress) {
     const Request& request = prepared.request;
     const Machine& machine = prepared.machine;
@@ -345,11 +346,11 @@ Outcome<std::shared_ptr<const Result>> Runner::run_prepared(const Prepared& prep
 
     if (auto error = run.prepare_timing()) return *error;
     if (!request.arch.empty()) {
-        add_theory_for(request, limit.token(), progress, run.result());
+        add_theory_for(request, limit, progress, run.result());
         if (limit.token().stop_requested())
             return run.stopped_or(Error::cancelled(), "compiling for " + request.arch);
     }
-    run.say("limits of " + machine.chip.name, 0.2);
+    run.say("limits of " + machine.chip.name, 0.2, true);
     auto limits = ceilings(machine, limit.token());
     if (limits)
         run.result().ceilings = std::move(*limits);
@@ -360,7 +361,7 @@ Outcome<std::shared_ptr<const Result>> Runner::run_prepared(const Prepared& prep
     machine.set_stop(limit.token());
     if (auto error = run.measure_variants()) return *error;
     if (beats_limits(run.result()) && !std::exchange(measured_anew_, true)) {
-        run.say("limits of " + machine.chip.name, 1);
+        run.say("limits of " + machine.chip.name, 1, true);
         if (auto anew = ceilings(machine, limit.token(), true)) run.result().ceilings = std::move(*anew);
         machine.set_stop(limit.token());
     }
@@ -372,7 +373,7 @@ Outcome<std::shared_ptr<const Result>> Runner::run_prepared(const Prepared& prep
 }
 
 // Compiles for `request.arch` beside the run; auto values are those of CUDA.
-void Runner::add_theory_for(const Request& request, const std::stop_token& stop, const OnProgress& progress,
+void Runner::add_theory_for(const Request& request, TimeLimit& limit, const OnProgress& progress,
                             Result& result) {
     const auto note = [&](const Error& error) {
         result.notes.push_back("could not compile for " + request.arch + ": " + error.text);
@@ -389,12 +390,11 @@ void Runner::add_theory_for(const Request& request, const std::stop_token& stop,
     const auto device = gpus_.theory(request.arch, request.kernels);
     if (!device) return note(device.error());
     (*device)->on_compiling([&](const std::string& file) {
-        if (progress)
-            progress({0.2, "compiling " + file + " for " + request.arch + " (first time only)", true},
-                     nullptr);
+        say_excused(progress, limit, 0.2,
+                    "compiling " + file + " for " + request.arch + " (first time only)");
     });
     for (VariantResult& variant : result.variants) variant.compiled.clear();  // of the present chip
-    add_theory(*configuration, kept_->inputs, **device, stop, result);
+    add_theory(*configuration, kept_->inputs, **device, limit.token(), result);
     (*device)->on_compiling({});
 }
 

@@ -9,6 +9,7 @@
 
 #include "app/engine/configure.h"
 #include "app/engine/machine.h"
+#include "app/engine/time_limit.h"
 #include "kernels/core/result.h"
 #include "kernels/core/sweep.h"
 #include "kernels/cpu/pool.h"
@@ -18,12 +19,12 @@ namespace sawtooth {
 struct Prepared;
 class SingleRun;
 class Stopwatch;
-class TimeLimit;
 
 struct Progress {
-    double fraction = 0;     // 0 to 1
-    std::string words;       // the current step: "reference", "lookback, repeat 3 of 9"
-    bool compiling = false;  // kernels, for the first time; takes seconds per file
+    double fraction = 0;  // 0 to 1
+    std::string words;    // the current step: "reference", "lookback, repeat 3 of 9"
+    // A reference, compiling, counters or limits of the machine: Counts::launches leaves it out.
+    bool excused = false;
     // When the worker will be stopped if the run has not finished; absent without a time limit.
     std::optional<std::chrono::steady_clock::time_point> deadline = {};
 };
@@ -37,7 +38,11 @@ using OnCell = std::function<void(const SweepResult&)>;
 // calls, so that a Request that changes none of them reuses them.
 class Runner {
   public:
-    explicit Runner(std::string cache_directory);  // "": $XDG_CACHE_HOME/sawtooth
+    // The cache directory "" is $XDG_CACHE_HOME/sawtooth.
+    explicit Runner(std::string cache_directory, Counts counts = Counts::everything);
+
+    // For runs that are deaf to their stop; without it they go on until what hangs returns.
+    void on_deaf(OnDeaf deaf) { deaf_ = std::move(deaf); }
 
     // Errors: usage (the request or its file), failure (memory, time limit, overflow), cancelled.
     Outcome<std::shared_ptr<const Result>> run(const Request& request, std::stop_token stop,
@@ -66,23 +71,24 @@ class Runner {
 
   private:
     struct Kept;
-    Outcome<std::shared_ptr<const Result>> run_within(const Request& request, const TimeLimit& limit,
+    Outcome<std::shared_ptr<const Result>> run_within(const Request& request, TimeLimit& limit,
                                                       const OnProgress& progress);
-    Outcome<std::shared_ptr<const Result>> run_prepared(const Prepared& prepared, const TimeLimit& limit,
+    Outcome<std::shared_ptr<const Result>> run_prepared(const Prepared& prepared, TimeLimit& limit,
                                                         const OnProgress& progress);
     std::optional<Error> read_input(const Request& request, const Family& family, std::stop_token stop);
     std::optional<Error> renew_inputs(const Request& request, const Configuration& configuration,
-                                      std::stop_token stop, const OnProgress& progress, Stopwatch& clock);
+                                      TimeLimit& limit, const OnProgress& progress, Stopwatch& clock);
     std::optional<Error> renew_kernel_reference(const Configuration& configuration, bool with_extras,
-                                                std::stop_token stop, const OnProgress& progress);
-    void add_theory_for(const Request& request, const std::stop_token& stop, const OnProgress& progress,
-                        Result& result);
+                                                TimeLimit& limit, const OnProgress& progress);
+    void add_theory_for(const Request& request, TimeLimit& limit, const OnProgress& progress, Result& result);
     std::optional<Ceilings> kept_ceilings(const std::string& path, const std::string& processor, int threads);
     Ceilings keep_ceilings(const std::string& path, const Ceilings& measured);
     Outcome<Ceilings> cpu_ceilings(cpu::Pool& pool, std::stop_token stop, bool anew);
     Outcome<Ceilings> gpu_ceilings(GpuTimer& timer, std::stop_token stop, bool anew);
 
     std::string cache_directory_;
+    Counts counts_;
+    OnDeaf deaf_;
     std::unique_ptr<cpu::Pool> pool_;
     Gpus gpus_;
     std::shared_ptr<Kept> kept_;

@@ -44,7 +44,7 @@ std::vector<std::string> notes_on_rows(const Arrays& reference) {
 
 }  // namespace
 
-SingleRun::SingleRun(const Prepared& prepared, const TimeLimit& limit, const OnProgress& progress)
+SingleRun::SingleRun(const Prepared& prepared, TimeLimit& limit, const OnProgress& progress)
     : prepared_(prepared),
       limit_(limit),
       progress_(progress),
@@ -95,8 +95,9 @@ void SingleRun::start_result() {
             "profile: counters and samples need a GPU; this run records only times and launches");
 }
 
-void SingleRun::say(std::string words, double fraction, bool compiling) {
-    last_ = {fraction, std::move(words), compiling};
+void SingleRun::say(std::string words, double fraction, bool excused) {
+    limit_.excuse(excused);
+    last_ = {fraction, std::move(words), excused};
     if (progress_) progress_(last_, nullptr);
 }
 
@@ -185,7 +186,7 @@ std::optional<Error> SingleRun::judge_outputs() {
     for (size_t v = 0; v < plans_.size(); ++v) {
         VariantResult& made = row(v);
         if (!made.ran() || (made.verdict() != Verdict::pending && repeated_[v].empty())) continue;
-        say("judging " + made.name, last_.fraction);
+        say("judging " + made.name, last_.fraction, true);
         const auto expected = prepared_.definitions.find(source(), variant(v), limit_.token());
         if (!expected) return stopped_or(expected.error(), "judging " + made.name);
         for (const Array& output : made.outputs)

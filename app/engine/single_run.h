@@ -10,7 +10,6 @@
 #include "app/engine/machine.h"
 #include "app/engine/runner.h"
 #include "app/engine/stopwatch.h"
-#include "app/engine/time_limit.h"
 #include "kernels/core/plan.h"
 #include "kernels/core/result.h"
 #include "profiling/measure.h"
@@ -34,7 +33,7 @@ struct Prepared {
 // any step ends the run: cancelled, or a failure.
 class SingleRun {
   public:
-    SingleRun(const Prepared& prepared, const TimeLimit& limit, const OnProgress& progress);
+    SingleRun(const Prepared& prepared, TimeLimit& limit, const OnProgress& progress);
     ~SingleRun();
     SingleRun(const SingleRun&) = delete;
     SingleRun& operator=(const SingleRun&) = delete;
@@ -59,7 +58,7 @@ class SingleRun {
     // The error of a step; a failure names the step, `what`. If the time limit stopped it, the error is a
     // failure that says so.
     Error stopped_or(Error error, const std::string& what) const;
-    void say(std::string words, double fraction, bool compiling = false);
+    void say(std::string words, double fraction, bool excused = false);
 
   private:
     const Variant& variant(size_t v) const { return *prepared_.configuration.variants[v]; }
@@ -88,7 +87,7 @@ class SingleRun {
     void note_once(const std::string& note);
 
     const Prepared& prepared_;
-    const TimeLimit& limit_;
+    TimeLimit& limit_;
     const OnProgress& progress_;
     Result result_;
     std::vector<std::optional<Plan>> plans_;

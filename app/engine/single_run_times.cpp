@@ -114,7 +114,7 @@ std::optional<Error> SingleRun::look_closer(size_t v) {
     VariantResult& made = row(v);
     std::optional<Error> error;
     if (profile == Profile::counters) {
-        say(variant(v).name + ", counters", last_.fraction);
+        say(variant(v).name + ", counters", last_.fraction, true);
         if (const auto passes = read_counters(*timer, *plans_[v], made.launches); passes)
             note_once(fmt::format(
                 "counters: first 3 launches of each name, in a separate run, {} passes each, with the "
@@ -123,7 +123,7 @@ std::optional<Error> SingleRun::look_closer(size_t v) {
         else
             error = passes.error();
     } else {
-        say(variant(v).name + ", samples", last_.fraction);
+        say(variant(v).name + ", samples", last_.fraction, true);
         auto tracks = sample_tracks(*timer, *plans_[v], prepared_.request.cache, made.time->median);
         if (tracks) {
             made.tracks = std::move(*tracks);

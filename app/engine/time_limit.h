@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
+#include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -16,37 +17,96 @@
 
 namespace sawtooth {
 
+// What a time limit counts: on the command line the whole run; in the window, where it is there to end hung
+// launches, not the steps that are excused (Progress::excused).
+enum class Counts { everything, launches };
+
+// Called if a run goes on 2 s after it was stopped, as in a call of a driver that hangs; on another thread.
+using OnDeaf = std::function<void(const Error&)>;
+
 // Stops when the outer token stops or when the time limit has passed.
 class TimeLimit {
   public:
-    TimeLimit(std::stop_token outer, std::optional<double> seconds)
-        : seconds_(seconds.value_or(0)), forward_(std::move(outer), [this] { source_.request_stop(); }) {
-        if (seconds)
-            timer_ = std::jthread([this, limit = std::chrono::duration<double>(*seconds)](
-                                      std::stop_token finished) {
-                std::unique_lock lock(mutex_);
-                if (wake_.wait_for(lock, finished, limit, [] { return false; }) || finished.stop_requested())
-                    return;
-                passed_ = true;
-                source_.request_stop();
-            });
+    TimeLimit(std::stop_token outer, std::optional<double> seconds, Counts counts = Counts::everything,
+              OnDeaf deaf = {})
+        : seconds_(seconds), counts_(counts), deaf_(std::move(deaf)), forward_(std::move(outer), [this] {
+              source_.request_stop();
+              const std::lock_guard lock(mutex_);
+              wake_.notify_all();
+          }) {
+        if (seconds || deaf_)
+            timer_ = std::jthread([this](std::stop_token finished) { watch(std::move(finished)); });
     }
     std::stop_token token() const { return source_.get_token(); }
 
+    // Begins or ends an excused step.
+    void excuse(bool excused) {
+        if (counts_ == Counts::everything) return;
+        const std::lock_guard lock(mutex_);
+        if (excused_since_) excused_ += Clock::now() - *excused_since_;
+        excused_since_ = excused ? std::optional(Clock::now()) : std::nullopt;
+        wake_.notify_all();
+    }
+
     // The error of a step: if the time limit ended it, a failure that says so and names the step.
     Error reason(Error error, const std::string& what) const {
+        const std::lock_guard lock(mutex_);
         if (!passed_) return error;
         return Error::failure(
             fmt::format("time limit: {} did not finish within {:g} s; raise the limit or use a smaller shape",
-                        what, seconds_));
+                        what, *seconds_));
     }
 
   private:
-    double seconds_;
+    using Clock = std::chrono::steady_clock;
+
+    void watch(std::stop_token finished) {
+        std::unique_lock lock(mutex_);
+        while (!finished.stop_requested() && !source_.stop_requested() && !passed_)
+            passed_ = !wait(lock, finished);
+        if (finished.stop_requested()) return;
+        lock.unlock();
+        source_.request_stop();  // which may call others
+        lock.lock();
+        if (!deaf_) return;
+        constexpr auto patience = std::chrono::seconds(2);
+        if (wake_.wait_for(lock, finished, patience, [] { return false; }) || finished.stop_requested())
+            return;
+        deaf_(passed_ ? Error::failure(
+                            fmt::format("time limit: the run took longer than {:g} s and went on for 2 s "
+                                        "after it was told to stop",
+                                        *seconds_))
+                      : Error::cancelled());
+    }
+
+    // Until something changes, or false: until the limit has passed.
+    bool wait(std::unique_lock<std::mutex>& lock, const std::stop_token& finished) {
+        const auto excused = excused_;
+        const bool is_excused = excused_since_.has_value();
+        const auto changed = [&] {
+            return source_.stop_requested() || excused_ != excused ||
+                   excused_since_.has_value() != is_excused;
+        };
+        if (!seconds_ || is_excused) {
+            wake_.wait(lock, finished, changed);
+            return true;
+        }
+        constexpr double far = 1e8;  // three years, still in the range of the clock
+        const std::chrono::duration<double> limit(std::min(*seconds_, far));
+        const auto end = began_ + std::chrono::duration_cast<Clock::duration>(limit) + excused_;
+        return wake_.wait_until(lock, finished, end, changed);
+    }
+
+    const std::optional<double> seconds_;
+    const Counts counts_;
+    const OnDeaf deaf_;
+    const Clock::time_point began_ = Clock::now();
     std::stop_source source_;
-    std::atomic<bool> passed_ = false;
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
     std::condition_variable_any wake_;
+    bool passed_ = false;
+    std::optional<Clock::time_point> excused_since_;
+    Clock::duration excused_{0};
     std::stop_callback<std::function<void()>> forward_;
     std::jthread timer_;  // last: destroyed first
 };

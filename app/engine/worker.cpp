@@ -25,7 +25,6 @@
 #include "app/engine/stopwatch.h"
 #include "app/engine/sweep_axes.h"
 #include "app/engine/wire.h"
-#include "kernels/cuda/device.h"
 
 namespace sawtooth {
 namespace {
@@ -110,14 +109,6 @@ struct Job {
     ToWorker message;
     std::stop_source stop;
 };
-
-// The device of the worker, shown by the client.
-std::string device_words() {
-    std::string words;
-    if (const auto driver = cuda::find_driver())
-        for (const Chip& gpu : driver->gpus) words += (words.empty() ? "" : ", ") + gpu.name;
-    return words.empty() ? cpu_words(static_cast<int>(std::thread::hardware_concurrency())) : words;
-}
 
 // Runs jobs one after another on its own thread.
 class Worker {
@@ -267,6 +258,13 @@ class Worker {
         out_.send(ArrayPart{job.job, Bytes(part.begin(), part.end())});
     }
 
+    void serve(const DevicesJob& job, std::stop_token) {
+        out_.send(Said{job.job, {0, "looking for GPUs"}});
+        Devices found = find_devices();
+        if (job.tries_counters) try_counters(found);
+        out_.send(DevicesFound{job.job, std::move(found)});
+    }
+
     void serve(const Hello&, std::stop_token) {}      // handled before the first job
     void serve(const CancelJob&, std::stop_token) {}  // handled at once, out of order
 
@@ -366,7 +364,9 @@ void serve_worker(const std::string& cache_directory) {
     const Descriptor in = set_aside(STDIN_FILENO, nothing.number());
     const Descriptor out = set_aside(STDOUT_FILENO, STDERR_FILENO);
     Outbox outbox(out.number());
-    outbox.send(Hello{SAWTOOTH_VERSION, protocol_version, device_words()});
+    // Without its GPUs: a driver that hangs must not keep CPU work waiting.
+    const int threads = static_cast<int>(std::thread::hardware_concurrency());
+    outbox.send(Hello{SAWTOOTH_VERSION, protocol_version, cpu_words(threads)});
     Worker worker(cache_directory, outbox);
     const int code = read_messages(in.number(), worker);
     worker.leave();

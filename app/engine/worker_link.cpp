@@ -85,7 +85,7 @@ class WorkerLink::Job {
           request_(request),
           stop_(std::move(stop)),
           news_(std::move(news)),
-          patience_(request.time_limit_seconds, link.excuses_compiling_, Clock::now()) {}
+          patience_(request.time_limit_seconds, link.counts_, Clock::now()) {}
 
     const JobNumber number;
 
@@ -274,6 +274,7 @@ class WorkerLink::Job {
         link_.worker_.reset();
         link_.was_ended_ = true;
         const auto kind = patience_.cancelled() ? Error::Kind::cancelled : Error::Kind::failure;
+        if (request_.family.empty()) return {kind, reason};
         return {kind, fmt::format("{} ({}); {}", reason, described(request_), consequence)};
     }
 
@@ -302,8 +303,8 @@ class WorkerLink::Job {
     bool runs_ = false;  // the worker got the job
 };
 
-WorkerLink::WorkerLink(std::string cache_directory, Compiling compiling)
-    : cache_directory_(std::move(cache_directory)), excuses_compiling_(compiling == Compiling::is_excused) {}
+WorkerLink::WorkerLink(std::string cache_directory, Counts counts)
+    : cache_directory_(std::move(cache_directory)), counts_(counts) {}
 
 WorkerLink::~WorkerLink() {
     if (worker_) worker_->leave();
@@ -463,6 +464,20 @@ Outcome<std::shared_ptr<const Result>> WorkerLink::fetch_arrays(const Result& re
         }
     }
     return std::shared_ptr<const Result>(std::move(whole));
+}
+
+Outcome<Devices> WorkerLink::devices(bool tries_counters, double seconds, std::stop_token stop) {
+    Request request;
+    request.time_limit_seconds = seconds;
+    Job job(*this, request, std::move(stop), {});
+    if (auto error = job.prepare()) return *error;
+    job.give(DevicesJob{job.number, tries_counters});
+    auto answer = job.answer();
+    if (!answer) return answer.error();
+    if (const auto* failed = std::get_if<Failed>(&*answer)) return job.failure(*failed);
+    auto* found = std::get_if<DevicesFound>(&*answer);
+    if (!found) return job.garbled("no devices");
+    return std::move(found->devices);
 }
 
 void WorkerLink::warm_up(const Request& request) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/engine/check/check.h"
+#include "app/engine/devices.h"
 #include "app/engine/runner.h"
 #include "kernels/core/figure.h"
 
@@ -26,10 +27,8 @@ class WorkerConnection;
 // For one thread at a time, except for leave_when_stopped.
 class WorkerLink {
   public:
-    // The time limit of a Request counts compiling, which happens once per kernel, or excuses it.
-    enum class Compiling { counts, is_excused };
     // The cache directory is that of local workers; remote ones have their own.
-    explicit WorkerLink(std::string cache_directory, Compiling compiling = Compiling::counts);
+    explicit WorkerLink(std::string cache_directory, Counts counts = Counts::everything);
     ~WorkerLink();  // ends the worker
     WorkerLink(const WorkerLink&) = delete;
     WorkerLink& operator=(const WorkerLink&) = delete;
@@ -62,6 +61,10 @@ class WorkerLink {
     // The last result with its arrays. Failure: its worker is gone, or out of memory.
     Outcome<std::shared_ptr<const Result>> fetch_arrays(const Result& result, std::stop_token stop);
 
+    // The devices of the machine, within the seconds. Failure: no worker could be started, or its driver
+    // hangs.
+    Outcome<Devices> devices(bool tries_counters, double seconds, std::stop_token stop);
+
     // Starts a worker for jobs like this one if the last was stopped, without waiting for it.
     void warm_up(const Request& request);
     // Ends the worker, which may take that long: its launcher may still have something to write.
@@ -78,7 +81,7 @@ class WorkerLink {
                                              size_t bytes, std::stop_token stop);
 
     std::string cache_directory_;
-    bool excuses_compiling_;
+    Counts counts_;
     std::unique_ptr<WorkerConnection> worker_;
     bool was_ended_ = false;        // the last worker was stopped although it had been working
     uint64_t jobs_ = 0, seen_ = 0;  // job numbers: the last one, and the one of the last result

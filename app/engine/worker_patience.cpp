@@ -26,20 +26,24 @@ double longest_silence(std::optional<double> limit) {
 }  // namespace
 
 void WorkerPatience::said(const Progress& progress, Time now) {
-    if (compiling_) excused_ += now - *compiling_;
-    compiling_ = progress.compiling && excuses_compiling_ ? std::optional(now) : std::nullopt;
+    if (excused_since_) excused_ += now - *excused_since_;
+    const bool excused = progress.excused && counts_ == Counts::launches;
+    excused_since_ = excused ? std::optional(now) : std::nullopt;
     words_ = progress.words;
 }
 
 std::optional<Time> WorkerPatience::deadline(Time now) const {
     if (!limit_) return {};
-    const Time::duration running = compiling_ ? now - *compiling_ : Time::duration(0);
+    const Time::duration running = excused_since_ ? now - *excused_since_ : Time::duration(0);
     return after(began_, *limit_) + std::min(excused_ + running, longest_excuse);
 }
 
 std::optional<std::string> WorkerPatience::spent(Time now) const {
-    if (const auto last = deadline(now); last && now >= *last)
-        return fmt::format("time limit: {} did not finish within {:g} s", words_, *limit_);
+    if (const auto last = deadline(now); last && now >= *last) {
+        const bool used_up = *last >= after(began_, *limit_) + longest_excuse;
+        return fmt::format("time limit: {} did not finish within {:g} s{}", words_, *limit_,
+                           used_up ? " and 2 minutes for compiling, references and counters" : "");
+    }
     if (cancelled_ && now >= after(*cancelled_, seconds_after_cancel))
         return fmt::format("{} did not finish within {:g} s after it was cancelled", words_,
                            seconds_after_cancel);

@@ -104,8 +104,9 @@ void choose_backend(LabState& lab, BackendChoice backend, int device) {
 
 void take_devices(LabState& lab) {
     using namespace std::chrono_literals;
-    if (!lab.finding.valid() || lab.finding.wait_for(0s) != std::future_status::ready) return;
-    lab.devices = lab.finding.get();
+    if (!lab.search || lab.search->found.wait_for(0s) != std::future_status::ready) return;
+    lab.devices = lab.search->found.get();
+    lab.search.reset();
     const BackendChoice kept = lab.settings.backend;
     if (!std::exchange(lab.wants_kept_backend, false) || kept == BackendChoice::cpu) return;
     const int device = lab.settings.device;

@@ -30,6 +30,7 @@ std::optional<Error> use_arrays(LabState& lab, Request request, Arrays arrays) {
     note(lab, LogLine::Kind::note, fmt::format("using inputs from {}", request.input));
     lab.request = std::move(request);
     lab.fixed = fixed_by(*lab.family, arrays);
+    for (Array& array : arrays) array.data.reset();
     lab.given = std::move(arrays);
     lab.view.visible.clear();
     return {};
@@ -89,6 +90,9 @@ void take_opened(LabState& lab) {
         Request request = lab.request;
         request.input = path;
         for (const auto& [parameter, array] : fixed_by(*lab.family, file->arrays))
+            request.parameters.values.erase(parameter);
+        for (const auto& [parameter, chosen] :
+             overruled(*lab.family, request, file->arrays, backend_in_force(lab)))
             request.parameters.values.erase(parameter);
         problem = use_arrays(lab, std::move(request), std::move(file->arrays));
     } else {

@@ -11,6 +11,7 @@
 #include "app/gui/input_file.h"
 #include "app/gui/lab.h"
 #include "app/gui/run_rows.h"
+#include "app/gui/settings.h"
 
 namespace sawtooth {
 namespace {
@@ -163,23 +164,14 @@ std::string kept_lab_text(const KeptLab& kept) {
     return text;
 }
 
-std::optional<ParsedLab> parse_kept_lab(std::string_view text) {
+TakenLines read_kept_lab(std::string_view text, KeptLab& kept) {
     Parser parser;
-    ParsedLab parsed;
     for (const Parameter& row : run_rows()) set_run_value(parser.kept.request, row.name, row.initial);
-    while (!text.empty()) {
-        const size_t end = text.find('\n');
-        const std::string_view line = text.substr(0, end);
-        text.remove_prefix(std::min(end, text.size() - 1) + 1);
-        const size_t equals = line.find(" = ");
-        const bool whole = end != text.npos && equals != line.npos;
-        if (!whole || !parser.take(line.substr(0, equals), line.substr(equals + 3)))
-            parsed.skipped.emplace_back(line);
-    }
-    if (parser.kept.request.family.empty()) return {};
+    TakenLines lines = take_lines(
+        text, [&](std::string_view name, std::string_view value) { return parser.take(name, value); });
     drop_defaults(parser.kept.families);
-    parsed.kept = std::move(parser.kept);
-    return parsed;
+    kept = std::move(parser.kept);
+    return lines;
 }
 
 void restore(LabState& lab, const KeptLab& kept) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/gui/lab_state.h"
+#include "app/gui/settings.h"
 
 namespace sawtooth {
 
@@ -21,15 +22,11 @@ struct KeptLab {
 KeptLab kept_of(const LabState& lab);
 // Lines of "name = value".
 std::string kept_lab_text(const KeptLab& kept);
-// Absent without a known family. Lines that cannot be parsed, or whose value is no longer accepted, are
-// skipped.
-struct ParsedLab {
-    KeptLab kept;
-    std::vector<std::string> skipped;
-};
-std::optional<ParsedLab> parse_kept_lab(std::string_view text);
+// Lines that cannot be parsed, or whose value is not accepted, are skipped; without a family that is known,
+// that of the request is "".
+TakenLines read_kept_lab(std::string_view text, KeptLab& kept);
 
-// Restores the saved state and runs it.
+// Restores the saved state, of a known family, and runs it.
 void restore(LabState& lab, const KeptLab& kept);
 // Restores only the settings of the families that are not shown.
 void restore_others(LabState& lab, const KeptLab& kept);

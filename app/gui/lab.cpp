@@ -7,6 +7,8 @@
 #include <cmath>
 #include <ctime>
 
+#include "app/engine/guarded.h"
+#include "app/engine/look_for_devices.h"
 #include "app/engine/tables.h"
 #include "app/gui/backends.h"
 #include "app/gui/checking.h"
@@ -156,7 +158,7 @@ void take_event(LabState& lab, const Event& event) {
 
 // Settles the current settings, or sets the problem to show.
 bool settle(LabState& lab) {
-    const auto configuration = configure(request_of(lab), lab.given, backend_in_force(lab));
+    const auto configuration = configure_shapes(request_of(lab), lab.given, backend_in_force(lab));
     if (!configuration) {
         lab.problem = problem_of(lab, configuration.error());
         return false;
@@ -207,7 +209,9 @@ EngineCalls calls_of(Engine& engine, std::function<void()> wake) {
             [&] { engine.cancel_check(); },
             [&] { return engine.take_events(); },
             std::move(wake),
-            find_devices};
+            [directory = engine.cache_directory()](std::stop_token stop) {
+                return look_for_devices(directory, false, std::move(stop));
+            }};
 }
 
 Outcome<LabState> open_lab(const WindowOptions& options, EngineCalls engine) {
@@ -228,11 +232,17 @@ Outcome<LabState> open_lab(const WindowOptions& options, EngineCalls engine) {
     if (!lab.request.input.empty()) {
         if (auto problem = use_input_file(lab)) return *problem;
     }
-    lab.finding = std::async(std::launch::async, [find = lab.engine.devices, wake = lab.engine.wake] {
-        Devices devices = find();
+    std::packaged_task<Devices(std::stop_token)> find(lab.engine.devices);
+    auto found = find.get_future();
+    const auto search = [wake = lab.engine.wake](std::stop_token stop, auto task) {
+        task(std::move(stop));
         if (wake) wake();
-        return devices;
+    };
+    const auto problem = guarded([&]() -> std::optional<Error> {
+        lab.search = DeviceSearch{std::move(found), std::jthread(search, std::move(find))};
+        return {};
     });
+    if (problem) return *problem;  // no more threads
     submit(lab);
     return lab;
 }
@@ -358,6 +368,7 @@ void submit(LabState& lab) {
     lab.sweeps_due.reset();
     const Request request = request_of(lab);
     lab.pending = {.ticket = lab.engine.run(request, lab.view), .since = lab.now, .request = request};
+    cancel_outdated_sweeps(lab);
 }
 
 void stop(LabState& lab) {

@@ -31,8 +31,8 @@ struct EngineCalls {
     std::function<uint64_t(CheckRequest)> check;
     std::function<void()> cancel_check;
     std::function<std::vector<Event>()> take_events;
-    std::function<void()> wake;        // draws the next frame soon; may be called on any thread
-    std::function<Devices()> devices;  // may take a while: called on its own thread
+    std::function<void()> wake;  // draws the next frame soon; may be called on any thread
+    std::function<Devices(std::stop_token)> devices;  // may take a while: called on its own thread
 };
 
 using Figures = std::shared_ptr<const std::vector<Figure>>;
@@ -72,6 +72,15 @@ struct BackgroundSweep {
     Parameters best = {};    // of the fastest right result, once it is complete
     std::string best_words;  // "fused: chunk 64, 12.3 us …"
 
+    // Whether the settings give the same numbers as those that were asked for: compared once for each,
+    // because every cell is, and figures ask in every frame.
+    struct Compared {
+        Request asked, now;
+        Backend backend = Backend::cpu;
+        bool alike = false;
+    };
+    mutable std::optional<Compared> compared = {};
+
     bool answers_to(uint64_t event) const { return event != 0 && (event == ticket || event == finished); }
 };
 
@@ -103,6 +112,12 @@ struct LogLine {
     std::string time;  // "14:03:27"
     Kind kind = Kind::note;
     std::string text;
+};
+
+// The search for devices, which ends with it.
+struct DeviceSearch {
+    std::future<Devices> found;
+    std::jthread thread;
 };
 
 struct Opening {
@@ -152,7 +167,7 @@ struct Snapshot {
     const Family* family = nullptr;
     Request request;
     std::set<std::string> disabled_variants;
-    Arrays given;  // copies share their data
+    Arrays given;  // without data
     std::map<std::string, std::string> fixed;
     std::string tried;
 };
@@ -192,13 +207,13 @@ struct LabState {
     };
     History history;
 
-    // Available devices: absent until `finding` is ready. Then the saved backend is chosen, unless another
-    // one was chosen before.
+    // Available devices: absent until `search` has found them. Then the saved backend is chosen, unless
+    // another one was chosen before.
     std::optional<Devices> devices;
-    std::future<Devices> finding;
+    std::optional<DeviceSearch> search;
     bool wants_kept_backend = false;
 
-    // The arrays of the input file, and the parameters fixed by them.
+    // The arrays of the input file, without their data, and the parameters fixed by them.
     Arrays given;
     std::map<std::string, std::string> fixed;  // parameter: name of the array
     std::optional<Opening> opening;

@@ -59,7 +59,7 @@ LabState idle_lab(const Settings& settings) {
                   [] {},
                   [] { return std::vector<Event>(); },
                   [] {},
-                  [] { return Devices(); }};
+                  [](std::stop_token) { return Devices(); }};
     lab.families = offered_families();
     lab.family = lab.families.front();
     lab.request.family = lab.family->name;
@@ -125,14 +125,14 @@ void use_layout(LabState& lab, const std::string& layout) {
 }
 
 int try_layout(const std::string& argument) {
-    const auto settings = parse_settings(argument);
-    if (!settings) return 2;
+    Settings settings;
+    if (!read_settings(argument, settings).skipped.empty()) return 2;
     limit_process();
     const std::string layout(std::istreambuf_iterator<char>(std::cin), {});
-    const ImVec2 saved{static_cast<float>(settings->width), static_cast<float>(settings->height)};
+    const ImVec2 saved{static_cast<float>(settings.width), static_cast<float>(settings.height)};
     // Some layouts crash only at another size, and a display need not give the saved one.
     for (const ImVec2 size : {saved, ImVec2(640, 400), ImVec2(3840, 2160)})
-        try_at(*settings, layout, size, saved);
+        try_at(settings, layout, size, saved);
     return 0;
 }
 

@@ -45,8 +45,11 @@ bool Session::wait(double seconds) {
 }
 
 void Session::wait_until_done() {
-    while (!lab_.problem &&
-           (!lab_.devices || lab_.pending.ticket || lab_.sweeps_due || lab_.look_due || sweeps_run(lab_)))
+    const auto looks_for_devices = [&] {
+        return lab_.request.backend != BackendChoice::cpu && !lab_.devices;
+    };
+    while (!lab_.problem && (looks_for_devices() || lab_.pending.ticket || lab_.sweeps_due || lab_.look_due ||
+                             sweeps_run(lab_)))
         wait(0.1);
 }
 

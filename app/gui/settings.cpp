@@ -136,49 +136,49 @@ std::string settings_text(const Settings& settings) {
         settings.device, settings.own_layout ? own_layout : default_layout);
 }
 
-bool for_each_setting(std::string_view text,
+TakenLines take_lines(std::string_view text,
                       const std::function<bool(std::string_view name, std::string_view value)>& take) {
+    TakenLines lines;
     while (!text.empty()) {
         const size_t end = text.find('\n');
-        if (end == std::string_view::npos) return false;
         const std::string_view line = text.substr(0, end);
-        text.remove_prefix(end + 1);
+        text.remove_prefix(std::min(end, text.size() - 1) + 1);
         const size_t equals = line.find(" = ");
-        if (equals == std::string_view::npos || !take(line.substr(0, equals), line.substr(equals + 3)))
-            return false;
+        const bool whole = end != text.npos && equals != line.npos;
+        if (whole && take(line.substr(0, equals), line.substr(equals + 3)))
+            ++lines.taken;
+        else
+            lines.skipped.emplace_back(line);
     }
-    return true;
+    return lines;
 }
 
-std::optional<Settings> parse_settings(std::string_view text) {
-    Settings settings;
-    const bool whole = for_each_setting(
+TakenLines read_settings(std::string_view text, Settings& settings) {
+    return take_lines(
         text, [&](std::string_view name, std::string_view value) { return set(settings, name, value); });
-    return whole ? std::optional(settings) : std::nullopt;
 }
 
 void load_settings(LabState& lab, const std::string& directory) {
     const std::string path = settings_path(directory);
     const auto text = kept(lab, path);
     if (!text) return;
-    const auto settings = parse_settings(*text);
-    if (settings)
-        lab.settings = *settings;
-    else
-        set_aside(lab, path, "is invalid");
+    const TakenLines lines = read_settings(*text, lab.settings);
+    if (lines.taken == 0) return set_aside(lab, path, "is invalid");
+    note_skipped(lab, path, lines.skipped);
 }
 
 void load_lab(LabState& lab, const std::string& directory, bool all) {
     const std::string path = lab_path(directory);
     const auto text = kept(lab, path);
     if (!text) return;
-    const auto parsed = parse_kept_lab(*text);
-    if (!parsed) return set_aside(lab, path, "is invalid");
-    note_skipped(lab, path, parsed->skipped);
-    if (all)
-        restore(lab, parsed->kept);
+    KeptLab kept;
+    const TakenLines lines = read_kept_lab(*text, kept);
+    if (lines.taken == 0) return set_aside(lab, path, "is invalid");
+    note_skipped(lab, path, lines.skipped);
+    if (all && !kept.request.family.empty())
+        restore(lab, kept);
     else
-        restore_others(lab, parsed->kept);
+        restore_others(lab, kept);
 }
 
 std::string load_layout(LabState& lab, const std::string& directory) {

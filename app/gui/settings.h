@@ -4,13 +4,15 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/gui/lab_state.h"
 
 namespace sawtooth {
 
 // Files in config_directory(): `settings` and `lab` (lines of "name = value") and `layout.ini` (of Dear
-// ImGui). An invalid file is renamed to FILE.bad and noted in the Log.
+// ImGui). Lines that cannot be taken, as those of another machine or a newer version, are noted in the Log
+// and skipped; a file of another kind is renamed to FILE.bad.
 void load_settings(LabState& lab, const std::string& directory);
 // Restores the saved state of the window, if there is one; if not `all`, only of the families not shown.
 void load_lab(LabState& lab, const std::string& directory, bool all = true);
@@ -24,11 +26,15 @@ void save_settings(LabState& lab, const std::string& directory);
 void save_lab(LabState& lab, const std::string& directory);
 void save_layout(LabState& lab, const std::string& directory, std::string_view layout);
 
-// Calls `take` for every line "name = value"; false if a line is invalid or `take` refuses it.
-bool for_each_setting(std::string_view text,
+// The lines "name = value" that `take` took, and all others.
+struct TakenLines {
+    int taken = 0;
+    std::vector<std::string> skipped;
+};
+TakenLines take_lines(std::string_view text,
                       const std::function<bool(std::string_view name, std::string_view value)>& take);
 
 std::string settings_text(const Settings& settings);
-std::optional<Settings> parse_settings(std::string_view text);
+TakenLines read_settings(std::string_view text, Settings& settings);
 
 }  // namespace sawtooth

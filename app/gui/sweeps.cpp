@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/engine/sweep_axes.h"
+#include "app/gui/backends.h"
 #include "app/gui/effect.h"
 #include "app/gui/lab.h"
 #include "app/gui/run_rows.h"
@@ -221,10 +222,18 @@ void restart_sweeps(LabState& lab) {
         again.base.repeats = kept.sweep.base.repeats;
         renew(kept, std::move(again));
     }
+    std::set<std::string> wanted;
     for (Sweep& sweep : figure_sweeps(base, parameters, lab.result->backend)) {
+        wanted.insert(sweep.id);
         BackgroundSweep& background = background_of(lab, sweep.id, false);
         renew(background, std::move(sweep));
     }
+    // Those of figures that the family no longer shows with these settings.
+    for (BackgroundSweep& sweep : lab.sweeps)
+        if (!sweep.by_person && !wanted.contains(sweep.key)) cancel_sweep(lab, sweep);
+    std::erase_if(lab.sweeps, [&](const BackgroundSweep& sweep) {
+        return !sweep.by_person && !wanted.contains(sweep.key);
+    });
 }
 
 void take_sweep_event(LabState& lab, const Event& event) {
@@ -259,6 +268,11 @@ void cancel_sweep(LabState& lab, BackgroundSweep& sweep) {
     sweep.ticket = sweep.finished = 0;
 }
 
+void cancel_outdated_sweeps(LabState& lab) {
+    for (BackgroundSweep& sweep : lab.sweeps)
+        if (sweep.ticket && !sweep.by_person && is_outdated(lab, sweep)) cancel_sweep(lab, sweep);
+}
+
 void cancel_sweeps(LabState& lab) {
     for (BackgroundSweep& sweep : lab.sweeps)
         if (sweep.ticket) cancel_sweep(lab, sweep);
@@ -272,8 +286,15 @@ void remove_sweep(LabState& lab, const std::string& key) {
 }
 
 bool is_outdated(const LabState& lab, const BackgroundSweep& sweep) {
-    const auto over = [&](Request base) { return Sweep{"", std::move(base), sweep.sweep.axes}; };
-    return sweep.of_earlier_base || !alike(lab, over(sweep.asked), over(request_of(lab)));
+    if (sweep.of_earlier_base) return true;
+    const Request now = request_of(lab);
+    const Backend backend = backend_in_force(lab);
+    auto& known = sweep.compared;
+    if (!known || known->asked != sweep.asked || known->now != now || known->backend != backend) {
+        const auto over = [&](Request base) { return Sweep{"", std::move(base), sweep.sweep.axes}; };
+        known = {sweep.asked, now, backend, alike(lab, over(sweep.asked), over(now))};
+    }
+    return !known->alike;
 }
 
 bool sweeps_run(const LabState& lab) {

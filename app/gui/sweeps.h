@@ -28,6 +28,8 @@ void restart_sweeps(LabState& lab);
 void take_sweep_event(LabState& lab, const Event& event);
 void cancel_sweep(LabState& lab, BackgroundSweep& sweep);
 void cancel_sweeps(LabState& lab);
+// Those of figures that run for settings that were left: they start anew when the settings rest.
+void cancel_outdated_sweeps(LabState& lab);
 void remove_sweep(LabState& lab, const std::string& key);
 
 // Whether its figures belong to another configuration than the current one.

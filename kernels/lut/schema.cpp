@@ -273,12 +273,12 @@ Rounding rounding(const Variant&, const Parameters& parameters, Backend) {
     return {.arithmetic = 0, .narrow = unit_of(Storage::f32)};
 }
 
-// Arrays of one form choose it; if both are given, `check_inputs` refuses.
+// Arrays of one form choose it; both are left to `check_inputs`, which refuses them.
 void settle(Parameters& parameters, const Arrays& given, Backend backend) {
     const bool sparse =
         find(given, "synapse_offsets") || find(given, "synapse_targets") || find(given, "synapse_weights");
-    if (sparse) parameters.set("connectivity", "sparse");
-    if (find(given, "weights")) parameters.set("connectivity", "full");
+    const bool full = find(given, "weights");
+    if (sparse != full) parameters.set("connectivity", sparse ? "sparse" : "full");
     // A thread that has a block of a sparse row goes through all of its synapses.
     const bool whole = backend == Backend::cpu || is_sparse(parameters);
     const int64_t outputs_a_block = whole ? parameters.integer("outputs") : 32;
