@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "app/engine/configure.h"
+#include "app/engine/identity.h"
 #include "kernels/core/nearest.h"
 
 namespace sawtooth::cli {
@@ -275,7 +276,7 @@ Outcome<Reading> read_arguments(int argc, const char* const* argv) {
     CLI::App app(
         "Sawtooth, a live laboratory for sequence kernels. Without a subcommand it opens the window.",
         "sawtooth");
-    app.set_version_flag("--version", std::string("sawtooth ") + SAWTOOTH_VERSION, "print the version");
+    app.set_version_flag("--version", std::string("sawtooth ") + build_identity(), "print the version");
     app.set_help_flag("-h,--help", "print this help");
     app.require_subcommand(0, 1);
     std::map<Command, Slots> slots;
