@@ -82,6 +82,10 @@ foreach(name libnvrtc.so.1? libnvrtc-builtins.so.1?.? libcupti.so.1? libnvperf_h
         list(GET found 0 library)
         cmake_path(GET library FILENAME opened_as)
         file(REAL_PATH ${library} library)
-        install(FILES ${library} DESTINATION lib RENAME ${opened_as} COMPONENT cuda EXCLUDE_FROM_ALL)
+        install(FILES ${library} DESTINATION lib/sawtooth RENAME ${opened_as} COMPONENT cuda EXCLUDE_FROM_ALL)
     endif()
 endforeach()
+set(cuda_licence ${sources_dir}/cuda/LICENSE.txt) # of the wheels; a toolkit has its own beside it
+if(EXISTS ${cuda_licence})
+    install(FILES ${cuda_licence} DESTINATION share/doc/sawtooth RENAME CUDA-LICENSE.txt COMPONENT cuda EXCLUDE_FROM_ALL)
+endif()

@@ -59,7 +59,7 @@ need_packages() { # NAME PACKAGE...
 progress() {
     local line count=0
     while IFS= read -r line; do
-        [[ $line =~ ^\[[0-9]+/[0-9]+\]\ (Re-checking|Re-running)? && -z ${BASH_REMATCH[1]} ]] || continue
+        [[ $line =~ ^\[[0-9]+/[0-9]+\]\ (Re-checking|Re-running|Asking git)? && -z ${BASH_REMATCH[1]} ]] || continue
         if [ -t 2 ]; then
             printf '\r\033[K%.100s' "$line" >&2
         elif ((count++ % 50 == 0)); then

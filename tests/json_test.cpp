@@ -239,7 +239,7 @@ TEST_CASE("the documents of bench, devices and written files have their keys", "
     Devices devices;
     devices.counters_reason = "no GPU";
     const Json found = Json::parse(to_json(devices));
-    check_keys(found, {"cpu", "gpus", "driver", "toolkit", "counters"});
+    check_keys(found, {"version", "cpu", "gpus", "driver", "toolkit", "counters"});
     CHECK(found["cpu"]["cores"].is_null());
     CHECK(found["driver"].is_null());
     CHECK(found["counters"] == Json{{"allowed", false}, {"reason", "no GPU"}});

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "app/engine/engine.h"
+#include "app/engine/identity.h"
 #include "app/engine/messages.h"
 #include "app/engine/wire.h"
 #include "tests/catch.h"
@@ -50,7 +51,7 @@ inline std::string saying(const TemporaryFolder& folder, const std::string& name
 }
 
 inline std::string greeting() {
-    return framed(encode(FromWorker(Hello{SAWTOOTH_VERSION, protocol_version, "a fake"})));
+    return framed(encode(FromWorker(Hello{build_identity(), protocol_version, "a fake"})));
 }
 inline std::string message(const FromWorker& held) { return framed(encode(held)); }
 

@@ -433,6 +433,25 @@ TEST_CASE("a check goes on in a new worker, without the variant that ended the l
     CHECK(report->tried < 2 * each);
 }
 
+TEST_CASE("a worker of another build works, and its results name both builds", "[worker]") {
+    const TemporaryFolder folder;
+    const auto hello_of = [](const char* build) {
+        return framed(encode(ToWorker(Hello{build, protocol_version, ""})));
+    };
+    put(folder.file("hello"), hello_of("9.8.7+other"));
+    WorkerLink link("");
+    const auto seen = link.run(
+        scan_on(fmt::format("(head -c {} >/dev/null; cat '{}' -) | {}", hello_of(build_identity()).size(),
+                            folder.file("hello"), worker_command())),
+        {}, {});
+    REQUIRE(seen);
+    check_right(*seen->result);
+    REQUIRE(seen->result->notes.size() == 1);
+    CHECK(seen->result->notes[0] == fmt::format("computed by a worker of another build, sawtooth {}; this is "
+                                                "9.8.7+other",
+                                                build_identity()));
+}
+
 int exit_code_of_worker(const TemporaryFolder& folder, const std::string& input) {
     put(folder.file("input"), input);
     const std::string command = worker_command() + " < '" + folder.file("input") + "' > '" +
@@ -443,7 +462,7 @@ int exit_code_of_worker(const TemporaryFolder& folder, const std::string& input)
 TEST_CASE("a worker refuses another version and invalid messages, and exits with its input", "[worker]") {
     const TemporaryFolder folder;
     const auto sent = [](const ToWorker& held) { return framed(encode(held)); };
-    const std::string hello = sent(Hello{SAWTOOTH_VERSION, protocol_version, ""});
+    const std::string hello = sent(Hello{build_identity(), protocol_version, ""});
     CHECK(exit_code_of_worker(folder, "") == 0);
     CHECK(exit_code_of_worker(folder, hello) == 0);
     FrameReader output;

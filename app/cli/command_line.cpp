@@ -2,6 +2,8 @@
 
 #include <csignal>
 
+#include "app/cli/completion.h"
+#include "app/cli/man_page.h"
 #include "app/cli/settings.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/terminal.h"
@@ -66,10 +68,19 @@ int dispatch(const Arguments& arguments, const WindowCommands& window) {
     return 2;
 }
 
+// Asked by the installation and by shells, not by people.
+std::optional<std::string> answer_to_tools(const std::vector<std::string>& words) {
+    if (words.empty()) return {};
+    if (words.front() == "--man") return man_page();
+    if (words.front() == "--complete") return completions({words.begin() + 1, words.end()});
+    return {};
+}
+
 }  // namespace
 
 int run_command_line(int argc, char** argv, const WindowCommands& window) {
     std::signal(SIGPIPE, SIG_IGN);  // write() reports a closed pipe instead
+    if (const auto answer = answer_to_tools({argv + 1, argv + argc})) return print(*answer);
     const auto reading = read_arguments(argc, argv);
     if (!reading) return fail(reading.error());
     if (!reading->answer.empty()) return print(reading->answer);

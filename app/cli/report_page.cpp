@@ -10,6 +10,7 @@
 #include "app/cli/report_svg.h"
 #include "app/cli/terminal.h"
 #include "app/engine/configure.h"
+#include "app/engine/identity.h"
 #include "app/engine/tables.h"
 #include "kernels/core/correctness.h"
 #include "viz/canvas_svg.h"
@@ -313,7 +314,7 @@ std::string report_page(const std::vector<FamilyReport>& families, const std::st
         "<h1>Sawtooth report</h1>\n<p>{5}, {0}, sawtooth {6}</p>\n<p class=\"quiet\">{7}</p>\n"
         "<nav>{8}</nav>\n{9}</main>\n</body>\n</html>\n",
         escaped(date), style, drawings.light_style(), dark_style, drawings.dark_style(),
-        escaped(first.device), SAWTOOTH_VERSION, escaped(limits), links, bodies);
+        escaped(first.device), build_identity(), escaped(limits), links, bodies);
 }
 
 }  // namespace sawtooth::cli

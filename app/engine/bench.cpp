@@ -5,6 +5,7 @@
 
 #include "app/engine/devices.h"
 #include "app/engine/guarded.h"
+#include "app/engine/identity.h"
 #include "app/engine/limit_plans.h"
 #include "kernels/core/ceilings.h"
 #include "kernels/core/common_parameters.h"
@@ -254,7 +255,7 @@ std::vector<LaunchCost> costs_of(const std::vector<std::vector<LaunchRecord>>& r
 
 Outcome<BenchReport> run_bench(Runner& runner, const std::vector<std::string>& names, const Request& base,
                                std::stop_token stop, const OnProgress& progress) {
-    BenchReport report{"", today(), SAWTOOTH_VERSION, {}, {}, base.repeats, base.cache};
+    BenchReport report{"", today(), build_identity(), {}, {}, base.repeats, base.cache};
     struct Case {
         const Family* family;
         BenchCase bench;

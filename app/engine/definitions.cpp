@@ -91,9 +91,9 @@ Outcome<const std::vector<Expected>*> Definitions::find(const Source& source, co
                 source.stores_extras,
                 {}};
     for (Array& array : *exact) entry.outputs.push_back({std::move(array)});
-    if (auto error = add_spread(family, request, entry.rounding,
-                                threads_for(bytes_of(entry.outputs), source.threads), entry.outputs))
-        return *error;
+    const int64_t computing = family.definition_bytes ? family.definition_bytes(parameters) : 0;
+    const int threads = threads_for(saturating_add(bytes_of(entry.outputs), computing), source.threads);
+    if (auto error = add_spread(family, request, entry.rounding, threads, entry.outputs)) return *error;
     entries_.push_back(std::move(entry));
     return &entries_.back().outputs;
 }
@@ -121,10 +121,13 @@ const Array* reference_of(const Arrays& reference, const std::string& variant, c
 }
 
 // A definition keeps its exact outputs and half as many bytes of spread; while it is computed, the sums of
-// squares and the draws of all threads are there as well.
-int64_t judging_bytes(int64_t reference_bytes, int64_t definitions) {
-    const int64_t halves = saturating_multiply(3, definitions) + 2 * (1 + threads_for(reference_bytes));
-    return saturating_multiply(reference_bytes / 2 + 1, halves);
+// squares and the draws of all threads are there as well, each beside the exact numbers that it may settle
+// by.
+int64_t judging_bytes(int64_t reference_bytes, int64_t computing_bytes, int64_t definitions) {
+    const int64_t threads = threads_for(saturating_add(reference_bytes, computing_bytes));
+    const int64_t halves = saturating_multiply(3, definitions) + 2 * (1 + threads);
+    return saturating_add(saturating_multiply(reference_bytes / 2 + 1, halves),
+                          saturating_multiply(computing_bytes, 2 * threads));
 }
 
 }  // namespace sawtooth

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/engine/configure.h"
+#include "app/engine/identity.h"
 #include "app/engine/json_values.h"
 #include "kernels/core/comparison.h"
 #include "kernels/core/correctness.h"
@@ -226,7 +227,7 @@ Json result_of(const Result& result) {
     return {{"family", request.family},
             {"backend", name_of(result.backend)},
             {"device", result.device},
-            {"version", SAWTOOTH_VERSION},
+            {"version", build_identity()},
             {"seed", request.seed},
             {"values", name_of(request.values)},
             {"optional", request.optional},
@@ -363,7 +364,7 @@ std::string to_json(const std::vector<CheckReport>& reports) {
                     {"seconds", number(finding.seconds)}};
     };
     return text_of(
-        {{"version", SAWTOOTH_VERSION}, {"families", list_of(reports, [&](const CheckReport& report) {
+        {{"version", build_identity()}, {"families", list_of(reports, [&](const CheckReport& report) {
                                              return Json{{"family", report.family},
                                                          {"device", report.device},
                                                          {"settings", report.tried},
@@ -395,7 +396,7 @@ std::string to_json(const VerdictBench& bench) {
                 {"repeats", counts.repeats}};
     };
     return text_of({{"device", bench.device},
-                    {"version", SAWTOOTH_VERSION},
+                    {"version", build_identity()},
                     {"counts", list_of(bench.counts, counts_of)}});
 }
 
@@ -410,7 +411,8 @@ std::string to_json(const Devices& devices) {
     };
     const Devices::Cpu& cpu = devices.cpu;
     return text_of(
-        {{"cpu",
+        {{"version", build_identity()},
+         {"cpu",
           {{"name", cpu.name},
            {"cores", known(cpu.cores)},
            {"vectors", cpu.vectors},

@@ -81,10 +81,13 @@ MemoryNeed needed_memory(const Configuration& configuration, const Machine& mach
     MemoryNeed need;
     // The reference is f64; one of chosen rows is smaller.
     const int64_t reference_bytes = saturating_multiply(2, shapes.output_bytes(nullptr, stores_extras));
+    const Family& family = *configuration.family;
+    const int64_t computing_bytes =
+        family.definition_bytes ? family.definition_bytes(configuration.parameters) : 0;
     std::set<std::string> definitions;
     for (const Variant* variant : configuration.variants) definitions.insert(variant->definition);
     need.host = saturating_add(saturating_add(shapes.input_bytes, reference_bytes),
-                               judging_bytes(reference_bytes, std::ssize(definitions)));
+                               judging_bytes(reference_bytes, computing_bytes, std::ssize(definitions)));
     const bool on_cpu = machine.backend() == Backend::cpu;
     int64_t largest_on_host = 0, all_on_host = 0;
     for (const Variant* variant : configuration.variants) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "app/engine/identity.h"
 #include "app/engine/message_fields.h"
 #include "app/engine/wire.h"
 
@@ -394,9 +395,9 @@ Outcome<ToWorker> decode_to_worker(std::string_view bytes) { return decoded<ToWo
 Outcome<FromWorker> decode_from_worker(std::string_view bytes) { return decoded<FromWorker>(bytes); }
 
 std::optional<std::string> version_refusal(const Hello& other) {
-    if (other.program == SAWTOOTH_VERSION && other.protocol == protocol_version) return {};
+    if (other.protocol == protocol_version) return {};
     return "version mismatch: the other end is sawtooth " + other.program + " (protocol " +
-           std::to_string(other.protocol) + "), this one is " + SAWTOOTH_VERSION + " (protocol " +
+           std::to_string(other.protocol) + "), this one is " + build_identity() + " (protocol " +
            std::to_string(protocol_version) + "); install the same version on both ends";
 }
 

@@ -22,14 +22,14 @@ namespace sawtooth {
 // worker runs one after another; every answer has the number of its job. A job ends with Shown of a complete
 // result, CellDone, Checked, FiguresMade, ArrayPart, DevicesFound or Failed.
 
-constexpr int protocol_version = 8;
+constexpr int protocol_version = 8;  // raised whenever message_fields.h changes
 
 using JobNumber = uint64_t;
 using Bytes = std::vector<uint8_t>;
 
 // The first message in each direction.
 struct Hello {
-    std::string program;  // its version
+    std::string program;  // its build identity, which may differ
     int protocol = protocol_version;
     std::string device;  // the processor of the worker; "" from the client
 };

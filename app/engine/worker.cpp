@@ -20,6 +20,7 @@
 #include "app/engine/devices.h"
 #include "app/engine/engine.h"
 #include "app/engine/guarded.h"
+#include "app/engine/identity.h"
 #include "app/engine/messages.h"
 #include "app/engine/progress_filter.h"
 #include "app/engine/stopwatch.h"
@@ -119,6 +120,13 @@ class Worker {
           background_(cache_directory),
           beating_([this](std::stop_token stop) { beat(stop); }),
           working_([this](std::stop_token stop) { work(stop); }) {}
+
+    // Before the first job.
+    void greeted_by(const Hello& client) {
+        if (client.program == build_identity()) return;
+        notes_.push_back(fmt::format("computed by a worker of another build, sawtooth {}; this is {}",
+                                     build_identity(), client.program));
+    }
 
     // Blocks if many messages are waiting, as parts of a file may come faster than they are written.
     void add(ToWorker message) {
@@ -300,12 +308,14 @@ class Worker {
         result.request.input = asked.input;
         result.request.time_limit_seconds = asked.time_limit_seconds;
         for (std::string& note : result.notes) note = with_own_name(std::move(note), asked);
+        result.notes.insert(result.notes.end(), notes_.begin(), notes_.end());
         return std::make_shared<Result>(std::move(result));
     }
 
     Outbox& out_;
     Runner runner_, background_;  // two, so that sweeps keep the inputs and reference of the live run
     SentFile file_;
+    std::vector<std::string> notes_;        // in every result
     std::shared_ptr<const Result> newest_;  // the last result, complete
     JobNumber newest_job_ = 0;
 
@@ -338,6 +348,7 @@ int read_messages(int in, Worker& worker) {
             if (!message) return refuse(message.error().text);
             if (const auto* hello = std::get_if<Hello>(&*message)) {
                 if (const auto refusal = version_refusal(*hello)) return refuse(*refusal);
+                if (!greeted) worker.greeted_by(*hello);
                 greeted = true;
             } else if (!greeted) {
                 return refuse("the first message is not a greeting");
@@ -366,7 +377,7 @@ void serve_worker(const std::string& cache_directory) {
     Outbox outbox(out.number());
     // Without its GPUs: a driver that hangs must not keep CPU work waiting.
     const int threads = static_cast<int>(std::thread::hardware_concurrency());
-    outbox.send(Hello{SAWTOOTH_VERSION, protocol_version, cpu_words(threads)});
+    outbox.send(Hello{build_identity(), protocol_version, cpu_words(threads)});
     Worker worker(cache_directory, outbox);
     const int code = read_messages(in.number(), worker);
     worker.leave();

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "app/engine/identity.h"
+
 namespace sawtooth {
 
 Outcome<std::unique_ptr<WorkerConnection>> WorkerConnection::start(const std::string& on,
@@ -17,7 +19,7 @@ Outcome<std::unique_ptr<WorkerConnection>> WorkerConnection::start(const std::st
     auto process = WorkerProcess::start(std::move(words));
     if (!process) return process.error();
     std::unique_ptr<WorkerConnection> worker(new WorkerConnection(on, std::move(*process)));
-    worker->send(Hello{SAWTOOTH_VERSION, protocol_version, ""});
+    worker->send(Hello{build_identity(), protocol_version, ""});
     return worker;
 }
 

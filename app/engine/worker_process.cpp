@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -90,9 +91,33 @@ bool ends_within(pid_t process, double seconds) {
     }
 }
 
+// Killed processes in uninterruptible sleep, as on a dead network disk: they end when the system lets them, and
+// nobody waits for that.
+class LeftBehind {
+  public:
+    void add(pid_t process) {
+        const std::lock_guard lock(mutex_);
+        processes_.push_back(process);
+    }
+    void reap() {
+        const std::lock_guard lock(mutex_);
+        std::erase_if(processes_, [](pid_t process) { return ::waitpid(process, nullptr, WNOHANG) != 0; });
+    }
+
+  private:
+    std::mutex mutex_;
+    std::vector<pid_t> processes_;
+};
+
+LeftBehind& left_behind() {
+    static LeftBehind all;
+    return all;
+}
+
 }  // namespace
 
 Outcome<WorkerProcess> WorkerProcess::start(std::vector<std::string> words) {
+    left_behind().reap();
     auto in = make_pipe(), out = make_pipe(), errors = make_pipe();
     if (!in || !out || !errors)
         return Error::failure(fmt::format("could not start the worker: pipe: {}", std::strerror(errno)));
@@ -158,10 +183,12 @@ std::string WorkerProcess::end(double seconds) {
     const bool by_itself = ends_within(process_, seconds);
     // Also after its exit, for processes that a launcher left behind.
     ::kill(-process_, SIGKILL);
-    // A process in uninterruptible sleep, as on a dead network disk, ends when the system lets it.
-    constexpr double seconds_to_be_killed = 10;
+    constexpr double seconds_to_be_killed = 0.5;
     int status = 0;
-    if (ends_within(process_, seconds_to_be_killed)) ::waitpid(process_, &status, 0);
+    if (ends_within(process_, seconds_to_be_killed))
+        ::waitpid(process_, &status, 0);
+    else
+        left_behind().add(process_);
     process_ = -1;
     read_errors();
     output_.close();

@@ -35,7 +35,7 @@ class WorkerProcess {
 
     // Closes the input, at which a worker exits by itself, and kills it after `seconds`. Reaps it and returns
     // how it ended by itself: "exit code 1", "signal 11 (Segmentation fault)"; "" if it had to be killed. One
-    // that the system cannot end within 10 s is left behind.
+    // that the system cannot end at once is left behind.
     std::string end(double seconds);
 
   private:

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "app/engine/identity.h"
 #include "app/gui/appearance.h"
 #include "app/gui/lab.h"
 #include "app/gui/panels.h"
@@ -76,6 +77,8 @@ void draw_about(LabState& lab) {
     draw_variants(lab);
     heading("Source");
     quiet(lab.family->source);
+    ImGui::Spacing();
+    quiet(std::string("Sawtooth ") + build_identity());
 }
 
 }  // namespace sawtooth

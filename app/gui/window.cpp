@@ -18,6 +18,7 @@
 #include "app/gui/figure_picture.h"
 #include "app/gui/frame.h"
 #include "app/gui/graphics.h"
+#include "app/gui/icon.h"
 #include "app/gui/input_file.h"
 #include "app/gui/kept_lab.h"
 #include "app/gui/lab.h"
@@ -50,10 +51,14 @@ WindowHandle open_window(const Settings& settings) {
     glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
     glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
     glfwWindowHintString(GLFW_X11_CLASS_NAME, "sawtooth");
+    glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "sawtooth");  // without it GLFW ignores the class
     glfwWindowHintString(GLFW_WAYLAND_APP_ID, "sawtooth");
     WindowHandle window(glfwCreateWindow(settings.width, settings.height, "Sawtooth", nullptr, nullptr));
     if (!window) return window;
     glfwSetWindowSizeLimits(window.get(), least_width, least_height, GLFW_DONT_CARE, GLFW_DONT_CARE);
+    std::vector<uint8_t> large = icon_pixels(64), small = icon_pixels(32);
+    const GLFWimage icons[] = {{64, 64, large.data()}, {32, 32, small.data()}};
+    glfwSetWindowIcon(window.get(), 2, icons);  // on X11; Wayland takes that of the .desktop file
     glfwMakeContextCurrent(window.get());
     glfwSwapInterval(1);
     return window;

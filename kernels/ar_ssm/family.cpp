@@ -177,6 +177,7 @@ Family make_family() {
     family.generate = ar_ssm::generate;
     family.reference = ar_ssm::reference;
     family.definition = ar_ssm::definition;
+    family.definition_bytes = ar_ssm::definition_bytes;
     family.rounding = rounding;
     family.tilings = tilings;
     family.main_output = "y";

@@ -12,6 +12,7 @@ namespace sawtooth::ar_ssm {
 Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, std::stop_token stop);
 // Every variant computes the reference.
 Outcome<Arrays> definition(const DefinitionRequest& request);
+int64_t definition_bytes(const Parameters& parameters);
 Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays& so_far, Random random,
                std::stop_token stop);
 Work work(const Parameters& parameters);

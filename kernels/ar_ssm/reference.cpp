@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <memory>
 #include <numeric>
 #include <type_traits>
@@ -22,6 +23,7 @@
 #include <vector>
 
 #include "kernels/ar_ssm/parts.h"
+#include "kernels/core/integers.h"
 #include "kernels/core/noisy.h"
 #include "kernels/core/range.h"
 
@@ -198,6 +200,7 @@ class Definition {
     Outcome<Arrays> compute() {
         for (int64_t sequence = 0; sequence < sizes_.batch && !stop_.stop_requested(); ++sequence) {
             const Forward<Real> forward = run_forward(sequence);
+            if (stop_.stop_requested()) break;
             put("y", sequence, forward.y.values);
             put("gates", sequence, forward.gates.values);
             put("effective_rank", sequence, effective_ranks(forward.gates));
@@ -214,6 +217,11 @@ class Definition {
     static constexpr bool is_noisy = std::is_same_v<Real, Noisy>;
 
     Matrix<Real> ranks() const { return {sizes_.length, sizes_.rank}; }
+    // Leaves the rest empty when stopped: to fill large ones takes seconds.
+    void make_ranks(std::initializer_list<Matrix<Real>*> matrices) const {
+        for (Matrix<Real>* const matrix : matrices)
+            if (!stop_.stop_requested()) *matrix = ranks();
+    }
 
     // One sequence of x or dy, times a power of 2.
     Matrix<Real> tokens(const char* name, int64_t sequence, float scale = 1) const {
@@ -241,17 +249,13 @@ class Definition {
     Forward<Real> run_forward(int64_t sequence) const {
         Forward<Real> f{.x = tokens("x", sequence),
                         .hidden = {sizes_.length, sizes_.hidden},
-                        .logits = ranks(),
-                        .gates = ranks(),
-                        .pu = ranks(),
-                        .pv = ranks(),
-                        .v = ranks(),
-                        .c = ranks(),
-                        .y = {sizes_.length, sizes_.width},
-                        .w = {}};
+                        .y = {sizes_.length, sizes_.width}};
         Forward<double> exact;
         if (exact_) exact = exact_->run_forward(sequence);
-        Matrix<Real> u = ranks(), c_rev = ranks();
+        Matrix<Real> u, c_rev;
+        make_ranks({&f.logits, &f.gates, &f.pu, &f.pv, &f.v, &f.c, &u});
+        if (sizes_.bidirectional) make_ranks({&c_rev});
+        if (stop_.stop_requested()) return f;
         for_each_block([&](Range at) {
             compute_gates(f, at, exact);
             add_product(f.pu, at, f.x, transposed_.u_proj);
@@ -369,7 +373,9 @@ class Definition {
     // Returns dx; adds to the gradients of the weights.
     Matrix<Real> run_backward(int64_t sequence, const Forward<Real>& f) {
         const Matrix<Real> dt = tokens("dy", sequence, sizes_.scale());
-        Matrix<Real> dw = ranks(), dc = ranks(), dv = ranks(), du = ranks();
+        Matrix<Real> dw, dc, dv, du, dpu, dpv, dlogits;
+        make_ranks({&dw, &dc, &dv, &du, &dpu, &dpv, &dlogits});
+        if (stop_.stop_requested()) return {};
         const auto product = [](Real left, Real right) { return left * right; };
         for_each_block([&](Range at) {
             add_product(dw, at, dt, weights_.out_proj);
@@ -381,7 +387,6 @@ class Definition {
         });
         add_scan(du, dc, true);
         if (sizes_.bidirectional) add_scan(du, dc, false);
-        Matrix<Real> dpu = ranks(), dpv = ranks(), dlogits = ranks();
         Matrix<Real> dhidden(sizes_.length, sizes_.hidden), dx(sizes_.length, sizes_.width);
         const auto kept_product = [](Real left, Real right) { return narrow(left * right); };
         for_each_block([&](Range at) {
@@ -454,6 +459,18 @@ class Definition {
 };
 
 }  // namespace
+
+int64_t definition_bytes(const Parameters& parameters) {
+    const Sizes sizes(parameters);
+    // In run_forward and run_backward, which names them.
+    int64_t ranks = 8, widths = 2, hiddens = 1;
+    if (sizes.bidirectional) ranks += 2;
+    if (sizes.backward) ranks += 7, widths += 2, hiddens += 1;
+    const int64_t numbers = saturating_add(
+        saturating_multiply(ranks, sizes.rank),
+        saturating_add(saturating_multiply(widths, sizes.width), saturating_multiply(hiddens, sizes.hidden)));
+    return saturating_multiply(saturating_multiply(numbers, sizes.length), sizeof(double));
+}
 
 Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, std::stop_token stop) {
     return Definition<double>(parameters, inputs, std::move(stop)).compute();

@@ -182,6 +182,8 @@ struct Family {
     // What a variant computes, in float64: the reference, or where the variant approximates, its own rule.
     // Only the outputs of that variant.
     Outcome<Arrays> (*definition)(const DefinitionRequest&) = nullptr;
+    // The memory of one computation of a definition beside its outputs; null: little.
+    int64_t (*definition_bytes)(const Parameters&) = nullptr;
     // The parameters that renew only kernels and that definitions read all the same.
     std::vector<std::string> definition_reads;
     // How a variant rounds; null: as `rounding_of` says.

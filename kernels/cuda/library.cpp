@@ -46,7 +46,7 @@ std::vector<fs::path> folders_of_toolkit() {
             folders.push_back(root / part);
     std::error_code ignored;
     const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
-    folders.push_back(program.parent_path().parent_path() / "lib");
+    folders.push_back(program.parent_path().parent_path() / "lib/sawtooth");
     folders.emplace_back(SAWTOOTH_CUDA_LIBRARIES);
     return folders;
 }

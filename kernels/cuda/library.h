@@ -31,8 +31,9 @@ class Library {
     std::string path_;
 };
 
-// Searches the loader's paths, then the toolkits ($CUDA_HOME, $CUDA_PATH, /usr/local/cuda*), `../lib` beside
-// the program, and where the build found or downloaded it. Failure: what is missing and what to do.
+// Searches the loader's paths, then the toolkits ($CUDA_HOME, $CUDA_PATH, /usr/local/cuda*),
+// `../lib/sawtooth` beside the program, and where the build found or downloaded it. Failure: what is missing
+// and what to do.
 //
 // The environment variable SAWTOOTH_WITHOUT, a comma-separated list of words ("driver,cupti"), hides
 // libraries as if they were not installed. Tests hide each in turn.

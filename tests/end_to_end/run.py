@@ -15,6 +15,8 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import command_line  # noqa: E402,F401  (each module adds its tests to the list)
 import files  # noqa: E402,F401
+import memory  # noqa: E402,F401
+import package  # noqa: E402,F401
 import readme  # noqa: E402,F401
 import scan  # noqa: E402,F401
 import worker  # noqa: E402,F401

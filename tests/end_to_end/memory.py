@@ -1,0 +1,45 @@
+"""The memory that runs take, against the estimate by which they are refused."""
+import os
+import re
+import subprocess
+
+from program import settings, test
+
+# Each takes 50 to 200 MiB, in many places: inputs, outputs, what the reference computes, judging.
+CASES = [
+    ("scan", {"length": "128k", "channels": 16, "batch": 1}, "lookback"),
+    ("memory", {"length": "8k", "d": 64, "batch": 2}, "exact_chunk"),
+    ("attention", {"N": "2k", "H": 8, "backward": True, "window": 64}, "streaming"),
+    ("btp", {"L": "4k", "H": 16, "backward": True}, "fused"),
+    ("lut", {"batch": 1024, "inputs": 256, "outputs": 256, "detectors": 64}, "fused"),
+    ("lut_sequence", {"batch": 4, "sequence_length": 64, "inputs": 128, "outputs": 128, "detectors": 32}, "fused"),
+    ("ar_ssm", {"length": "2k", "d_model": 4, "max_rank": 256}, "fused"),
+    ("ar_ssm", {"length": "2k", "d_model": 64, "max_rank": 64, "backward": True}, "unfused"),
+]
+
+
+def peak_bytes(program, words):
+    process = subprocess.Popen([program.path, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                               cwd=program.folder, env=program.environment)
+    errors = process.stderr.read()
+    status, used = os.wait4(process.pid, 0)[1:]
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0, (words, errors)
+    return used.ru_maxrss * 1024
+
+
+@test
+def the_estimate_of_memory_covers_what_a_run_takes(program):
+    if program.patience > 1:
+        return  # sanitizers take memory of their own
+    program("devices", "--measure")  # the measuring of the machine has arrays of its own
+    empty = peak_bytes(program, ["run", "scan", "--set", "length=16", "--repeat", "1"])
+    units = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+    for family, values, variant in CASES:
+        words = ["run", family, *settings(values), "--variant", variant, "--repeat", "1"]
+        refused = program(*words, "--memory-limit", 1).wants(1, "needs")
+        number, unit = re.search(r"needs ([0-9.]+) (\w+)", refused.err).groups()
+        estimate = float(number) * units[unit]
+        peak = peak_bytes(program, words) - empty
+        assert peak < 1.2 * estimate, f"{words}: took {peak / 2**20:.0f} MiB, expected {estimate / 2**20:.0f}"
+        print(f"        {family}: {peak / 2**20:.0f} MiB, estimated {estimate / 2**20:.0f}")
