@@ -2,6 +2,7 @@
 
 #include <csignal>
 
+#include "app/cli/interrupts.h"
 #include "app/cli/settings.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/terminal.h"
@@ -16,13 +17,18 @@ using namespace cli;
 int code_of(const std::optional<Error>& error) { return error ? fail(*error) : 0; }
 
 int open_window(const Arguments& arguments, const WindowCommands& window) {
-    const auto options = settle_window(arguments);
-    return options ? code_of(window.run_window(*options)) : fail(options.error());
+    auto options = settle_window(arguments);
+    if (!options) return fail(options.error());
+    const Interrupts interrupts;
+    options->stop = interrupts.token();
+    return code_of(window.run_window(*options));
 }
 
 int shoot(const Arguments& arguments, const WindowCommands& window) {
-    const auto options = settle_shot(arguments);
+    auto options = settle_shot(arguments);
     if (!options) return fail(options.error());
+    const Interrupts interrupts;
+    options->stop = interrupts.token();
     const int code = code_of(window.shoot(*options));
     return code == 0 && arguments.has("--json") ? print(written_json({options->path})) : code;
 }
@@ -69,11 +75,13 @@ int dispatch(const Arguments& arguments, const WindowCommands& window) {
 }  // namespace
 
 int run_command_line(int argc, char** argv, const WindowCommands& window) {
-    std::signal(SIGPIPE, SIG_IGN);  // write() reports a closed pipe instead
-    const auto reading = read_arguments(argc, argv);
-    if (!reading) return fail(reading.error());
-    if (!reading->answer.empty()) return print(reading->answer);
-    const auto code = guarded([&]() -> Outcome<int> { return dispatch(reading->arguments, window); });
+    // write() reports a closed pipe, or a file that is too long, instead.
+    for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
+    const auto code = guarded([&]() -> Outcome<int> {
+        const auto reading = read_arguments(argc, argv);
+        if (!reading) return reading.error();
+        return reading->answer.empty() ? dispatch(reading->arguments, window) : print(reading->answer);
+    });
     return code ? *code : fail(code.error());
 }
 

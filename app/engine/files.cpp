@@ -163,6 +163,9 @@ std::string directory_for(const char* variable, const char* below_home) {
 
 std::optional<Error> check_writable(const std::string& path) {
     if (path == "-") return {};
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0 && errno != ENOENT)
+        return failure(path, errno);  // a loop of links
     const std::string file = resolved(path);
     const Target target = look_at(file);
     if (target == Target::folder) return failure(path, EISDIR);
@@ -220,7 +223,7 @@ Outcome<std::string> read_file(const std::string& path, int64_t limit) {
     if (::fstat(file.number(), &status) == 0 && !S_ISREG(status.st_mode))
         return Error::failure(path + ": cannot be read: not a regular file");
     std::string content;
-    char part[1 << 16];
+    char part[1 << 14];
     while (true) {
         const ssize_t count = ::read(file.number(), part, sizeof part);
         if (count < 0 && errno == EINTR) continue;

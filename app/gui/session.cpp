@@ -44,8 +44,8 @@ bool Session::wait(double seconds) {
     return woken;
 }
 
-void Session::wait_until_done() {
-    while (!lab_.problem &&
+void Session::wait_until_done(const std::stop_token& stop) {
+    while (!lab_.problem && !stop.stop_requested() &&
            (!lab_.devices || lab_.pending.ticket || lab_.sweeps_due || lab_.look_due || sweeps_run(lab_)))
         wait(0.1);
 }
