@@ -154,14 +154,18 @@ def a_file_that_may_not_grow_is_a_failure_and_no_signal(program):
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 
     program("run", "scan", "--repeat", 1, "--output", "out.npz", preexec_fn=limit).wants(1, "out.npz", "too large")
-    program("shot", "a.png", "--repeat", 1, "--size", "320x240", preexec_fn=limit).wants(1, "a.png", "too large")
+    program("shot", "a.png", "--family", "lut", "--repeat", 1, "--size", "320x240", preexec_fn=limit).wants(1, "a.png", "too large")
     assert program.names() == []
 
 
 @test
 def two_files_that_fail_are_told_in_one_line(program):
-    program("sweep", "scan", "--over", "length=10,20", "--repeat", 1, "--csv", "/dev/full", "--markdown",
-            "/proc/self/oom_adj").wants(1, "/dev/full", "oom_adj")
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+
+    program("sweep", "scan", "--over", "length=10,20", "--repeat", 1, "--csv", "a.csv", "--markdown", "a.md",
+            preexec_fn=limit).wants(1, "a.csv", "a.md")
+    assert program.names() == []
 
 
 @test
