@@ -1,5 +1,8 @@
 #include "app/cli/command_line.h"
 
+#include <fmt/format.h>
+#include <sys/resource.h>
+
 #include <csignal>
 
 #include "app/cli/interrupts.h"
@@ -72,12 +75,23 @@ int dispatch(const Arguments& arguments, const WindowCommands& window) {
     return 2;
 }
 
+// Threads have as much.
+std::optional<Error> stack_problem() {
+    constexpr rlim_t least = 64 << 10;
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= least) return {};
+    return Error::failure(
+        fmt::format("a stack of 64 KiB is needed, but the limit is {} KiB: raise it with ulimit -s",
+                    limit.rlim_cur >> 10));
+}
+
 }  // namespace
 
 int run_command_line(int argc, char** argv, const WindowCommands& window) {
     // write() reports a closed pipe, or a file that is too long, instead.
     for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
     const auto code = guarded([&]() -> Outcome<int> {
+        if (const auto problem = stack_problem()) return *problem;
         const auto reading = read_arguments(argc, argv);
         if (!reading) return reading.error();
         return reading->answer.empty() ? dispatch(reading->arguments, window) : print(reading->answer);

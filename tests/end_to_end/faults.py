@@ -30,7 +30,7 @@ LUT = ["lut", "--set", "batch=2", "--set", "inputs=8", "--set", "outputs=4", "--
 COMMANDS = {
     "run": (["run", *SCAN, "--output", "out.npz"], "out.npz", None, 1),
     "sweep": (["sweep", "scan", "--over", "length=16,32", *SMALL, "--csv", "out.csv"], "out.csv", b"\n", 1),
-    "report": (["report", ".", *LUT], "index.html", b"</html>\n", 0.3),
+    "report": (["report", ".", *LUT], "index.html", b"</html>\n", 0.2),
     "shot": (["shot", "out.png", "--family", *LUT, "--size", "320x240"], "out.png", b"IEND\xaeB`\x82", 0.2),
     "on": (["run", *SCAN, "--output", "out.npz", "--on", f"'{PROGRAM}' worker"], "out.npz", None, 0.3),
 }
@@ -40,11 +40,14 @@ passed, problems = 0, []
 
 
 class Ran:
-    def __init__(self, words, folder, environment, patience):
+    def __init__(self, words, folder, environment, patience, interrupted_after=None):
         start = time.monotonic()
         self.hung = False
         process = subprocess.Popen([PROGRAM, *words], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        if interrupted_after:
+            time.sleep(interrupted_after)
+            process.send_signal(signal.SIGINT)
         try:
             self.out, self.err = process.communicate(timeout=patience)
         except subprocess.TimeoutExpired:
@@ -63,7 +66,7 @@ class Ran:
         if self.code not in codes:
             return f"exit {self.code}"
         lines = self.err.splitlines()
-        if self.code and (len(lines) != 1 or not lines[0].startswith("sawtooth: ") or len(lines[0]) < 20):
+        if self.code and (len(lines) != 1 or not lines[0].startswith("sawtooth: ") or len(lines[0]) < 15):
             return f"{len(lines)} lines"
         if re.search(r"bad_alloc|terminate|std::|basic_string", self.err):
             return "words of C++"
@@ -144,7 +147,7 @@ def calls_of_the_system(kept, measuring):
             start, tries = time.monotonic(), 0
             for function in FUNCTIONS:
                 count, usual = count_of(kept, command, function)
-                again = measuring if function in ("open", "malloc") else 0  # the kept limits could not be read
+                again = 5 * measuring if function in ("open", "malloc") else 0  # the kept limits could not be read
                 for number in spread(count, max(2, round(MOST * share))):
                     tries += 1
                     pool.submit(try_call, kept, command, function, number, 2 * usual + 2 + again)
@@ -185,11 +188,19 @@ def calls_of_a_gpu(kept):
             for number in spread(len(cold), few // 2):
                 pool.submit(try_cold, words, kind, number, cold)
     with ThreadPoolExecutor(12) as pool:  # they sleep
+        pool.submit(try_ctrl_c, kept, words)
         for number in spread(len(calls), few // 2):
             pool.submit(try_gpu, kept, words, "hang", number, calls, 1)
         for number in spread(len(cold), few // 4):
             pool.submit(try_cold, words, "hang", number, cold)
     print(f"GPU: {len(cold)} calls cold, {len(calls)} warm, {time.monotonic() - start:.0f} s", flush=True)
+
+
+def try_ctrl_c(kept, words):
+    """It does not hear that it should stop, but ends all the same."""
+    ran = Ran(words, kept, environment_of(kept, LD_LIBRARY_PATH=str(BESIDE / "fake_gpu"), SAWTOOTH_FAKE_GPU="hang 1"),
+              15, interrupted_after=1)
+    judged("GPU, Ctrl+C", ran, ran.problem(codes=[130]))
 
 
 def try_cold(words, kind, number, calls):

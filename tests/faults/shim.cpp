@@ -8,7 +8,8 @@
 // Calls count from the program's own static initialisers on (the loader and the libraries that it links have
 // started by then: what fails in them ends with the loader's words, before any line of ours runs), and only
 // if no library that was opened later is among the callers: drivers of OpenGL do not survive a failed malloc,
-// and no program can change that.
+// and no program can change that. Nor that glibc aborts if it cannot note the destructor of a thread's
+// variable.
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -65,9 +66,15 @@ bool is_ours(uintptr_t place) {
     return false;
 }
 
+bool is_fatal_to_libc(uintptr_t place) {
+    Dl_info info{};
+    return dladdr(reinterpret_cast<void*>(place), &info) != 0 && info.dli_sname &&
+           std::strcmp(info.dli_sname, "__cxa_thread_atexit_impl") == 0;
+}
+
 _Unwind_Reason_Code look_at_frame(_Unwind_Context* frame, void* foreign) {
     const uintptr_t place = _Unwind_GetIP(frame);
-    if (place == 0 || is_ours(place)) return _URC_NO_REASON;
+    if (place == 0 || (is_ours(place) && !is_fatal_to_libc(place))) return _URC_NO_REASON;
     *static_cast<bool*>(foreign) = true;
     return _URC_END_OF_STACK;
 }
