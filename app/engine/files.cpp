@@ -102,16 +102,6 @@ Target look_at(const std::string& path) {
     return S_ISDIR(status.st_mode) ? Target::folder : Target::special;
 }
 
-int write_all(int descriptor, std::string_view content) {
-    while (!content.empty()) {
-        const ssize_t written = ::write(descriptor, content.data(), content.size());
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) return errno;
-        content.remove_prefix(static_cast<size_t>(written));
-    }
-    return 0;
-}
-
 // A device or a pipe: there is nothing to rename over.
 std::optional<Error> write_through(const std::string& path, std::string_view content) {
     Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
@@ -160,6 +150,16 @@ std::string directory_for(const char* variable, const char* below_home) {
 }
 
 }  // namespace
+
+int write_all(int descriptor, std::string_view content) {
+    while (!content.empty()) {
+        const ssize_t written = ::write(descriptor, content.data(), content.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return errno;
+        content.remove_prefix(static_cast<size_t>(written));
+    }
+    return 0;
+}
 
 std::optional<Error> check_writable(const std::string& path) {
     if (path == "-") return {};

@@ -393,7 +393,8 @@ zip_int64_t serve_new_file(void* state, void* data, zip_uint64_t bytes, zip_sour
             zip_stat_init(static_cast<zip_stat_t*>(data));
             return sizeof(zip_stat_t);
         case ZIP_SOURCE_WRITE:
-            return to.checked(::write(to.file.number(), data, bytes));
+            errno = write_all(to.file.number(), {static_cast<const char*>(data), bytes});
+            return to.checked(errno == 0 ? static_cast<zip_int64_t>(bytes) : -1);
         case ZIP_SOURCE_SEEK_WRITE: {
             const auto* const seek = static_cast<const zip_source_args_seek_t*>(data);
             return to.checked(::lseek(to.file.number(), seek->offset, seek->whence)) < 0 ? -1 : 0;

@@ -187,6 +187,11 @@ def calls_of_a_gpu(kept):
                 pool.submit(try_gpu, kept, words, kind, number, calls, 1)
             for number in spread(len(cold), few // 2):
                 pool.submit(try_cold, words, kind, number, cold)
+    # A picture of the CPU does not wait for a driver.
+    with tempfile.TemporaryDirectory(prefix="sawtooth-") as folder:
+        ran = Ran(COMMANDS["shot"][0], folder, environment_of(kept, LD_LIBRARY_PATH=str(BESIDE / "fake_gpu"),
+                                                              SAWTOOTH_FAKE_GPU="hang 1"), 30)
+        judged("shot, a driver that hangs", ran, ran.problem(codes=[0]))
     with ThreadPoolExecutor(12) as pool:  # they sleep
         pool.submit(try_ctrl_c, kept, words)
         for number in spread(len(calls), few // 2):
