@@ -7,6 +7,7 @@
 #   ./test.sh TAG           only the test cases with this tag: scan, or '[scan]'
 #   ./test.sh random N      only the tests with random settings, N per family and variant; prints the seed, and
 #                           SAWTOOTH_RANDOM_SEED=SEED repeats it
+#   ./test.sh faults N      only the faults: the first N calls of every function that can fail, and as many of the rest
 #   ./test.sh tilings       compiles every kernel for every combination of its tiling values
 #   ./test.sh seeded        measures how many of the bugs in tests/seeded `sawtooth check` finds; takes an hour
 #
@@ -24,7 +25,7 @@ refuse() {
 
 # The preset to build, and the Catch2 filter of test cases: "" runs everything, also the other tests. A filter
 # selects hidden cases ([.child]: started by other tests) unless it excludes them.
-preset=release tag='' filter=''
+preset=release tag='' filter='' faults=''
 case ${1:-} in
 '' | release | debug | asan) preset=${1:-release} ;;
 tsan) preset=tsan filter='~[window]~[.]' ;; # the suppressions end at the graphics drivers
@@ -32,6 +33,11 @@ random)
     [[ ${2:-} =~ ^[1-9][0-9]*$ ]] || refuse "random needs a count: ./test.sh random 100"
     export SAWTOOTH_RANDOM_SETTINGS=$2 SAWTOOTH_RANDOM_SEED=${SAWTOOTH_RANDOM_SEED:-$RANDOM}
     tag='[random]' filter="$tag~[.]"
+    shift
+    ;;
+faults)
+    [[ ${2:-} =~ ^[1-9][0-9]*$ ]] || refuse "faults needs a count: ./test.sh faults 1000"
+    faults=$2
     shift
     ;;
 tilings) tag='[.tilings]' filter='[tilings]' ;;
@@ -50,6 +56,9 @@ build "$preset" sawtooth sawtooth_tests
 set_up_done
 if [ "${1:-}" = seeded ]; then
     exec /usr/bin/python3 "$root/tests/seeded/run.py" "$root/build/release/sawtooth" --build "$root/build/seeded"
+fi
+if [ -n "$faults" ]; then
+    exec /usr/bin/python3 "$root/tests/end_to_end/faults.py" "$root/build/release/sawtooth" "$faults"
 fi
 
 passed=0 failed=0 skipped=0

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <string>
 
+#include "kernels/core/integers.h"
 #include "kernels/cpu/limits.h"
 
 namespace sawtooth {
@@ -12,12 +13,25 @@ namespace {
 constexpr int repeats = 7;
 
 // The smallest time that `once` returns, in microseconds: a ceiling is the best that the machine can do, and
-// other programs can only make it slower.
+// other programs can only make it slower. nullopt if stopped.
 template <class Once>
-double least_us(Once&& once) {
+std::optional<double> least_us(const std::stop_token& stop, Once&& once) {
     double least = once();
-    for (int repeat = 0; repeat < repeats; ++repeat) least = std::min(least, once());
-    return least;
+    for (int repeat = 0; repeat < repeats && !stop.stop_requested(); ++repeat)
+        least = std::min(least, once());
+    return stop.stop_requested() ? std::nullopt : std::optional(least);
+}
+
+// By the pool, which can be stopped on the way: a gigabyte takes a second.
+Array zeros(cpu::Pool& pool, int64_t bytes) {
+    constexpr int64_t part = 1 << 20;
+    Array array = Array::uninitialised("", Dtype::f32, {bytes / 4});
+    const auto all = array.as<std::byte>();
+    pool.dispatch(ceil_divide(bytes, part), cpu::Split::contiguous, [&](const cpu::Item& item) {
+        const auto rest = all.subspan(static_cast<size_t>(item.index * part));
+        std::ranges::fill(rest.first(std::min<size_t>(part, rest.size())), std::byte{});
+    });
+    return array;
 }
 
 double last_dispatch_us(const cpu::Pool& pool) {
@@ -29,43 +43,43 @@ double last_dispatch_us(const cpu::Pool& pool) {
 
 std::optional<Ceilings> measure_ceilings(cpu::Pool& pool, int64_t bytes, std::stop_token stop) {
     Array arrays[3];
-    for (Array& array : arrays) array = Array::zeros("", Dtype::f32, {bytes / 4});
+    for (Array& array : arrays) array = zeros(pool, bytes);
+    if (stop.stop_requested()) return {};
     const auto left = arrays[0].as<float>(), right = arrays[1].as<float>(), to = arrays[2].as<float>();
     const auto count = static_cast<int64_t>(left.size());
 
     Ceilings ceilings;
     ceilings.threads = pool.threads();
-    const double copy_us = least_us([&] {
+    const auto copy_us = least_us(stop, [&] {
         pool.start_recording();
         cpu::copy(pool, left.data(), to.data(), count);
         return last_dispatch_us(pool);
     });
-    if (stop.stop_requested()) return {};
-    const double triad_us = least_us([&] {
+    const auto triad_us = least_us(stop, [&] {
         pool.start_recording();
         cpu::triad(pool, left.data(), right.data(), to.data(), count);
         return last_dispatch_us(pool);
     });
-    if (stop.stop_requested()) return {};
     double operations = 0;
-    const double multiply_us = least_us([&] {
+    const auto multiply_us = least_us(stop, [&] {
         pool.start_recording();
         operations = cpu::multiply_add(pool, 8e7 * pool.threads());
         return last_dispatch_us(pool);
     });
-    if (stop.stop_requested()) return {};
     const std::function<void(const cpu::Item&)> nothing = [](const cpu::Item&) {};
-    ceilings.launch_us = least_us([&] {
+    const auto launch_us = least_us(stop, [&] {
         constexpr int launches = 256;
         pool.start_recording();
-        for (int i = 0; i < launches; ++i) pool.dispatch(pool.threads(), cpu::Split::contiguous, nothing);
-        return pool.records().back().end_us / launches;
+        for (int i = 0; i < launches && !stop.stop_requested(); ++i)
+            pool.dispatch(pool.threads(), cpu::Split::contiguous, nothing);
+        return pool.end_us() / launches;
     });
+    if (!copy_us || !triad_us || !multiply_us || !launch_us) return {};
+    ceilings.launch_us = *launch_us;
     const double array_bytes = static_cast<double>(count) * 4;
-    ceilings.copy_bytes_per_second = 2 * array_bytes / copy_us * 1e6;
-    ceilings.triad_bytes_per_second = 3 * array_bytes / triad_us * 1e6;
-    ceilings.operations_per_second = operations / multiply_us * 1e6;
-    if (stop.stop_requested()) return {};
+    ceilings.copy_bytes_per_second = 2 * array_bytes / *copy_us * 1e6;
+    ceilings.triad_bytes_per_second = 3 * array_bytes / *triad_us * 1e6;
+    ceilings.operations_per_second = operations / *multiply_us * 1e6;
     return ceilings;
 }
 

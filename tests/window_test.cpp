@@ -39,7 +39,7 @@ WindowOptions options_in(const TemporaryFolder& folder) {
 std::optional<Error> open_again(const WindowOptions& options,
                                 const std::function<bool(const LabState&)>& done) {
     std::optional<Error> error = Error::failure("not tried yet");
-    for (int tries = 0; tries < 50 && error; ++tries) {
+    for (int tries = 0; tries < 50 && error && error->kind == Error::Kind::failure; ++tries) {
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
         error = run_window_until(options, done);
     }
@@ -75,6 +75,19 @@ TEST_CASE("the window opens on a display, runs, and saves settings and layout", 
     CHECK_FALSE(open_again(options_in(folder), done));
     CHECK_FALSE(told);
     CHECK_FALSE(std::filesystem::exists(folder.file("sawtooth/layout.ini.bad")));
+}
+
+TEST_CASE("a stop closes the window as its button does, and is told as one", "[window]") {
+    if (!std::getenv("DISPLAY")) return say_skipped("no display; xvfb-run gives one");
+    const TemporaryFolder folder;
+    const Variable config("XDG_CONFIG_HOME", folder.path().c_str());
+    std::stop_source ctrl_c;
+    WindowOptions options = options_in(folder);
+    options.stop = ctrl_c.get_token();
+    const auto error = open_again(options, [&](const LabState&) { return !ctrl_c.request_stop(); });
+    REQUIRE(error);
+    CHECK(error->kind == Error::Kind::cancelled);
+    CHECK(std::filesystem::exists(folder.file("sawtooth/layout.ini")));
 }
 
 TEST_CASE("a damaged layout is renamed, and the window opens with its own", "[window]") {

@@ -1,8 +1,12 @@
 #include "app/cli/command_line.h"
 
+#include <fmt/format.h>
+#include <sys/resource.h>
+
 #include <csignal>
 
 #include "app/cli/completion.h"
+#include "app/cli/interrupts.h"
 #include "app/cli/man_page.h"
 #include "app/cli/settings.h"
 #include "app/cli/subcommands.h"
@@ -18,13 +22,18 @@ using namespace cli;
 int code_of(const std::optional<Error>& error) { return error ? fail(*error) : 0; }
 
 int open_window(const Arguments& arguments, const WindowCommands& window) {
-    const auto options = settle_window(arguments);
-    return options ? code_of(window.run_window(*options)) : fail(options.error());
+    auto options = settle_window(arguments);
+    if (!options) return fail(options.error());
+    const Interrupts interrupts;
+    options->stop = interrupts.token();
+    return code_of(window.run_window(*options));
 }
 
 int shoot(const Arguments& arguments, const WindowCommands& window) {
-    const auto options = settle_shot(arguments);
+    auto options = settle_shot(arguments);
     if (!options) return fail(options.error());
+    const Interrupts interrupts;
+    options->stop = interrupts.token();
     const int code = code_of(window.shoot(*options));
     return code == 0 && arguments.has("--json") ? print(written_json({options->path})) : code;
 }
@@ -76,15 +85,28 @@ std::optional<std::string> answer_to_tools(const std::vector<std::string>& words
     return {};
 }
 
+// Threads have as much.
+std::optional<Error> stack_problem() {
+    constexpr rlim_t least = 64 << 10;
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= least) return {};
+    return Error::failure(
+        fmt::format("a stack of 64 KiB is needed, but the limit is {} KiB: raise it with ulimit -s",
+                    limit.rlim_cur >> 10));
+}
+
 }  // namespace
 
 int run_command_line(int argc, char** argv, const WindowCommands& window) {
-    std::signal(SIGPIPE, SIG_IGN);  // write() reports a closed pipe instead
-    if (const auto answer = answer_to_tools({argv + 1, argv + argc})) return print(*answer);
-    const auto reading = read_arguments(argc, argv);
-    if (!reading) return fail(reading.error());
-    if (!reading->answer.empty()) return print(reading->answer);
-    const auto code = guarded([&]() -> Outcome<int> { return dispatch(reading->arguments, window); });
+    // write() reports a closed pipe, or a file that is too long, instead.
+    for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
+    const auto code = guarded([&]() -> Outcome<int> {
+        if (const auto problem = stack_problem()) return *problem;
+        if (const auto answer = answer_to_tools({argv + 1, argv + argc})) return print(*answer);
+        const auto reading = read_arguments(argc, argv);
+        if (!reading) return reading.error();
+        return reading->answer.empty() ? dispatch(reading->arguments, window) : print(reading->answer);
+    });
     return code ? *code : fail(code.error());
 }
 

@@ -6,19 +6,17 @@
 namespace sawtooth::cli {
 
 int write_documents(const TableFiles& files, bool json_asked, const Documents& documents) {
-    int code = 0;
-    if (json_asked)
-        code = print(documents.json);
-    else if (!files.to_standard_output)
-        code = print(documents.text);
+    std::string problems;
     const auto write = [&](const std::string& path, const std::string& content) {
         if (path.empty()) return;
-        if (const auto problem = write_file(path, content)) code = fail(*problem);
+        if (const auto problem = write_file(path, content))
+            problems += (problems.empty() ? "" : "; ") + problem->text;
     };
+    if (json_asked || !files.to_standard_output) write("-", json_asked ? documents.json : documents.text);
     write(files.json, documents.json);
     write(files.csv, documents.csv);
     write(files.markdown, documents.markdown);
-    return code;
+    return problems.empty() ? 0 : fail(Error::failure(problems));
 }
 
 }  // namespace sawtooth::cli

@@ -102,16 +102,6 @@ Target look_at(const std::string& path) {
     return S_ISDIR(status.st_mode) ? Target::folder : Target::special;
 }
 
-int write_all(int descriptor, std::string_view content) {
-    while (!content.empty()) {
-        const ssize_t written = ::write(descriptor, content.data(), content.size());
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) return errno;
-        content.remove_prefix(static_cast<size_t>(written));
-    }
-    return 0;
-}
-
 // A device or a pipe: there is nothing to rename over.
 std::optional<Error> write_through(const std::string& path, std::string_view content) {
     Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
@@ -161,8 +151,21 @@ std::string directory_for(const char* variable, const char* below_home) {
 
 }  // namespace
 
+int write_all(int descriptor, std::string_view content) {
+    while (!content.empty()) {
+        const ssize_t written = ::write(descriptor, content.data(), content.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return errno;
+        content.remove_prefix(static_cast<size_t>(written));
+    }
+    return 0;
+}
+
 std::optional<Error> check_writable(const std::string& path) {
     if (path == "-") return {};
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0 && errno != ENOENT)
+        return failure(path, errno);  // a loop of links
     const std::string file = resolved(path);
     const Target target = look_at(file);
     if (target == Target::folder) return failure(path, EISDIR);
@@ -220,7 +223,7 @@ Outcome<std::string> read_file(const std::string& path, int64_t limit) {
     if (::fstat(file.number(), &status) == 0 && !S_ISREG(status.st_mode))
         return Error::failure(path + ": cannot be read: not a regular file");
     std::string content;
-    char part[1 << 16];
+    char part[1 << 14];
     while (true) {
         const ssize_t count = ::read(file.number(), part, sizeof part);
         if (count < 0 && errno == EINTR) continue;

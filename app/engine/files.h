@@ -23,6 +23,9 @@ std::optional<Error> write_file_with(
 std::optional<Error> check_writable(const std::string& path);
 std::optional<Error> check_replaceable(const std::string& path);  // likewise for write_file_with
 
+// Writes all of it to an open file. 0, or errno.
+int write_all(int descriptor, std::string_view content);
+
 // The whole file, if it is no larger than `limit` bytes.
 Outcome<std::string> read_file(const std::string& path, int64_t limit);
 

@@ -1,7 +1,9 @@
 #include "app/engine/npz.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zip.h>
 
 #include <algorithm>
@@ -13,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/engine/descriptor.h"
 #include "app/engine/files.h"
 #include "app/engine/memory.h"
 #include "app/engine/npy.h"
@@ -359,10 +362,66 @@ std::optional<std::string> add_array(zip_t* archive, const Array& array, const s
     return {};
 }
 
+// What libzip writes to. For a file of its own it would first invent a name from random numbers, and their
+// library crashes when it gets no memory.
+struct NewFile {
+    explicit NewFile(const std::string& path)
+        : file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) {
+        zip_error_init(&error);
+    }
+
+    zip_int64_t checked(zip_int64_t result) {
+        if (result < 0) zip_error_set(&error, ZIP_ER_WRITE, errno);
+        return result;
+    }
+
+    Descriptor file;
+    zip_error_t error;
+};
+
+// A callback of libzip.
+zip_int64_t serve_new_file(void* state, void* data, zip_uint64_t bytes, zip_source_cmd_t command) {
+    NewFile& to = *static_cast<NewFile*>(state);
+    switch (command) {
+        case ZIP_SOURCE_SUPPORTS:
+            return zip_source_make_command_bitmap(
+                ZIP_SOURCE_OPEN, ZIP_SOURCE_READ, ZIP_SOURCE_CLOSE, ZIP_SOURCE_STAT, ZIP_SOURCE_ERROR,
+                ZIP_SOURCE_FREE, ZIP_SOURCE_SEEK, ZIP_SOURCE_TELL, ZIP_SOURCE_BEGIN_WRITE,
+                ZIP_SOURCE_COMMIT_WRITE, ZIP_SOURCE_ROLLBACK_WRITE, ZIP_SOURCE_WRITE, ZIP_SOURCE_SEEK_WRITE,
+                ZIP_SOURCE_TELL_WRITE, ZIP_SOURCE_REMOVE, ZIP_SOURCE_SUPPORTS, -1);
+        case ZIP_SOURCE_STAT:
+            zip_stat_init(static_cast<zip_stat_t*>(data));
+            return sizeof(zip_stat_t);
+        case ZIP_SOURCE_WRITE:
+            errno = write_all(to.file.number(), {static_cast<const char*>(data), bytes});
+            return to.checked(errno == 0 ? static_cast<zip_int64_t>(bytes) : -1);
+        case ZIP_SOURCE_SEEK_WRITE: {
+            const auto* const seek = static_cast<const zip_source_args_seek_t*>(data);
+            return to.checked(::lseek(to.file.number(), seek->offset, seek->whence)) < 0 ? -1 : 0;
+        }
+        case ZIP_SOURCE_TELL_WRITE:
+            return to.checked(::lseek(to.file.number(), 0, SEEK_CUR));
+        case ZIP_SOURCE_COMMIT_WRITE:
+            return to.checked(to.file.close() ? 0 : -1);
+        case ZIP_SOURCE_ERROR:
+            return zip_error_to_data(&to.error, data, bytes);
+        default:
+            return 0;
+    }
+}
+
 std::optional<std::string> write_archive(const std::string& path, const Arrays& arrays) {
-    int code = 0;
-    Archive archive(zip_open(path.c_str(), ZIP_CREATE | ZIP_EXCL, &code));
-    if (!archive) return words_of(code);
+    NewFile file(path);
+    if (!file.file) return std::strerror(errno);
+    zip_error_t error;
+    zip_error_init(&error);
+    zip_source_t* const source = zip_source_function_create(serve_new_file, &file, &error);
+    if (!source) return zip_error_strerror(&error);
+    Archive archive(zip_open_from_source(source, ZIP_CREATE | ZIP_TRUNCATE, &error));
+    if (!archive) {
+        zip_source_free(source);
+        return zip_error_strerror(&error);
+    }
     std::vector<std::string> headers;  // libzip reads them on close
     for (const Array& array : arrays) headers.push_back(npy_header(array));
     for (size_t i = 0; i < arrays.size(); ++i)

@@ -186,9 +186,10 @@ std::optional<Ceilings> Runner::kept_ceilings(const std::string& path, const std
 Ceilings Runner::keep_ceilings(const std::string& path, const Ceilings& measured) {
     ceilings_ = measured;
     std::error_code absent;
-    const auto status = std::filesystem::status(path, absent);
+    const auto status = std::filesystem::symlink_status(path, absent);
     const bool writable = !std::filesystem::exists(status) || std::filesystem::is_regular_file(status);
-    if (writable) write_file(path, ceilings_json(measured));  // not a pipe, which would wait for a reader
+    // Not a pipe, which would wait for a reader, nor a link to a file that may be anybody's.
+    if (writable) write_file(path, ceilings_json(measured));
     return measured;
 }
 

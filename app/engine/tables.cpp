@@ -104,11 +104,14 @@ std::vector<Field> metric_fields(const Result& result) {
         for (const Metric& metric : variant.metrics) {
             if (std::find(seen.begin(), seen.end(), metric.id) != seen.end()) continue;
             seen.push_back(metric.id);
-            fields.push_back({{metric.label, metric.unit}, [id = metric.id](const VariantResult& v) {
-                                  for (const Metric& own : v.metrics)
-                                      if (own.id == id) return number_or_nothing(own.value);
-                                  return std::string();
-                              }});
+            // In one expression g++ 12 would destroy the column twice where the function gets no memory.
+            Field field{{metric.label, metric.unit}, {}};
+            field.cell = [id = metric.id](const VariantResult& v) {
+                for (const Metric& own : v.metrics)
+                    if (own.id == id) return number_or_nothing(own.value);
+                return std::string();
+            };
+            fields.push_back(std::move(field));
         }
     return fields;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <stop_token>
 #include <string>
 
 #include "kernels/core/request.h"
@@ -12,6 +13,7 @@ struct WindowOptions {
     std::string theme;            // "dark", "light", "" as saved
     double scale = 0;             // 1 to 2; 0 as saved
     std::string cache_directory;  // "": the default
+    std::stop_token stop;         // Ctrl+C
 };
 
 struct ShotOptions : WindowOptions {

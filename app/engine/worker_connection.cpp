@@ -54,7 +54,7 @@ bool WorkerConnection::write() {
 }
 
 bool WorkerConnection::read() {
-    char part[1 << 16];
+    char part[1 << 14];
     const ssize_t count = ::read(process.output(), part, sizeof part);
     if (count > 0) frames.append({part, static_cast<size_t>(count)});
     return count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR));

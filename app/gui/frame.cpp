@@ -138,6 +138,10 @@ void draw_alone(LabState& lab, const Panel& panel) {
 }  // namespace
 
 Context::Context(LabState& lab) {
+    // Dear ImGui does not check what it gets, and is in no state to go on after an exception: without memory
+    // the program ends here, in words.
+    ImGui::SetAllocatorFunctions([](size_t bytes, void*) noexcept { return ::operator new(bytes); },
+                                 [](void* memory, void*) { ::operator delete(memory); });
     ImGui::CreateContext();
     ImPlot::CreateContext();
     ImGuiIO& io = ImGui::GetIO();

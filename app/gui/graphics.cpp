@@ -4,8 +4,19 @@
 #include <glad/gl.h>
 #include <imgui.h>
 #include <imgui_impl_opengl3.h>
+#include <sys/resource.h>
+
+#include <string>
 
 namespace sawtooth {
+
+std::optional<Error> Graphics::memory_problem() {
+    constexpr rlim_t least = rlim_t{2} << 30;  // llvmpipe fails in many ways below half of it
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur >= least) return {};
+    return Error::failure("OpenGL needs 2 GiB of address space, but the limit is " +
+                          std::to_string(limit.rlim_cur >> 20) + " MiB: raise it with ulimit -v");
+}
 
 std::optional<Error> Graphics::load(Loader loader) {
     const int version = gladLoadGL(loader);

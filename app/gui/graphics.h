@@ -13,6 +13,8 @@ class Graphics {
   public:
     using Loader = void (*(*)(const char*))();
 
+    // Why no driver should be opened: under a small limit of memory (ulimit -v) they crash or hang.
+    static std::optional<Error> memory_problem();
     // `loader` returns an OpenGL function by name.
     static std::optional<Error> load(Loader loader);
 

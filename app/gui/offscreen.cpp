@@ -114,6 +114,7 @@ struct Offscreen::Display {
 };
 
 Outcome<std::unique_ptr<Offscreen>> Offscreen::open(int width, int height, Renderer renderer) {
+    if (auto problem = Graphics::memory_problem()) return std::move(*problem);
     if (!egl_library() || !get_proc_address())
         return Error::failure(
             "a picture needs EGL, but libEGL.so.1 was not found: install libegl1 and libgl1-mesa-dri");

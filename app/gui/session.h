@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 
 #include "app/engine/window_options.h"
 #include "app/gui/lab_state.h"
@@ -20,8 +21,8 @@ class Session {
     // Waits until an event is available or `seconds` have passed, and takes all events. False: there was
     // none.
     bool wait(double seconds);
-    // Waits until the request and all sweeps are done, or the settings cannot run.
-    void wait_until_done();
+    // Waits until the request and all sweeps are done, the settings cannot run, or a stop is requested.
+    void wait_until_done(const std::stop_token& stop = {});
 
   private:
     explicit Session(const WindowOptions& options);

@@ -33,7 +33,8 @@ std::optional<Error> shoot(const ShotOptions& options) {
     settle_look(lab);
     auto window = OffscreenWindow::open(lab, options.width, options.height);
     if (!window) return window.error();
-    (*session)->wait_until_done();
+    (*session)->wait_until_done(options.stop);
+    if (options.stop.stop_requested()) return Error::cancelled();
     if (lab.problem) return lab.problem->error;
     for (int i = 0; i < frames_to_settle; ++i) (*window)->draw(lab, 1.0 / 60, options.panel);
     const auto picture = (*window)->read();

@@ -191,7 +191,7 @@ void draw_and_show(LabState& lab, GLFWwindow* window, Graphics& graphics) {
 }
 
 void run_loop(LabState& lab, GLFWwindow* window, Graphics& graphics, Keeper& keeper, std::atomic<bool>& woken,
-              const std::function<bool(const LabState&)>& done) {
+              const std::stop_token& stop, const std::function<bool(const LabState&)>& done) {
     Happened happened{&lab};
     set_up_callbacks(window, happened);
     FullScreen full_screen;
@@ -205,7 +205,7 @@ void run_loop(LabState& lab, GLFWwindow* window, Graphics& graphics, Keeper& kee
             glfwWaitEventsTimeout(wait);
         else
             glfwPollEvents();
-        closing = glfwWindowShouldClose(window);
+        closing = glfwWindowShouldClose(window) || stop.stop_requested();
         const double now = glfwGetTime();
         if (input_waits() || std::exchange(happened.redraw, false)) pacing.happened(now);
         if (woken.exchange(false)) pacing.woken();
@@ -245,6 +245,7 @@ std::optional<Error> run_window_until(const WindowOptions& options,
         "`sawtooth shot FILE.png` saves a picture of the window, `sawtooth report DIR` "
         "writes a page";
     if (!choose_platform()) return Error::failure("no display: " + instead);
+    if (auto problem = Graphics::memory_problem()) return problem;
     glfwSetErrorCallback([](int, const char*) {});  // the errors below say what to do
     const Glfw glfw;
     if (!glfw.works) return Error::failure("cannot open the display: " + instead);
@@ -253,6 +254,7 @@ std::optional<Error> run_window_until(const WindowOptions& options,
         woken = true;
         glfwPostEmptyEvent();
     };
+    const std::stop_callback interrupt(options.stop, wake);
     Engine engine(options.cache_directory, wake);
     WindowOptions started = options;
     // A remote worker should use its GPU.
@@ -290,9 +292,9 @@ std::optional<Error> run_window_until(const WindowOptions& options,
         else
             note(*lab, LogLine::Kind::note, "the layout is the default one: the panel " + panel + " is new");
     }
-    run_loop(*lab, window.get(), graphics, keeper, woken, done);
+    run_loop(*lab, window.get(), graphics, keeper, woken, options.stop, done);
     keeper.save_all(*lab);
-    return {};
+    return options.stop.stop_requested() ? std::optional(Error::cancelled()) : std::nullopt;
 }
 
 }  // namespace sawtooth

@@ -91,7 +91,8 @@ struct Pool::State {
 
     double now_us() const { return std::chrono::duration<double, std::micro>(Clock::now() - origin).count(); }
 
-    void do_items(int index) {
+    // An item that throws ends the program: the others use the same arrays, and may wait for it.
+    void do_items(int index) noexcept {
         Worker& worker = workers[static_cast<size_t>(index)];
         worker.tally = {};
         worker.core.store(sched_getcpu(), std::memory_order_relaxed);

@@ -110,7 +110,7 @@ CubinCache::Turn CubinCache::turn(const std::string& key, const std::stop_token&
     const std::string folder = directory_ + "-locks", path = folder + "/" + key;
     std::error_code ignored;
     fs::create_directories(folder, ignored);
-    const int file = ::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666);
+    const int file = ::open(path.c_str(), O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0666);
     while (file >= 0 && ::flock(file, LOCK_EX | LOCK_NB) != 0) {
         if (errno != EWOULDBLOCK || stop.stop_requested()) {
             ::close(file);

@@ -28,6 +28,19 @@ const Outcome<DriverCalls>& opened_driver() {
     return opened;
 }
 
+std::optional<Error> start(const DriverCalls& calls) {
+    if (const CUresult result = calls.cuInit(0); result != CUDA_SUCCESS) {
+        Error error = driver_error("cuInit", result);
+        error.text += "; check the driver with nvidia-smi";
+        return error;
+    }
+    int version = 0;
+    if (const CUresult result = calls.cuDriverGetVersion(&version); result != CUDA_SUCCESS)
+        return driver_error("cuDriverGetVersion", result);
+    if (version >= 12000) return {};
+    return Error::failure("the CUDA driver supports only CUDA " + version_text(version) + ": " + remedy);
+}
+
 }  // namespace
 
 Error driver_error(const char* call, CUresult result) {
@@ -40,18 +53,10 @@ Error driver_error(const char* call, CUresult result) {
 
 Outcome<const DriverCalls*> driver() {
     if (!opened_driver()) return opened_driver().error();
-    const DriverCalls& calls = *opened_driver();
-    static const CUresult initialised = calls.cuInit(0);
-    if (initialised != CUDA_SUCCESS) {
-        Error error = driver_error("cuInit", initialised);
-        error.text += "; check the driver with nvidia-smi";
-        return error;
-    }
-    int version = 0;
-    calls.cuDriverGetVersion(&version);
-    if (version < 12000)
-        return Error::failure("the CUDA driver supports only CUDA " + version_text(version) + ": " + remedy);
-    return &calls;
+    // Asked once: callers that had the driver rely on it, also after the GPU was lost.
+    static const std::optional<Error> problem = start(*opened_driver());
+    if (problem) return *problem;
+    return &*opened_driver();
 }
 
 Chip chip_of_device(const DriverCalls& calls, CUdevice device) {

@@ -250,6 +250,20 @@ def an_interrupted_sweep_keeps_its_finished_rows(program):
 
 
 @test
+def measuring_the_machine_hears_ctrl_c_and_the_time_limit(program):
+    lut = ["run", "lut", "--threads", 64]
+    for step, seconds in enumerate((0.3, 1.5, 4)):
+        program.interrupt(seconds, *lut, "--cache-dir", f"cache{step}")
+    program(*lut, "--cache-dir", "cache", "--time-limit", 2, seconds=10).wants(1, "time limit", "did not finish within")
+
+
+@test
+def an_interrupted_picture_is_exit_130_and_writes_nothing(program):
+    program.interrupt(1.5, "shot", "a.png", "--family", "scan", *LONG)
+    assert program.names() == []
+
+
+@test
 def a_sweep_interrupted_in_its_first_cell_leaves_an_older_file(program):
     (program.folder / "a.csv").write_text("older")
     shape = ["--over", "length=1000000,1000001", "--set", "op=linear", "--repeat", 1000]

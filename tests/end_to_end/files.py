@@ -149,6 +149,58 @@ def a_full_disk_leaves_nothing(program):
 
 
 @test
+def a_file_that_may_not_grow_is_a_failure_and_no_signal(program):
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+    program("run", "scan", "--repeat", 1, "--output", "out.npz", preexec_fn=limit).wants(1, "out.npz", "too large")
+    program("shot", "a.png", "--family", "lut", "--repeat", 1, "--size", "320x240", preexec_fn=limit).wants(1, "a.png", "too large")
+    assert program.names() == []
+
+
+@test
+def two_files_that_fail_are_told_in_one_line(program):
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+
+    program("sweep", "scan", "--over", "length=10,20", "--repeat", 1, "--csv", "a.csv", "--markdown", "a.md",
+            preexec_fn=limit).wants(1, "a.csv", "a.md")
+    assert program.names() == []
+
+
+@test
+def a_loop_of_links_is_no_output_and_stays(program):
+    os.symlink("b.npz", program.file("a.npz"))
+    os.symlink("a.npz", program.file("b.npz"))
+    program("run", "scan", "--repeat", 1, "--output", "a.npz").wants(1, "a.npz", "symbolic links")
+    program("sweep", "scan", "--over", "length=10", "--csv", "b.npz").wants(1, "b.npz", "symbolic links")
+    assert program.names() == ["a.npz", "b.npz"] and os.readlink(program.file("a.npz")) == "b.npz"
+
+
+@test
+def a_link_in_the_cache_folder_does_not_lead_to_another_file(program):
+    (program.folder / "cache").mkdir()
+    (program.folder / "mine").write_text("mine")
+    os.symlink("../mine", program.file("cache/ceilings-1.json"))
+    program("run", "scan", "--repeat", 1, "--threads", 1, "--cache-dir", "cache").wants(0)
+    assert (program.folder / "mine").read_text() == "mine"
+    assert os.path.islink(program.file("cache/ceilings-1.json"))
+
+
+@test
+def small_limits_of_stack_and_memory_are_enough_or_told(program):
+    def limited(what, size):
+        return lambda: resource.setrlimit(what, (size, size))
+
+    if program.patience == 1:  # sanitizers need more
+        program("run", "scan", "--repeat", 1, preexec_fn=limited(resource.RLIMIT_STACK, 64 << 10)).wants(0)
+        program("run", "scan", preexec_fn=limited(resource.RLIMIT_STACK, 32 << 10)).wants(1, "32 KiB", "ulimit -s")
+        few = ["--set", "length=64", "--repeat", 1]
+        program("run", "scan", *few, preexec_fn=limited(resource.RLIMIT_AS, 600 << 20)).wants(0)
+        program("shot", "a.png", *few, preexec_fn=limited(resource.RLIMIT_AS, 600 << 20)).wants(1, "600 MiB", "ulimit")
+
+
+@test
 def a_folder_without_permission_is_a_failure(program):
     (program.folder / "locked").mkdir(mode=0o755)
     options = {}

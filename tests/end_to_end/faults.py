@@ -1,0 +1,231 @@
+#!/usr/bin/env python3
+"""Every call that can fail, fails: one clear line, a proper exit code, no file damaged, no hang.
+
+    faults.py PROGRAM [N]      the first N calls of each function fail in turn (50), and as many spread over the rest
+
+tests/faults/shim.cpp makes a call of the system fail, tests/faults/gpu.cpp is a GPU whose calls fail or hang. Both lie
+beside the program. The last line is "N passed, N failed".
+"""
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+
+sys.dont_write_bytecode = True
+PROGRAM = pathlib.Path(sys.argv[1]).resolve()
+MOST = int(sys.argv[2]) if len(sys.argv) > 2 else 50
+BESIDE = PROGRAM.parent
+FUNCTIONS = ["malloc", "write", "fsync", "rename", "open", "mmap", "pthread_create", "posix_spawn"]
+SMALL = ["--repeat", "1", "--threads", "2"]
+SCAN = ["scan", "--set", "length=64", "--set", "channels=2", *SMALL]
+LUT = ["lut", "--set", "batch=2", "--set", "inputs=8", "--set", "outputs=4", "--set", "detectors=4", *SMALL]
+# Words, the output file, what it ends with when whole, and the share of the usual number of tries: pictures take long.
+COMMANDS = {
+    "run": (["run", *SCAN, "--output", "out.npz"], "out.npz", None, 1),
+    "sweep": (["sweep", "scan", "--over", "length=16,32", *SMALL, "--csv", "out.csv"], "out.csv", b"\n", 1),
+    "report": (["report", ".", *LUT], "index.html", b"</html>\n", 0.2),
+    "shot": (["shot", "out.png", "--family", *LUT, "--size", "320x240"], "out.png", b"IEND\xaeB`\x82", 0.2),
+    "on": (["run", *SCAN, "--output", "out.npz", "--on", f"'{PROGRAM}' worker"], "out.npz", None, 0.3),
+}
+OLD = b"the older file\n"
+lock = threading.Lock()
+passed, problems = 0, []
+
+
+class Ran:
+    def __init__(self, words, folder, environment, patience, interrupted_after=None):
+        start = time.monotonic()
+        self.hung = False
+        process = subprocess.Popen([PROGRAM, *words], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        if interrupted_after:
+            time.sleep(interrupted_after)
+            process.send_signal(signal.SIGINT)
+        try:
+            self.out, self.err = process.communicate(timeout=patience)
+        except subprocess.TimeoutExpired:
+            self.hung = True
+            os.killpg(process.pid, signal.SIGKILL)
+            self.out, self.err = process.communicate()
+        self.code, self.seconds = process.returncode, time.monotonic() - start
+        self.err = self.err.decode("utf-8", "replace")
+
+    def problem(self, codes=(0, 1)):
+        """What is wrong with this end of the program; "" if nothing is."""
+        if self.hung:
+            return "it hung"
+        if self.code < 0:
+            return f"signal {-self.code}"
+        if self.code not in codes:
+            return f"exit {self.code}"
+        lines = self.err.splitlines()
+        if self.code and (len(lines) != 1 or not lines[0].startswith("sawtooth: ") or len(lines[0]) < 15):
+            return f"{len(lines)} lines"
+        if re.search(r"bad_alloc|terminate|std::|basic_string", self.err):
+            return "words of C++"
+        return ""
+
+
+def judged(name, ran, problem):
+    global passed
+    with lock:
+        if not problem:
+            passed += 1
+            return
+        problems.append(name)
+        print(f"FAIL    {name}: {problem}, exit {ran.code}, {ran.seconds:.1f} s: {ran.err.strip()[-300:]!r}", flush=True)
+
+
+def environment_of(folder, **more):
+    """Without a display; the folders in which the program keeps things are shared."""
+    kept = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    return dict(kept, XDG_CACHE_HOME=str(folder), XDG_CONFIG_HOME=str(folder), **more)
+
+
+def spread(count, most):
+    """The first `most` of `count`, as many at equal ratios up to the last, and the last."""
+    numbers = set(range(1, min(count, most) + 1))
+    if count > most:
+        numbers.update(round(most * (count / most) ** (i / most)) for i in range(most + 1))
+    return sorted(numbers)
+
+
+def is_whole(path, end):
+    """Whether the file is the older one, or a new one from the first byte to the last."""
+    content = path.read_bytes()
+    if content == OLD:
+        return True
+    if end:
+        return content.endswith(end) and len(content) > 100
+    with zipfile.ZipFile(path) as archive:
+        return archive.testzip() is None and "reference/y.npy" in archive.namelist()
+
+
+def files_problem(folder, output, end, code):
+    names = sorted(os.listdir(folder))
+    if names != [output]:
+        return f"files: {names}"
+    try:
+        if not is_whole(folder / output, end):
+            return "the output is damaged"
+    except (OSError, zipfile.BadZipFile):
+        return "the output is damaged"
+    return "exit 0 without a new output" if code == 0 and (folder / output).read_bytes() == OLD else ""
+
+
+def try_call(kept, command, function, number, patience):
+    words, output, end, _ = COMMANDS[command]
+    with tempfile.TemporaryDirectory(prefix="sawtooth-") as name:
+        folder = pathlib.Path(name)
+        (folder / output).write_bytes(OLD)
+        ran = Ran(words, folder, environment_of(kept, LD_PRELOAD=str(BESIDE / "libfault_shim.so"),
+                                                SAWTOOTH_FAULT=f"{function} {number}"), patience)
+        judged(f"{command}, {function} {number}", ran,
+               ran.problem() or files_problem(folder, output, end, ran.code))
+
+
+def count_of(kept, command, function):
+    """How often a whole run calls it, and how long the run takes."""
+    with tempfile.TemporaryDirectory(prefix="sawtooth-") as name:
+        ran = Ran(COMMANDS[command][0], name,
+                  environment_of(kept, LD_PRELOAD=str(BESIDE / "libfault_shim.so"), SAWTOOTH_FAULT=f"{function} 0",
+                                 SAWTOOTH_FAULT_COUNT=f"{name}/count"), 60)
+        assert ran.code == 0, (command, ran.err)
+        return int((pathlib.Path(name) / "count").read_text()), ran.seconds
+
+
+def calls_of_the_system(kept, measuring):
+    with ThreadPoolExecutor(2) as pool:
+        for command, (_, _, _, share) in COMMANDS.items():
+            start, tries = time.monotonic(), 0
+            for function in FUNCTIONS:
+                count, usual = count_of(kept, command, function)
+                again = 5 * measuring if function in ("open", "malloc") else 0  # the kept limits could not be read
+                for number in spread(count, max(2, round(MOST * share))):
+                    tries += 1
+                    pool.submit(try_call, kept, command, function, number, 2 * usual + 2 + again)
+            while pool._work_queue.qsize():  # so that the time is that of the command
+                time.sleep(0.05)
+            print(f"{command}: {tries} calls, {time.monotonic() - start:.0f} s", flush=True)
+
+
+def try_gpu(kept, words, kind, number, calls, limit):
+    """A call that hangs is given up a few seconds after the time limit."""
+    hangs = kind == "hang"
+    words = [*words, "--time-limit", str(limit)] if hangs else words
+    ran = Ran(words, kept, environment_of(kept, LD_LIBRARY_PATH=str(BESIDE / "fake_gpu"),
+                                          SAWTOOTH_FAKE_GPU=f"{kind} {number}"), limit + 8 if hangs else 10)
+    problem = ran.problem()
+    if not problem and hangs and ran.code and "time limit" not in ran.err:
+        problem = "no words about the time limit"
+    judged(f"GPU, {kind} {number} ({calls[number - 1]})", ran, problem)
+
+
+def calls_of_a_gpu(kept):
+    words = ["run", "scan", "--set", "length=64", "--repeat", "1", "--backend", "cuda", "--allow-wrong"]
+
+    def calls_now():
+        path = kept / "calls"
+        ran = Ran(words, kept, environment_of(kept, LD_LIBRARY_PATH=str(BESIDE / "fake_gpu"),
+                                              SAWTOOTH_FAKE_GPU_CALLS=str(path)), 60)
+        assert ran.code == 0, ran.err
+        return path.read_text().split()
+
+    start = time.monotonic()
+    cold, calls = calls_now(), calls_now()  # the limits of the chip are measured, and kernels compiled, only at first
+    few = max(2, round(MOST * 0.6))
+    with ThreadPoolExecutor(2) as pool:
+        for kind in ("fail", "lost"):
+            for number in spread(len(calls), few):
+                pool.submit(try_gpu, kept, words, kind, number, calls, 1)
+            for number in spread(len(cold), few // 2):
+                pool.submit(try_cold, words, kind, number, cold)
+    # A picture of the CPU does not wait for a driver.
+    with tempfile.TemporaryDirectory(prefix="sawtooth-") as folder:
+        ran = Ran(COMMANDS["shot"][0], folder, environment_of(kept, LD_LIBRARY_PATH=str(BESIDE / "fake_gpu"),
+                                                              SAWTOOTH_FAKE_GPU="hang 1"), 30)
+        judged("shot, a driver that hangs", ran, ran.problem(codes=[0]))
+    with ThreadPoolExecutor(12) as pool:  # they sleep
+        pool.submit(try_ctrl_c, kept, words)
+        for number in spread(len(calls), few // 2):
+            pool.submit(try_gpu, kept, words, "hang", number, calls, 1)
+        for number in spread(len(cold), few // 4):
+            pool.submit(try_cold, words, "hang", number, cold)
+    print(f"GPU: {len(cold)} calls cold, {len(calls)} warm, {time.monotonic() - start:.0f} s", flush=True)
+
+
+def try_ctrl_c(kept, words):
+    """It does not hear that it should stop, but ends all the same."""
+    ran = Ran(words, kept, environment_of(kept, LD_LIBRARY_PATH=str(BESIDE / "fake_gpu"), SAWTOOTH_FAKE_GPU="hang 1"),
+              15, interrupted_after=1)
+    judged("GPU, Ctrl+C", ran, ran.problem(codes=[130]))
+
+
+def try_cold(words, kind, number, calls):
+    with tempfile.TemporaryDirectory(prefix="sawtooth-") as name:
+        try_gpu(pathlib.Path(name), words, kind, number, calls, 2)
+
+
+def main():
+    if BESIDE.name in ("asan", "tsan"):
+        print("skipped: faults: sanitizers must come before the shim")
+        return 77
+    with tempfile.TemporaryDirectory(prefix="sawtooth-kept-") as name:
+        kept = pathlib.Path(name)
+        with tempfile.TemporaryDirectory(prefix="sawtooth-") as folder:
+            measuring = Ran(COMMANDS["run"][0], folder, environment_of(kept), 120).seconds
+        calls_of_the_system(kept, measuring)
+        calls_of_a_gpu(kept)
+    print(f"{passed} passed, {len(problems)} failed")
+    return 1 if problems or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
