@@ -53,13 +53,11 @@ void append(std::vector<Figure>& to, std::vector<Figure> figures) {
 }
 
 Outcome<FamilyReport> report_family(const Family& family, Request request, Runner& runner,
-                                    Interrupts& interrupts, Steps& steps) {
-    const std::stop_token stop = interrupts.token();
+                                    std::stop_token stop, Steps& steps) {
     request.family = family.name;
     FamilyReport report{&family, nullptr, {}};
     const auto ran =
         runner.run(request, stop, [&](const Progress& progress, auto) { steps.show_run(progress.fraction); });
-    interrupts.run_starts();
     if (!ran) return ran.error();
     report.result = *ran;
     View view;
@@ -70,7 +68,6 @@ Outcome<FamilyReport> report_family(const Family& family, Request request, Runne
     steps.count_sweeps(sweeps.size());
     for (size_t i = 0; i < sweeps.size(); ++i) {
         const auto swept = runner.sweep(sweeps[i], stop, [&](const SweepResult& done) {
-            interrupts.run_starts();
             steps.show_sweep(i,
                              static_cast<double>(done.cells.size()) / static_cast<double>(sweeps[i].cells()));
         });
@@ -116,14 +113,14 @@ int report(const Arguments& arguments) {
     if (!made) return fail(made.error());
     if (const auto problem = check_writable(page)) return fail(*problem);
 
-    Interrupts interrupts(settings->request.time_limit_seconds);
+    Interrupts interrupts;
     Steps steps(families->size());
     Runner runner(settings->cache_directory);
     runner.on_deaf(end_with);
     std::vector<FamilyReport> reports;
     for (size_t i = 0; i < families->size(); ++i) {
         steps.start_family((*families)[i]->name, i);
-        auto done = report_family(*(*families)[i], settings->request, runner, interrupts, steps);
+        auto done = report_family(*(*families)[i], settings->request, runner, interrupts.token(), steps);
         if (!done) {
             steps.clear();
             if (*made) ::rmdir(folder.c_str());
@@ -131,7 +128,6 @@ int report(const Arguments& arguments) {
         }
         reports.push_back(std::move(*done));
     }
-    interrupts.last_run_ended();
     steps.clear();
     if (const auto problem = write_file(page, report_page(reports, today()))) return fail(*problem);
     return print(arguments.has("--json") ? written_json({page}) : page + "\n");

@@ -116,15 +116,12 @@ int run(const Arguments& arguments) {
     if (arguments.has("--output"))
         if (const auto problem = check_replaceable(output)) return fail(*problem);
 
-    const bool is_here =
-        settings->request.on.empty();  // a worker elsewhere is ended without ending this process
-    Interrupts interrupts(is_here ? settings->request.time_limit_seconds : std::nullopt);
+    Interrupts interrupts;
     ProgressBar bar;
     Request request = settings->request;
     request.extras = arguments.has("--output") ? Extras::all : Extras::none;
-    const auto ran = is_here ? run_here(*settings, request, interrupts.token(), bar)
-                             : run_elsewhere(*settings, request, interrupts.token(), bar);
-    interrupts.last_run_ended();
+    const auto ran = request.on.empty() ? run_here(*settings, request, interrupts.token(), bar)
+                                        : run_elsewhere(*settings, request, interrupts.token(), bar);
     bar.clear();
     if (!ran) return fail(ran.error());
     const Result& result = **ran;

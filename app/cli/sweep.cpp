@@ -123,18 +123,14 @@ int sweep(const Arguments& arguments) {
     for (const std::string& note : settings->notes) print_note(note);
     for (const std::string& note : axes_without_effect(sweep)) print_note(note);
 
-    const bool is_here =
-        settings->request.on.empty();  // a worker elsewhere is ended without ending this process
-    Interrupts interrupts(is_here ? settings->request.time_limit_seconds : std::nullopt);
+    Interrupts interrupts;
     ProgressBar bar;
     SweepResult result{sweep, {}, false};  // keeps the finished cells if the sweep is cancelled
     bar.show(0, "first cell");
     const auto swept = compute(*settings, sweep, interrupts.token(), [&](const SweepResult& done) {
-        interrupts.run_starts();
         result = done;
         bar.show(static_cast<double>(done.cells.size()) / static_cast<double>(sweep.cells()), words_of(done));
     });
-    interrupts.last_run_ended();
     bar.clear();
     if (swept)
         result = *swept;

@@ -21,7 +21,7 @@ namespace sawtooth {
 // launches, not the steps that are excused (Progress::excused).
 enum class Counts { everything, launches };
 
-// Called if a run goes on 2 s after it was stopped, as in a call of a driver that hangs; on another thread.
+// Called if a run goes on 3 s after it was stopped, as in a call of a driver that hangs; on another thread.
 using OnDeaf = std::function<void(const Error&)>;
 
 // Stops when the outer token stops or when the time limit has passed.
@@ -69,11 +69,11 @@ class TimeLimit {
         source_.request_stop();  // which may call others
         lock.lock();
         if (!deaf_) return;
-        constexpr auto patience = std::chrono::seconds(2);
+        constexpr auto patience = std::chrono::seconds(3);  // a launch on a GPU has two to end by itself
         if (wake_.wait_for(lock, finished, patience, [] { return false; }) || finished.stop_requested())
             return;
         deaf_(passed_ ? Error::failure(
-                            fmt::format("time limit: the run took longer than {:g} s and went on for 2 s "
+                            fmt::format("time limit: the run took longer than {:g} s and went on for 3 s "
                                         "after it was told to stop",
                                         *seconds_))
                       : Error::cancelled());

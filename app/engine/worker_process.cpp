@@ -91,8 +91,8 @@ bool ends_within(pid_t process, double seconds) {
     }
 }
 
-// Killed processes in uninterruptible sleep, as on a dead network disk: they end when the system lets them, and
-// nobody waits for that.
+// Killed processes in uninterruptible sleep, as on a dead network disk: they end when the system lets them,
+// and nobody waits for that.
 class LeftBehind {
   public:
     void add(pid_t process) {
