@@ -147,6 +147,24 @@ TEST_CASE("chosen rows of a reference are points, and the errors have no gaps be
     CHECK(std::get<Line>(drawn.marks[1]).y == std::vector<double>{0, 0.5, 0});
 }
 
+TEST_CASE("a line that would hide an earlier one is dashed over it", "[figures]") {
+    const Array reference = Array::zeros("y", Dtype::f64, {8});
+    Result result;
+    result.variants = {timed("frozen", 0, 1), timed("scanned", 1, 1), timed("other", 2, 1)};
+    for (size_t v = 0; v < 3; ++v) {
+        Array y = Array::zeros("y", Dtype::f32, {8});
+        for (size_t i = 0; i < 8; ++i) y.as<float>()[i] = static_cast<float>(1 + i) * (v == 2 ? 2.0f : 1.0f);
+        y.as<float>()[0] += v == 1 ? 1e-4f : 0.0f;
+        result.variants[v].outputs = {std::move(y)};
+    }
+    const Figure figure =
+        output_figure(result, {}, reference, {.first = 0, .step = 1, .length = 8, .place = "token"});
+    REQUIRE(figure.marks.size() == 4);
+    CHECK_FALSE(std::get<Line>(figure.marks[1]).ink.dashed);
+    CHECK(std::get<Line>(figure.marks[2]).ink.dashed);
+    CHECK_FALSE(std::get<Line>(figure.marks[3]).ink.dashed);
+}
+
 TEST_CASE("the line of the copy shows its bytes, time and rate", "[figures]") {
     Result result;
     result.variants = {timed("slow", 1, 100)};

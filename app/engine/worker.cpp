@@ -19,6 +19,7 @@
 #include "app/engine/descriptor.h"
 #include "app/engine/devices.h"
 #include "app/engine/engine.h"
+#include "app/engine/files.h"
 #include "app/engine/guarded.h"
 #include "app/engine/identity.h"
 #include "app/engine/messages.h"
@@ -33,15 +34,6 @@ namespace {
 constexpr auto heartbeat = std::chrono::milliseconds(200);
 constexpr int wrong_language = 2, broken = 3;  // exit codes
 
-bool write_all(int descriptor, std::string_view bytes) {
-    while (!bytes.empty()) {
-        const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
-        if (written < 0 && errno != EINTR) return false;
-        if (written > 0) bytes.remove_prefix(static_cast<size_t>(written));
-    }
-    return true;
-}
-
 // Sends messages to the client, from any thread of the worker.
 class Outbox {
   public:
@@ -51,7 +43,7 @@ class Outbox {
         std::string bytes = encode(message);
         if (bytes.size() > longest_message) bytes = encode(too_long(message, bytes.size()));
         const std::lock_guard lock(mutex_);
-        if (!write_all(descriptor_, framed(bytes))) std::_Exit(0);  // the client is gone
+        if (write_all(descriptor_, framed(bytes)) != 0) std::_Exit(0);  // the client is gone
     }
 
   private:
@@ -78,7 +70,7 @@ class SentFile {
   public:
     void take(const FilePart& part) {
         if (part.first) begin();
-        if (!problem_ && !write_all(file_.number(), bytes_of(part))) fail();
+        if (!problem_ && write_all(file_.number(), bytes_of(part)) != 0) fail();
     }
     const std::optional<Error>& problem() const { return problem_; }
     std::string path() const { return fmt::format("/proc/self/fd/{}", file_.number()); }

@@ -197,6 +197,19 @@ std::optional<int> power_of_agreement(const Array& output, const Array& referenc
     return {};
 }
 
+// Whether no eye can tell them apart, so that the later one would hide the earlier.
+bool look_alike(const Array& earlier, const Array& later, const DrawnLine& line) {
+    double largest = 0, furthest = 0;
+    for (int64_t at = 0; at < line.length; ++at) {
+        const std::complex<double> value = earlier.value(line.index(at));
+        const double distance = std::abs(later.value(line.index(at)) - value);
+        if (!std::isfinite(distance)) return false;
+        largest = std::max(largest, std::abs(value));
+        furthest = std::max(furthest, distance);
+    }
+    return furthest <= 1e-3 * largest;
+}
+
 }  // namespace
 
 Figure output_figure(const Result& result, const View& view, const Array& reference, const DrawnLine& line,
@@ -218,12 +231,17 @@ Figure output_figure(const Result& result, const View& view, const Array& refere
     figure.marks.push_back(reference_line(reference, line, view, part_of));
     int agreeing = 0, power = INT_MIN;
     Line agreed;
+    std::vector<const Array*> apart;
     for (const VariantResult& variant : result.variants) {
         const Array* const output = find(variant.outputs, reference.name);
         if (!output) continue;
         Line drawn = line_of(variant.name, ink_of(variant), points(*output));
         const auto agreement = power_of_agreement(*output, reference, line);
         if (!agreement || variant.verdict() == Verdict::wrong) {  // which stands by itself
+            drawn.ink.dashed = std::any_of(apart.begin(), apart.end(), [&](const Array* earlier) {
+                return look_alike(*earlier, *output, line);
+            });
+            apart.push_back(output);
             figure.marks.push_back(std::move(drawn));
             continue;
         }
