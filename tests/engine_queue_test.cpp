@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <fstream>
+#include <string>
 #include <thread>
 
 #include "app/engine/engine.h"
@@ -154,6 +156,30 @@ TEST_CASE("another visible range and other figure parameters only make new figur
     CHECK(output.title.find("channel 3") != std::string::npos);
     CHECK(std::get<Line>(output.marks.front()).x.front() == 99);
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // whose heaps keep what is freed
+TEST_CASE("a small result after large ones does not keep their memory", "[engine]") {
+    const TemporaryFolder folder;
+    Engine engine(folder.path(), [] {});
+    const auto run = [&](int64_t length) {
+        wait_for(engine, engine.run(scan_request({{"length", length}}), {}), Event::Kind::result);
+    };
+    const auto own_megabytes = [] {
+        std::ifstream file("/proc/self/status");
+        for (std::string word; file >> word;)
+            if (int64_t kibibytes = 0; word == "RssAnon:" && file >> kibibytes) return kibibytes / 1024;
+        return int64_t{0};
+    };
+    run(4096);
+    const int64_t fresh = own_megabytes();
+    for (const int64_t length : {60'000, 90'000, 130'000, 180'000, 240'000, 200'000, 150'000}) run(length);
+    run(4096);
+    constexpr int64_t most_more = 100;
+    for (int round = 0; round < 100 && own_megabytes() > fresh + most_more; ++round)
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    CHECK(own_megabytes() <= fresh + most_more);
+}
+#endif
 
 }  // namespace
 }  // namespace sawtooth

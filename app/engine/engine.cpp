@@ -1,5 +1,7 @@
 #include "app/engine/engine.h"
 
+#include <malloc.h>
+
 #include <chrono>
 #include <deque>
 
@@ -23,6 +25,8 @@ using Clock = std::chrono::steady_clock;
 constexpr auto time_to_show = std::chrono::milliseconds(150);
 // Finished sweeps whose figures still follow the newest result.
 constexpr size_t most_finished = 32;
+// Without work for this long, free memory goes back to the system. Sweeps begin half a second after a run.
+constexpr auto rest_before_trim = std::chrono::milliseconds(250);
 // Timing waits at most this long for the outputs to be drawn.
 constexpr auto longest_frame = std::chrono::milliseconds(100);
 
@@ -240,8 +244,14 @@ void Engine::serve(std::stop_token stop) {
         enum class Next { run, look, cell } next;
         {
             std::unique_lock lock(mutex_);
-            changed_.wait(lock, stop,
-                          [this] { return job_->waiting || job_->look || !job_->sweeps.empty(); });
+            const auto has_work = [this] { return job_->waiting || job_->look || !job_->sweeps.empty(); };
+            if (!changed_.wait_for(lock, stop, rest_before_trim, has_work) && !stop.stop_requested()) {
+                // The heap keeps what large results have left, which can be gigabytes.
+                lock.unlock();
+                ::malloc_trim(0);
+                lock.lock();
+                changed_.wait(lock, stop, has_work);
+            }
             if (stop.stop_requested()) return;
             next = job_->waiting ? Next::run : job_->look ? Next::look : Next::cell;
         }
