@@ -35,10 +35,7 @@ bool begin_dialog(const char* name) {
     return ImGui::BeginPopupModal(name, nullptr, ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove);
 }
 
-struct Entry {
-    std::string name;
-    bool folder = false;
-};
+using Entry = FolderListing::Entry;
 
 // Folders and .npz files next to the typed path, by name.
 std::vector<Entry> entries_of(const fs::path& folder) {
@@ -61,18 +58,34 @@ std::vector<Entry> entries_of(const fs::path& folder) {
 fs::path folder_of(const std::string& typed) {
     const fs::path path = typed.empty() ? fs::path(".") : fs::path(typed);
     std::error_code ignored;
-    if (fs::is_directory(path, ignored)) return path;
+    if (fs::is_directory(path, ignored)) return path.has_filename() ? path : path.parent_path();
     return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+// Read when the dialog opens or goes to another folder, and now and then: not in every frame, as a folder may
+// be large or far away.
+const FolderListing& listed(LabState& lab) {
+    constexpr double long_ago = 1;  // seconds
+    auto& listing = lab.listing;
+    const bool fresh = listing && lab.now - listing->at < long_ago;
+    if (fresh && listing->typed == lab.open_path) return *listing;
+    const std::string folder = folder_of(lab.open_path).string();
+    if (fresh && listing->folder == folder)
+        listing->typed = lab.open_path;
+    else
+        listing = FolderListing{lab.open_path, folder, entries_of(folder), lab.now};
+    return *listing;
 }
 
 // True if a file was chosen.
 bool draw_file_list(LabState& lab) {
     bool chosen = false;
-    const fs::path folder = folder_of(lab.open_path);
+    const FolderListing& listing = listed(lab);
+    const fs::path folder = listing.folder;
     if (ImGui::BeginChild("files", {0, units(200)}, ImGuiChildFlags_Borders)) {
         if (ImGui::Selectable("../"))
             lab.open_path = (fs::absolute(folder).lexically_normal() / "..").lexically_normal().string();
-        for (const Entry& entry : entries_of(folder)) {
+        for (const Entry& entry : listing.entries) {
             const std::string path = (folder / entry.name).string();
             const std::string shown = entry.folder ? entry.name + "/" : entry.name;
             if (!ImGui::Selectable(shown.c_str(), path == lab.open_path,
@@ -162,7 +175,10 @@ void draw_open_dialog(LabState& lab) {
     if (lab.show_open && !ImGui::IsPopupOpen(name)) ImGui::OpenPopup(name);
     if (!begin_dialog(name)) return;
     ImGui::TextWrapped("An .npz file provides inputs by name; the others are generated.");
-    if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
+    if (ImGui::IsWindowAppearing()) {
+        ImGui::SetKeyboardFocusHere();
+        lab.listing.reset();
+    }
     ImGui::SetNextItemWidth(-1);
     bool chosen = input_text("##path", lab.open_path, ImGuiInputTextFlags_EnterReturnsTrue);
     chosen = draw_file_list(lab) || chosen;

@@ -127,6 +127,17 @@ struct Opening {
 };
 
 // A figure being saved.
+// The folder shown in the Open dialog, as it was when it was read.
+struct FolderListing {
+    struct Entry {
+        std::string name;
+        bool folder = false;
+    };
+    std::string typed, folder;  // the folder of what was typed
+    std::vector<Entry> entries;
+    double at = 0;  // on the clock of LabState::now
+};
+
 struct Saving {
     enum class Format { png, svg, csv };
     enum class Step { asking, drawing, writing, saved };  // drawing: a PNG, after this frame
@@ -301,3 +312,4 @@ struct LabState {
 };
 
 }  // namespace sawtooth
+    std::optional<FolderListing> listing;
