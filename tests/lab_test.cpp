@@ -352,6 +352,28 @@ TEST_CASE("a second file is not opened while the first is being read, and the Lo
     CHECK(engine.requests.back().input == folder.file("first.npz"));
 }
 
+TEST_CASE("a file that is still read when its family is left is opened when the family returns", "[gui]") {
+    const TemporaryFolder folder;
+    REQUIRE_FALSE(write_npz(folder.file("in.npz"), {Array::zeros("x", Dtype::f32, {3, 40, 5})}));
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    const Family& scan = *lab.family;
+    open_file(lab, folder.file("in.npz"));
+    choose_family(lab, **find_offered_family("memory"));
+    CHECK(contains(lab.log.back().text, "stopped reading"));
+    CHECK_FALSE(lab.opening);
+    while (!lab.given_up.empty()) update(lab, lab.now + 0.01);
+    CHECK(lab.given.empty());
+    CHECK(lab.open_problem.empty());
+    CHECK(engine.requests.back().input.empty());
+    choose_family(lab, scan);
+    REQUIRE(lab.opening);
+    lab.opening->file.wait();
+    update(lab, lab.now + 0.01);
+    CHECK(engine.requests.back().input == folder.file("in.npz"));
+    CHECK(shown_value(lab, row(lab, "length")) == Value(int64_t{40}));
+}
+
 TEST_CASE("a file that cannot be read changes nothing and says why", "[gui]") {
     const TemporaryFolder folder;
     put(folder.file("bad.npz"), "not an archive");

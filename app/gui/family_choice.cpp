@@ -49,6 +49,7 @@ void show_family(LabState& lab, const Family& family, FamilySettings settings) {
 }
 
 FamilySettings leave_family(LabState& lab, const Family& next) {
+    give_up_opening(lab);
     lab.others[lab.family->name] = settings_of(lab);
     FamilySettings settings = std::move(lab.others[next.name]);
     lab.others.erase(next.name);

@@ -79,8 +79,21 @@ void close_file(LabState& lab) {
     submit(lab);
 }
 
+void give_up_opening(LabState& lab) {
+    if (!lab.opening) return;
+    lab.opening->reading.request_stop();
+    lab.request.input = lab.opening->path;
+    note(lab, LogLine::Kind::note,
+         fmt::format("stopped reading {}; it is opened when {} is shown again", lab.opening->path,
+                     lab.family->title));
+    lab.given_up.push_back(std::move(*lab.opening));
+    lab.opening.reset();
+}
+
 void take_opened(LabState& lab) {
     using namespace std::chrono_literals;
+    std::erase_if(lab.given_up,
+                  [](const Opening& each) { return each.file.wait_for(0s) == std::future_status::ready; });
     if (!lab.opening || lab.opening->file.wait_for(0s) != std::future_status::ready) return;
     const std::string path = lab.opening->path;
     Outcome<InputFile> file = lab.opening->file.get();

@@ -13,6 +13,8 @@ std::optional<Error> use_input_file(LabState& lab);
 // only noted in the Log.
 void open_file(LabState& lab, const std::string& path);
 void close_file(LabState& lab);
+// For a family that is left while its file is read: the file is opened when the family is shown again.
+void give_up_opening(LabState& lab);
 // Takes the file once it is read, or notes why it cannot be used.
 void take_opened(LabState& lab);
 

@@ -120,6 +120,7 @@ struct DeviceSearch {
     std::jthread thread;
 };
 
+// A file that is being read, for the family that was shown then.
 struct Opening {
     std::string path;
     std::future<Outcome<InputFile>> file;
@@ -244,6 +245,7 @@ struct LabState {
     Checking checking;
     std::optional<Failure> failure;
     std::vector<std::string> seen_notes;
+    std::vector<Opening> given_up;  // of families left since: they end soon, and nobody waits for them
     std::deque<LogLine> log;
 
     // Due actions, on the clock of `now`.
