@@ -48,6 +48,7 @@ set(GLFW_INSTALL OFF)
 set(CMAKE_POLICY_DEFAULT_CMP0077 NEW) # the four above are plain variables to GLFW's options
 add_subdirectory(${bundle}/glfw/glfw ${CMAKE_BINARY_DIR}/glfw EXCLUDE_FROM_ALL SYSTEM)
 target_compile_options(glfw PRIVATE ${foreign_flags})
+target_sources(glfw PRIVATE ${CMAKE_CURRENT_LIST_DIR}/glfw_monitor.c)
 
 # GLFW's copy of the header-only OpenGL 3.3 loader, for Dear ImGui too: its own one opens libGL.so.1, which a
 # machine with EGL alone does not have.

@@ -237,6 +237,7 @@ Outcome<std::string> read_file(const std::string& path, int64_t limit) {
 
 std::string cache_directory() { return directory_for("XDG_CACHE_HOME", ".cache"); }
 std::string config_directory() { return directory_for("XDG_CONFIG_HOME", ".config"); }
+std::string state_directory() { return directory_for("XDG_STATE_HOME", ".local/state"); }
 
 std::optional<std::string> find_asset(const std::string& name) {
     std::error_code problem;

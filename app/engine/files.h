@@ -29,9 +29,11 @@ int write_all(int descriptor, std::string_view content);
 // The whole file, if it is no larger than `limit` bytes.
 Outcome<std::string> read_file(const std::string& path, int64_t limit);
 
-// $XDG_CACHE_HOME/sawtooth (created if missing), $XDG_CONFIG_HOME/sawtooth likewise.
+// $XDG_CACHE_HOME/sawtooth (created if missing), $XDG_CONFIG_HOME/sawtooth and $XDG_STATE_HOME/sawtooth
+// likewise.
 std::string cache_directory();
 std::string config_directory();
+std::string state_directory();
 
 // A file or folder of assets/ ("fonts/Roboto-Medium.ttf"): beside the program, in its share folder, or in the
 // source tree; nullopt if it is in none of them.

@@ -34,11 +34,11 @@ ImFont* bold_font() { return font_at(bold); }
 ImFont* number_font() { return font_at(numbers); }
 
 void apply_appearance(LabState& lab) {
-    static const bool system_dark = system_prefers_dark();
-    const ThemeChoice choice = lab.settings.theme;
-    lab.dark = choice == ThemeChoice::dark || (choice == ThemeChoice::system && system_dark);
+    if (!lab.system_dark) lab.system_dark = system_prefers_dark({});
+    const ThemeChoice choice = theme_choice(lab);
+    lab.dark = choice == ThemeChoice::dark || (choice == ThemeChoice::system && *lab.system_dark);
     ImGuiStyle& style = ImGui::GetStyle();
-    const auto scale = static_cast<float>(scale_of(lab));
+    const auto scale = static_cast<float>(drawn_scale(lab));
     apply_theme(theme_of(lab), scale);
     if (!lab.dark) style.FrameBorderSize = scale;  // fields are hardly darker than the background
     style.FontSizeBase = text_size;
@@ -47,9 +47,29 @@ void apply_appearance(LabState& lab) {
 
 const Theme& theme_of(const LabState& lab) { return lab.dark ? dark_theme() : light_theme(); }
 
-double scale_of(const LabState& lab) {
-    return lab.settings.scale > 0 ? std::clamp(lab.settings.scale, smallest_scale, largest_scale) : 1;
+ThemeChoice theme_choice(const LabState& lab) { return lab.once.theme.value_or(lab.settings.theme); }
+
+void choose_theme(LabState& lab, ThemeChoice choice) {
+    lab.once.theme.reset();
+    lab.settings.theme = choice;
 }
+
+double scale_of(const LabState& lab) {
+    const double chosen = lab.once.scale.value_or(lab.settings.scale);
+    return std::clamp(chosen > 0 ? chosen : lab.monitor.scale, smallest_scale, largest_scale(lab));
+}
+
+double largest_scale(const LabState& lab) {
+    constexpr double usual = 2, most = 4;
+    return std::clamp(lab.monitor.scale, usual, most);
+}
+
+void choose_scale(LabState& lab, double scale) {
+    lab.once.scale.reset();
+    lab.settings.scale = scale > 0 ? std::clamp(scale, smallest_scale, largest_scale(lab)) : 0;
+}
+
+double drawn_scale(const LabState& lab) { return scale_of(lab) / lab.monitor.pixels; }
 
 float units(float length) { return std::round(length * ImGui::GetStyle().FontScaleMain); }
 

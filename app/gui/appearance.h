@@ -7,7 +7,7 @@
 
 namespace sawtooth {
 
-constexpr double smallest_scale = 1, largest_scale = 2, scale_step = 0.25;
+constexpr double smallest_scale = 1, scale_step = 0.25;
 
 // Loads the fonts; missing ones are noted in the Log.
 void load_fonts(LabState& lab);
@@ -18,7 +18,16 @@ ImFont* number_font();
 void apply_appearance(LabState& lab);
 
 const Theme& theme_of(const LabState& lab);
+ThemeChoice theme_choice(const LabState& lab);
+void choose_theme(LabState& lab, ThemeChoice choice);
+
+// The size of texts compared with a monitor at 100 %: the chosen one, or the monitor's.
 double scale_of(const LabState& lab);
+double largest_scale(const LabState& lab);
+// 0: as the monitor.
+void choose_scale(LabState& lab, double scale);
+// What lengths are multiplied with: the system multiplies by Monitor::pixels.
+double drawn_scale(const LabState& lab);
 
 // Converts a length given at 100 % to pixels.
 float units(float length);

@@ -113,7 +113,7 @@ void build_layout_if_due(LabState& lab, ImGuiID dock_space, ImVec2 size) {
     LabState::Layout& layout = lab.layout;
     const ImVec2 window = ImGui::GetMainViewport()->WorkSize;
     const std::array<double, 3> now{static_cast<double>(window.x), static_cast<double>(window.y),
-                                    scale_of(lab)};
+                                    drawn_scale(lab)};
     // Not while the window is dragged: panels would flicker. Texts have a new scale one frame late.
     const bool is_at_rest = now == std::exchange(layout.last, now);
     const bool is_new = lab.rebuild_layout || !ImGui::DockBuilderGetNode(dock_space);

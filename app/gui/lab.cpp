@@ -19,6 +19,7 @@
 #include "app/gui/selection.h"
 #include "app/gui/sweeps.h"
 #include "kernels/core/comparison.h"
+#include "app/gui/system_theme.h"
 #include "kernels/core/correctness.h"
 #include "kernels/core/table.h"
 #include "kernels/core/typed_values.h"
@@ -190,6 +191,12 @@ void changed(LabState& lab, const Parameter& row, const Request& before) {
 }
 
 void run_if_live(LabState& lab) {
+void take_theme(LabState& lab) {
+    using namespace std::chrono_literals;
+    if (!lab.asking_theme.valid() || lab.asking_theme.wait_for(0s) != std::future_status::ready) return;
+    lab.system_dark = system_prefers_dark(lab.asking_theme.get());
+}
+
     lab.sweeps_due.reset();
     if (lab.live)
         submit(lab);
@@ -253,6 +260,7 @@ void update(LabState& lab, double now) {
     take_opened(lab);
     take_devices(lab);
     for (const Event& event : lab.engine.take_events()) take_event(lab, event);
+    take_theme(lab);
     if (lab.look_due && *lab.look_due <= now) {
         lab.look_due.reset();
         lab.engine.look(lab.view, figure_parameters(lab));

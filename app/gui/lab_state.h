@@ -277,7 +277,22 @@ struct LabState {
 
     // The window itself.
     Settings settings;
-    bool dark = true;            // the resolved settings.theme
+    // From the command line, for this session: stronger than the settings, until the user chooses anew.
+    struct Once {
+        std::optional<ThemeChoice> theme;
+        std::optional<double> scale;
+    };
+    Once once;
+    // What the monitor asks for, and what a length of the window has in pixels: both are 2 on Wayland at
+    // 200 %, where only the first is on X11.
+    struct Monitor {
+        double scale = 1, pixels = 1;
+    };
+    Monitor monitor;
+    // The desktop's theme: read from files at first, then as its portal answers.
+    std::optional<bool> system_dark;
+    std::future<std::optional<int>> asking_theme;
+    bool dark = true;            // the theme in effect
     bool rebuild_layout = true;  // as it is by default
     // The default layout is built anew when size or scale change.
     struct Layout {

@@ -55,9 +55,9 @@ void Session::wait_until_done(const std::stop_token& stop) {
 }
 
 void apply_options(LabState& lab, const WindowOptions& options) {
-    if (options.theme == "dark") lab.settings.theme = ThemeChoice::dark;
-    if (options.theme == "light") lab.settings.theme = ThemeChoice::light;
-    if (options.scale > 0) lab.settings.scale = options.scale;
+    if (options.theme == "dark") lab.once.theme = ThemeChoice::dark;
+    if (options.theme == "light") lab.once.theme = ThemeChoice::light;
+    if (options.scale > 0) lab.once.scale = options.scale;
 }
 
 }  // namespace sawtooth

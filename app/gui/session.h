@@ -35,7 +35,7 @@ class Session {
     LabState lab_;
 };
 
-// Applies theme and scale of the options, if given.
+// Applies theme and scale of the options, if given, for this session.
 void apply_options(LabState& lab, const WindowOptions& options);
 
 }  // namespace sawtooth

@@ -85,7 +85,7 @@ bool set(Settings& settings, std::string_view name, std::string_view value) {
         settings.own_layout = value == own_layout;
         return settings.own_layout || value == default_layout;
     }
-    const auto number = name == "scale"    ? parse_number(value, 0, 2)
+    const auto number = name == "scale"    ? parse_number(value, 0, 4)
                         : name == "device" ? parse_number(value, 0, 1023)
                                            : parse_number(value, 1, 16384);
     if (!number) return false;

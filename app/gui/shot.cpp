@@ -1,6 +1,7 @@
 #include "app/gui/shot.h"
 
 #include "app/engine/files.h"
+#include "app/gui/appearance.h"
 #include "app/gui/offscreen.h"
 #include "app/gui/panels.h"
 #include "app/gui/session.h"
@@ -20,7 +21,7 @@ std::optional<Error> check_options(const ShotOptions& options) {
 
 // A picture is the same on every machine: saved and desktop settings are ignored.
 void settle_look(LabState& lab) {
-    if (lab.settings.theme == ThemeChoice::system) lab.settings.theme = ThemeChoice::dark;
+    if (theme_choice(lab) == ThemeChoice::system) lab.once.theme = ThemeChoice::dark;
 }
 
 }  // namespace

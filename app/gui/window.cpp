@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <future>
 #include <memory>
 #include <utility>
 
@@ -29,6 +30,9 @@
 
 namespace sawtooth {
 namespace {
+#include "app/gui/system_theme.h"
+
+extern "C" GLFWmonitor* wayland_monitor_of(GLFWwindow* window);  // cmake/glfw_monitor.c
 
 constexpr int least_width = 640, least_height = 400;
 constexpr double save_rest = 1;  // seconds from a change of the layout to saving it
@@ -89,6 +93,8 @@ void set_up_callbacks(GLFWwindow* window, Happened& happened) {
     glfwSetDropCallback(window, [](GLFWwindow* w, int count, const char** paths) {
         if (count > 0) open_file(*happened_of(w).lab, paths[0]);
     });
+    glfwSetWindowContentScaleCallback(window,
+                                      [](GLFWwindow* w, float, float) { happened_of(w).redraw = true; });
 }
 
 // F11: fills the monitor that contains the middle of the window.
@@ -101,9 +107,12 @@ class FullScreen {
             glfwSetWindowMonitor(window, nullptr, x_, y_, width_, height_, GLFW_DONT_CARE);
             return;
         }
-        glfwGetWindowPos(window, &x_, &y_);
+        const bool wayland = glfwGetPlatform() == GLFW_PLATFORM_WAYLAND;
+        if (!wayland) glfwGetWindowPos(window, &x_, &y_);
         glfwGetWindowSize(window, &width_, &height_);
-        GLFWmonitor* monitor = monitor_under(x_ + width_ / 2, y_ + height_ / 2);
+        GLFWmonitor* monitor =
+            wayland ? wayland_monitor_of(window) : monitor_under(x_ + width_ / 2, y_ + height_ / 2);
+        if (!monitor) monitor = glfwGetPrimaryMonitor();
         if (!monitor) return;
         const GLFWvidmode* mode = glfwGetVideoMode(monitor);
         glfwSetWindowMonitor(window, monitor, 0, 0, mode->width, mode->height, mode->refreshRate);
@@ -179,10 +188,45 @@ void draw_and_show(LabState& lab, GLFWwindow* window, Graphics& graphics) {
     int width = 0, height = 0;
     glfwGetFramebufferSize(window, &width, &height);
     if (width == 0 || height == 0) return;  // minimised
+// It may be another one than in the last frame.
+void take_monitor(LabState& lab, GLFWwindow* window, int pixels) {
+    float scale = 1;
+    int width = 0;
+    glfwGetWindowContentScale(window, &scale, nullptr);
+    glfwGetWindowSize(window, &width, nullptr);
+    if (!(scale > 0) || width <= 0) return;
+    lab.monitor = {static_cast<double>(scale), static_cast<double>(pixels) / width};
+}
+
+// At the start, and whenever the window gets the focus: the user may come from the settings of the desktop.
+class ThemeFollower {
+  public:
+    void follow(LabState& lab, GLFWwindow* window, const std::function<void()>& wake) {
+        const bool focused = glfwGetWindowAttrib(window, GLFW_FOCUSED);
+        const bool asks = !has_asked_ || (focused && !was_focused_);
+        was_focused_ = focused;
+        if (!asks || lab.asking_theme.valid()) return;
+        has_asked_ = true;
+        const auto ask = [wake] {
+            const std::optional<int> answer = ask_portal();
+            wake();
+            return answer;
+        };
+        try {
+            lab.asking_theme = std::async(std::launch::async, ask);
+        } catch (const std::system_error&) {  // no more threads: the theme stays
+        }
+    }
+
+  private:
+    bool has_asked_ = false, was_focused_ = false;
+};
+
     apply_appearance(lab);
     graphics.begin_frame();
     ImGui_ImplGlfw_NewFrame();
     ImGui::NewFrame();
+    take_monitor(lab, window, width);
     draw_frame(lab);
     FigurePicture picture(lab);
     graphics.end_frame(width, height, theme_of(lab).ground);
@@ -199,6 +243,7 @@ void run_loop(LabState& lab, GLFWwindow* window, Graphics& graphics, Keeper& kee
     bool closing = false;
     while (!closing) {
         const bool blinks = ImGui::GetIO().WantTextInput;
+    ThemeFollower theme;
         const double next = pacing.next(lab, blinks);
         const double wait = std::min(next, keeper.due(lab).value_or(next)) - glfwGetTime();
         if (wait > 0)
@@ -213,6 +258,7 @@ void run_loop(LabState& lab, GLFWwindow* window, Graphics& graphics, Keeper& kee
         keeper.follow(lab, now);
         if (closing || pacing.next(lab, blinks) > now) continue;
         draw_and_show(lab, window, graphics);
+        theme.follow(lab, window, lab.engine.wake);
         full_screen.follow(window, lab.full_screen);
         if (!full_screen.on()) glfwGetWindowSize(window, &lab.settings.width, &lab.settings.height);
         pacing.drawn(lab, now);
@@ -277,11 +323,6 @@ std::optional<Error> run_window_until(const WindowOptions& options,
     const WindowHandle window = open_window(lab->settings);
     if (!window) return Error::failure("the display does not support OpenGL 3.3: " + instead);
     if (const auto problem = Graphics::load(glfwGetProcAddress)) return problem;
-    if (lab->settings.scale <= 0) {
-        float monitor = 1;
-        glfwGetWindowContentScale(window.get(), &monitor, nullptr);
-        lab->settings.scale = std::clamp<double>(monitor, smallest_scale, largest_scale);
-    }
     const Context context(*lab);
     const Input input(window.get());
     Graphics graphics;

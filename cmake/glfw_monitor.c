@@ -1,0 +1,11 @@
+// The monitor of a window on Wayland, which no function of GLFW tells: a window has no position there, but the compositor
+// has said which outputs it is on. GLFW is pinned, so its own header fits.
+#include "internal.h"
+
+GLFWmonitor* wayland_monitor_of(GLFWwindow* handle) {
+    const _GLFWwindow* const window = (const _GLFWwindow*)handle;
+    for (size_t on = 0; on < window->wl.outputScaleCount; ++on)
+        for (int i = 0; i < _glfw.monitorCount; ++i)
+            if (_glfw.monitors[i]->wl.output == window->wl.outputScales[on].output) return (GLFWmonitor*)_glfw.monitors[i];
+    return NULL;
+}
