@@ -1,31 +1,31 @@
 #include "app/gui/window.h"
 
+#include <signal.h>
+
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <thread>
 
 #include "tests/catch.h"
+#include "tests/child_process.h"
+#include "tests/contains.h"
 #include "tests/damaged_layout.h"
+#include "tests/environment.h"
 #include "tests/temporary_folder.h"
 
 namespace sawtooth {
 namespace {
 
-// Sets an environment variable during a test.
-class Variable {
+// Settings, log and reports of a window in a test.
+class InFolder {
   public:
-    Variable(const char* name, const char* value) : name_(name) {
-        if (const char* before = std::getenv(name)) before_ = before;
-        value ? ::setenv(name, value, 1) : ::unsetenv(name);
-    }
-    ~Variable() { before_ ? ::setenv(name_, before_->c_str(), 1) : ::unsetenv(name_); }
-    Variable(const Variable&) = delete;
-    Variable& operator=(const Variable&) = delete;
+    explicit InFolder(const TemporaryFolder& folder)
+        : config_("XDG_CONFIG_HOME", folder.path().c_str()),
+          state_("XDG_STATE_HOME", folder.path().c_str()) {}
 
   private:
-    const char* name_;
-    std::optional<std::string> before_;
+    Variable config_, state_;
 };
 
 WindowOptions options_in(const TemporaryFolder& folder) {
@@ -49,7 +49,7 @@ std::optional<Error> open_again(const WindowOptions& options,
 TEST_CASE("the window opens on a display, runs, and saves settings and layout", "[window]") {
     if (!std::getenv("DISPLAY")) return say_skipped("no display; xvfb-run gives one");
     const TemporaryFolder folder;
-    const Variable config("XDG_CONFIG_HOME", folder.path().c_str());
+    const InFolder config(folder);
     std::filesystem::create_directory(folder.file("sawtooth"));
     put(folder.file("sawtooth/settings"), "broken");
     WindowOptions options = options_in(folder);
@@ -65,8 +65,12 @@ TEST_CASE("the window opens on a display, runs, and saves settings and layout", 
     CHECK_FALSE(run_window_until(options, done));
     CHECK(told);
     CHECK(complete);
-    CHECK(content_of(folder.file("sawtooth/settings")).find("theme = light\n") == 0);
+    CHECK_FALSE(std::filesystem::exists(folder.file("sawtooth/settings")));  // nothing was chosen
     CHECK(std::filesystem::exists(folder.file("sawtooth/layout.ini")));
+    const std::string log = content_of(folder.file("sawtooth/log.txt"));
+    CHECK(contains(log, "  started Sawtooth "));
+    CHECK(contains(log, "settings.bad"));
+    CHECK(contains(log, "fastest correct"));
 
     // The second start finds a complete layout.
     put(folder.file("sawtooth/settings"), "layout = own\n");
@@ -93,7 +97,7 @@ TEST_CASE("a stop closes the window as its button does, and is told as one", "[w
 TEST_CASE("a damaged layout is renamed, and the window opens with its own", "[window]") {
     if (!std::getenv("DISPLAY")) return say_skipped("no display; xvfb-run gives one");
     const TemporaryFolder folder;
-    const Variable config("XDG_CONFIG_HOME", folder.path().c_str());
+    const InFolder config(folder);
     std::filesystem::create_directory(folder.file("sawtooth"));
     put(folder.file("sawtooth/settings"), "layout = own\n");
     put(folder.file("sawtooth/layout.ini"), damaged_layout);
@@ -112,9 +116,8 @@ TEST_CASE("a damaged layout is renamed, and the window opens with its own", "[wi
 TEST_CASE("a window that is closed while the disk is slow still writes everything", "[window]") {
     if (!std::getenv("DISPLAY")) return say_skipped("no display; xvfb-run gives one");
     const TemporaryFolder folder;
-    const Variable config("XDG_CONFIG_HOME", folder.path().c_str());
-    WindowOptions options = options_in(folder);
-    options.theme = "light";
+    const InFolder config(folder);
+    const WindowOptions options = options_in(folder);
     const auto done = [](const LabState& lab) {
         const auto wait = [] {
             std::this_thread::sleep_for(std::chrono::milliseconds(300));
@@ -124,14 +127,14 @@ TEST_CASE("a window that is closed while the disk is slow still writes everythin
         return true;
     };
     CHECK_FALSE(open_again(options, done));
-    for (const char* name : {"settings", "layout.ini"})
+    for (const char* name : {"layout.ini", "log.txt"})
         CHECK(std::filesystem::exists(folder.file("sawtooth/") + name));
 }
 
 TEST_CASE("the window restores the last backend, or says why it cannot", "[window]") {
     if (!std::getenv("DISPLAY")) return say_skipped("no display; xvfb-run gives one");
     const TemporaryFolder folder;
-    const Variable config("XDG_CONFIG_HOME", folder.path().c_str());
+    const InFolder config(folder);
     std::filesystem::create_directory(folder.file("sawtooth"));
     put(folder.file("sawtooth/settings"), "backend = cuda\ndevice = 0\n");
     bool chosen = false, told = false;
@@ -144,6 +147,36 @@ TEST_CASE("the window restores the last backend, or says why it cannot", "[windo
     CHECK_FALSE(open_again(options_in(folder), done));
     CHECK(chosen != told);
     CHECK(content_of(folder.file("sawtooth/settings")).find("backend = cuda\n") != std::string::npos);
+}
+
+TEST_CASE("a window that crashes", "[.child]") {
+    ::signal(SIGSEGV, SIG_DFL);  // the test program's own
+    (void)run_window_until(options_in(TemporaryFolder()), [](const LabState& lab) {
+        if (lab.result) ::raise(SIGSEGV);
+        return false;
+    });
+}
+
+TEST_CASE("a window that was killed by a signal leaves a report, which the next start offers once",
+          "[window]") {
+    if (!std::getenv("DISPLAY")) return say_skipped("no display; xvfb-run gives one");
+    const TemporaryFolder folder;
+    const InFolder config(folder);
+    ChildProcess("", "a window that crashes").output();
+    std::string words, path;
+    const auto done = [&](const LabState& lab) {
+        words = lab.crash ? lab.crash->words : "";
+        path = lab.crash ? lab.crash->path : "";
+        return true;
+    };
+    CHECK_FALSE(open_again(options_in(folder), done));
+    CHECK(contains(words, "ended unexpectedly (signal 11, "));
+    const std::string report = content_of(path);
+    CHECK(contains(report, folder.file("sawtooth/log.txt")));
+    CHECK(contains(report, "(+0x"));  // the calls
+    CHECK(contains(content_of(folder.file("sawtooth/log.txt")), "Report: " + path));
+    CHECK_FALSE(open_again(options_in(folder), done));
+    CHECK(words.empty());
 }
 
 TEST_CASE("without a display the window fails and names alternatives", "[window]") {

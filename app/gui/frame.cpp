@@ -80,8 +80,8 @@ void draw_row(LabState& lab, const char* name, float top, float height, ImVec4 g
     ImGui::PopStyleVar(3);
 }
 
-// Red enough to be noticed, pale enough to read on.
-ImVec4 failure_ground(const LabState& lab) {
+// Coloured enough to be noticed, pale enough to read on.
+ImVec4 tinted_ground(ImVec4 colour) {
     constexpr float share = 0.16f;
     return ImLerp(ImGui::GetStyleColorVec4(ImGuiCol_MenuBarBg), problem_colour(lab), share);
 }
@@ -146,10 +146,15 @@ Context::Context(LabState& lab) {
     ImPlot::CreateContext();
     ImGuiIO& io = ImGui::GetIO();
     io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard | ImGuiConfigFlags_DockingEnable;
+        if (lab.crash)
+            draw_row(lab, "crash", whole - bottom - failure - crash, crash,
+                     tinted_ground(ImGui::GetStyleColorVec4(ImGuiCol_CheckMark)), draw_crash_row);
     io.ConfigWindowsMoveFromTitleBarOnly = true;
     io.IniFilename = nullptr;  // settings.cpp saves the layout
     load_fonts(lab);
 }
+    draw_palette(lab);
+    draw_crash_dialog(lab);
 
 Context::~Context() {
     ImPlot::DestroyContext();
@@ -167,15 +172,15 @@ void draw_frame(LabState& lab, const std::string& only_panel) {
     } else {
         const float whole = ImGui::GetMainViewport()->WorkSize.y;
         const float top = ImGui::GetFrameHeight() + units(8), bottom = ImGui::GetTextLineHeight() + units(8);
-        const float failure = failure_row_height(lab);
+        const float failure = failure_row_height(lab), crash = crash_row_height(lab);
         const ImVec4 bar = ImGui::GetStyleColorVec4(ImGuiCol_MenuBarBg);
         draw_row(lab, "top bar", 0, top, bar, draw_top_bar);
-        draw_dock_space(lab, top, std::max(whole - top - bottom - failure, 1.0f));
+        draw_dock_space(lab, top, std::max(whole - top - bottom - failure - crash, 1.0f));
         for (const Panel& row : panels()) draw_panel(lab, row, 0);
         show_story(lab);
         if (std::exchange(lab.checking.to_front, false)) ImGui::SetWindowFocus("Check");
         if (lab.failure)
-            draw_row(lab, "failure", whole - bottom - failure, failure, failure_ground(lab),
+            draw_row(lab, "failure", whole - bottom - failure, failure, tinted_ground(problem_colour(lab)),
                      draw_failure_row);
         draw_row(lab, "status bar", whole - bottom, bottom, bar, draw_status_bar);
     }

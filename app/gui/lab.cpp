@@ -15,11 +15,12 @@
 #include "app/gui/effect.h"
 #include "app/gui/input_file.h"
 #include "app/gui/kept_times.h"
+#include "app/gui/log_file.h"
 #include "app/gui/run_rows.h"
 #include "app/gui/selection.h"
 #include "app/gui/sweeps.h"
-#include "kernels/core/comparison.h"
 #include "app/gui/system_theme.h"
+#include "kernels/core/comparison.h"
 #include "kernels/core/correctness.h"
 #include "kernels/core/table.h"
 #include "kernels/core/typed_values.h"
@@ -190,13 +191,13 @@ void changed(LabState& lab, const Parameter& row, const Request& before) {
     take_change(lab, before);
 }
 
-void run_if_live(LabState& lab) {
 void take_theme(LabState& lab) {
     using namespace std::chrono_literals;
     if (!lab.asking_theme.valid() || lab.asking_theme.wait_for(0s) != std::future_status::ready) return;
     lab.system_dark = system_prefers_dark(lab.asking_theme.get());
 }
 
+void run_if_live(LabState& lab) {
     lab.sweeps_due.reset();
     if (lab.live)
         submit(lab);
@@ -259,8 +260,8 @@ void update(LabState& lab, double now) {
     lab.files->take_written(lab);
     take_opened(lab);
     take_devices(lab);
-    for (const Event& event : lab.engine.take_events()) take_event(lab, event);
     take_theme(lab);
+    for (const Event& event : lab.engine.take_events()) take_event(lab, event);
     if (lab.look_due && *lab.look_due <= now) {
         lab.look_due.reset();
         lab.engine.look(lab.view, figure_parameters(lab));
@@ -455,6 +456,7 @@ void note(LabState& lab, LogLine::Kind kind, std::string text) {
     char clock[16];
     std::strftime(clock, sizeof clock, "%H:%M:%S", &local);
     lab.log.push_back({clock, kind, std::move(text)});
+    if (lab.log_file) lab.log_file->add(lab, lab.log.back());
     if (lab.log.size() > log_lines_kept) lab.log.pop_front();
 }
 

@@ -187,7 +187,23 @@ struct Snapshot {
 // The help of F1 for the item under the mouse.
 struct Help {
     std::string title, text;
+    bool lists_shortcuts = false;  // below: there was no item
 };
+
+// The palette of Ctrl+Shift+P while it is open.
+struct Palette {
+    std::array<char, 128> text = {};
+    int selected = 0;
+    bool scrolls = false;  // to the selected row, in this frame
+};
+
+// The last session ended by a signal and left this report.
+struct CrashNotice {
+    std::string words, path, text;
+    bool shown = false;  // the text, in a dialog
+};
+
+class LogFile;
 
 // Facts about a result for panels, computed once: a GPU run has thousands of launches, too many to go through
 // in every frame.
@@ -247,6 +263,7 @@ struct LabState {
     std::vector<std::string> seen_notes;
     std::vector<Opening> given_up;  // of families left since: they end soon, and nobody waits for them
     std::deque<LogLine> log;
+    std::shared_ptr<LogFile> log_file;  // null: the Log is not kept
 
     // Due actions, on the clock of `now`.
     std::optional<double> sweeps_due, look_due;
@@ -318,6 +335,8 @@ struct LabState {
     std::optional<SweepForm> sweep_form;
     bool wants_help = false;  // F1 was pressed in this frame
     std::optional<Help> help;
+    std::optional<Palette> palette;
+    std::optional<CrashNotice> crash;
     struct Typing {  // typing into a control instead of dragging it
         std::string parameter, text, problem;
         bool begun = false;

@@ -41,6 +41,9 @@ void draw_top_bar(LabState& lab);
 void draw_status_bar(LabState& lab);
 void draw_failure_row(LabState& lab);
 float failure_row_height(const LabState& lab);  // in pixels; 0 if nothing failed
+void draw_crash_row(LabState& lab);             // the report that the last session left
+float crash_row_height(const LabState& lab);
+void draw_crash_dialog(LabState& lab);
 void draw_open_dialog(LabState& lab);
 void draw_save_dialog(LabState& lab);
 void draw_sweep_dialog(LabState& lab);

@@ -11,10 +11,12 @@
 #include <cstdlib>
 #include <future>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include "app/engine/files.h"
 #include "app/gui/appearance.h"
+#include "app/gui/crash_report.h"
 #include "app/gui/dock_layout.h"
 #include "app/gui/figure_picture.h"
 #include "app/gui/frame.h"
@@ -24,15 +26,16 @@
 #include "app/gui/kept_lab.h"
 #include "app/gui/lab.h"
 #include "app/gui/layout_trial.h"
+#include "app/gui/log_file.h"
 #include "app/gui/pacing.h"
 #include "app/gui/session.h"
 #include "app/gui/settings.h"
-
-namespace sawtooth {
-namespace {
 #include "app/gui/system_theme.h"
 
 extern "C" GLFWmonitor* wayland_monitor_of(GLFWwindow* window);  // cmake/glfw_monitor.c
+
+namespace sawtooth {
+namespace {
 
 constexpr int least_width = 640, least_height = 400;
 constexpr double save_rest = 1;  // seconds from a change of the layout to saving it
@@ -90,14 +93,15 @@ void set_up_callbacks(GLFWwindow* window, Happened& happened) {
     glfwSetWindowUserPointer(window, &happened);
     glfwSetWindowRefreshCallback(window, [](GLFWwindow* w) { happened_of(w).redraw = true; });
     glfwSetFramebufferSizeCallback(window, [](GLFWwindow* w, int, int) { happened_of(w).redraw = true; });
+    glfwSetWindowContentScaleCallback(window,
+                                      [](GLFWwindow* w, float, float) { happened_of(w).redraw = true; });
     glfwSetDropCallback(window, [](GLFWwindow* w, int count, const char** paths) {
         if (count > 0) open_file(*happened_of(w).lab, paths[0]);
     });
-    glfwSetWindowContentScaleCallback(window,
-                                      [](GLFWwindow* w, float, float) { happened_of(w).redraw = true; });
 }
 
-// F11: fills the monitor that contains the middle of the window.
+// F11: fills the monitor that contains the middle of the window. On Wayland no window knows its position, but
+// the compositor says on which monitor it is.
 class FullScreen {
   public:
     void follow(GLFWwindow* window, bool wanted) {
@@ -184,10 +188,6 @@ class Keeper {
 
 bool input_waits() { return ImGui::GetCurrentContext()->InputEventsQueue.Size > 0; }
 
-void draw_and_show(LabState& lab, GLFWwindow* window, Graphics& graphics) {
-    int width = 0, height = 0;
-    glfwGetFramebufferSize(window, &width, &height);
-    if (width == 0 || height == 0) return;  // minimised
 // It may be another one than in the last frame.
 void take_monitor(LabState& lab, GLFWwindow* window, int pixels) {
     float scale = 1;
@@ -222,11 +222,15 @@ class ThemeFollower {
     bool has_asked_ = false, was_focused_ = false;
 };
 
+void draw_and_show(LabState& lab, GLFWwindow* window, Graphics& graphics) {
+    int width = 0, height = 0;
+    glfwGetFramebufferSize(window, &width, &height);
+    if (width == 0 || height == 0) return;  // minimised
+    take_monitor(lab, window, width);
     apply_appearance(lab);
     graphics.begin_frame();
     ImGui_ImplGlfw_NewFrame();
     ImGui::NewFrame();
-    take_monitor(lab, window, width);
     draw_frame(lab);
     FigurePicture picture(lab);
     graphics.end_frame(width, height, theme_of(lab).ground);
@@ -239,11 +243,11 @@ void run_loop(LabState& lab, GLFWwindow* window, Graphics& graphics, Keeper& kee
     Happened happened{&lab};
     set_up_callbacks(window, happened);
     FullScreen full_screen;
+    ThemeFollower theme;
     Pacing pacing;
     bool closing = false;
     while (!closing) {
         const bool blinks = ImGui::GetIO().WantTextInput;
-    ThemeFollower theme;
         const double next = pacing.next(lab, blinks);
         const double wait = std::min(next, keeper.due(lab).value_or(next)) - glfwGetTime();
         if (wait > 0)
@@ -254,11 +258,11 @@ void run_loop(LabState& lab, GLFWwindow* window, Graphics& graphics, Keeper& kee
         const double now = glfwGetTime();
         if (input_waits() || std::exchange(happened.redraw, false)) pacing.happened(now);
         if (woken.exchange(false)) pacing.woken();
+        theme.follow(lab, window, lab.engine.wake);
         update(lab, now);
         keeper.follow(lab, now);
         if (closing || pacing.next(lab, blinks) > now) continue;
         draw_and_show(lab, window, graphics);
-        theme.follow(lab, window, lab.engine.wake);
         full_screen.follow(window, lab.full_screen);
         if (!full_screen.on()) glfwGetWindowSize(window, &lab.settings.width, &lab.settings.height);
         pacing.drawn(lab, now);
@@ -307,7 +311,8 @@ std::optional<Error> run_window_until(const WindowOptions& options,
     if (!options.request.on.empty()) started.request.backend = BackendChoice::automatic;
     auto lab = open_lab(started, calls_of(engine, wake));
     if (!lab) return lab.error();
-    const std::string directory = config_directory();
+    const std::string directory = config_directory(), state = state_directory();
+    offer_crash_report(*lab, state);
     load_settings(*lab, directory);
     load_lab(*lab, directory, leaves_open(options.request));
     Keeper keeper(directory, *lab);
@@ -317,6 +322,8 @@ std::optional<Error> run_window_until(const WindowOptions& options,
         lab->settings.device = options.request.device;
     }
     lab->wants_kept_backend = options.request.on.empty();
+    keep_log(*lab, state);
+    const CrashWatch crashes(state, lab->log_file->path());
     std::optional<SavedLayout> layout;
     if (lab->settings.own_layout) layout.emplace(*lab, directory);
 
