@@ -8,22 +8,20 @@
 #include <cmath>
 #include <numeric>
 
-#include "app/engine/tables.h"
 #include "app/gui/appearance.h"
 #include "app/gui/controls.h"
+#include "app/gui/figure_menu.h"
 #include "app/gui/kept_times.h"
 #include "app/gui/lab.h"
 #include "app/gui/launch_words.h"
 #include "app/gui/legend.h"
 #include "app/gui/panels.h"
-#include "app/gui/saving.h"
 #include "app/gui/selection.h"
 #include "app/gui/sweeps.h"
 #include "app/gui/terms.h"
 #include "app/gui/widgets.h"
 #include "kernels/core/figures.h"
 #include "kernels/core/zoom.h"
-#include "viz/figure_csv.h"
 #include "viz/heading.h"
 #include "viz/imgui/canvas_imgui.h"
 #include "viz/imgui/figure_imgui.h"
@@ -34,17 +32,6 @@ namespace sawtooth {
 namespace {
 
 constexpr float smallest_width = 280, smallest_height = 200;  // of a figure in a grid
-
-// The same key in every panel that shows the figure.
-std::string figure_key(const ShownFigure& shown) {
-    return fmt::format("figure {} {}", shown.sweep ? shown.sweep->key : "", shown.figure->id);
-}
-
-// Ranges and cursors are stored by axis if plots share it, otherwise by figure.
-std::string axis_key(const ShownFigure& shown) {
-    const std::string& shared = shown.figure->x.shared;
-    return shared.empty() ? figure_key(shown) : shared;
-}
 
 // Details of a span of the timeline from the result.
 DescribeSpan describer_of(const LabState& lab) {
@@ -96,22 +83,6 @@ DrawOptions options_for(const LabState& lab, const ShownFigure& shown, ImVec2 si
     return options;
 }
 
-void draw_menu(LabState& lab, const ShownFigure& shown) {
-    if (!ImGui::BeginPopup("figure menu")) return;
-    if (ImGui::MenuItem("Save as PNG…")) begin_saving(lab, *shown.figure, Saving::Format::png);
-    if (ImGui::MenuItem("Save as SVG…")) begin_saving(lab, *shown.figure, Saving::Format::svg);
-    if (ImGui::MenuItem("Save as CSV…")) begin_saving(lab, *shown.figure, Saving::Format::csv);
-    if (ImGui::MenuItem("Copy CSV")) copy_text(lab, to_csv(*shown.figure), "the figure as CSV");
-    if (ImGui::MenuItem("Copy as command"))
-        copy_text(lab, shown.sweep ? command_of(shown.sweep->sweep) : command_of(lab.result->request),
-                  "the command");
-    if (shown.sweep && shown.sweep->by_person) {
-        ImGui::Separator();
-        if (ImGui::MenuItem("Remove this sweep")) lab.removed_sweep = shown.sweep->key;
-    }
-    ImGui::EndPopup();
-}
-
 // Marks the figure as out of date.
 void draw_badge(ImVec2 corner, ImVec2 size, const std::string& text) {
     const ImVec2 extent = ImGui::CalcTextSize(text.c_str());
@@ -137,10 +108,6 @@ Figure figure_as_drawn(const LabState& lab, const ShownFigure& shown, const std:
     Figure figure = with_present(*shown.figure, lab.parameters);
     figure.caption = found + figure.caption;
     return lab.hidden_variants.empty() ? figure : without_variants(figure, lab.hidden_variants);
-}
-
-std::string name_in(const std::string& panel, const ShownFigure& shown) {
-    return fmt::format("{} {} {}", panel, shown.sweep ? shown.sweep->key : "", shown.figure->id);
 }
 
 // Draws, at the right end of the title line, controls that only choose what is drawn, if there is a choice.
@@ -237,10 +204,10 @@ std::string help_of(const Figure& figure) {
     std::string text = figure.caption;
     if (!text.empty()) text += "\n\n";
     if (is_zoomable(figure))
-        text += "Wheel to zoom at the pointer, drag to pan, double click to show everything. ";
+        text += "Wheel or W and S to zoom, drag or A and D to pan, double click to show everything. ";
     return text +
-           "Hover to read values. Double click the title to fill the panel. Right click to save the "
-           "figure or copy its numbers.";
+           "Hover to read values. Double click the title to fill the panel. Right click, or Enter when it "
+           "has the focus, to save the figure or copy its numbers.";
 }
 
 // The caption if it is cut, and the terms of title, caption and legend.
@@ -284,6 +251,29 @@ void take_events(LabState& lab, const std::string& panel, const ShownFigure& sho
     if (events.fill) lab.filling = lab.filling.empty() ? name_in(panel, shown) : "";
 }
 
+// A figure takes the keyboard's focus as a whole, its plot does not: arrows move to the next figure. The
+// mouse has the plot.
+class FigureFocus {
+  public:
+    FigureFocus(ImVec2 corner, ImVec2 end) : id_(ImGui::GetID("focus")), place_(corner, end) {}
+
+    bool is_here() const {
+        return ImGui::GetFocusID() == id_ && ImGui::GetCurrentContext()->NavCursorVisible;
+    }
+    // Over the figure. True if a key asks for its menu.
+    bool draw() const {
+        const ImGuiContext& context = *ImGui::GetCurrentContext();
+        ImGui::ItemAdd(place_, id_);
+        ImGui::RenderNavCursor(place_, id_, ImGuiNavRenderCursorFlags_Compact, units(4));
+        return context.NavActivateId == id_ ||
+               (context.NavOpenContextMenuItemId == id_ && context.NavId == id_);
+    }
+
+  private:
+    ImGuiID id_;
+    ImRect place_;
+};
+
 }  // namespace
 
 std::optional<Frame> draw_shown_figure(LabState& lab, const std::string& panel, const ShownFigure& shown,
@@ -293,7 +283,10 @@ std::optional<Frame> draw_shown_figure(LabState& lab, const std::string& panel, 
     ImGui::PushID(shown.figure->id.c_str());
     ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize,
                         0);  // ImPlot would draw a frame around the whole figure
+    const ImVec2 end{corner.x + size.x, corner.y + size.y};
+    const FigureFocus focus(corner, end);
     DrawOptions options = options_for(lab, shown, size);
+    options.has_keys = focus.is_here();
     if (options.lit) lab.selected->in_occupancy = true;
     const float choosers = draw_choosers(lab, shown, corner, size.x);
     options.heading.reserved = choosers + draw_best_button(lab, shown, corner, size.x - choosers);
@@ -306,20 +299,18 @@ std::optional<Frame> draw_shown_figure(LabState& lab, const std::string& panel, 
     if (!shown.outdated.empty()) draw_badge(corner, size, "out of date: " + shown.outdated);
     take_events(lab, panel, shown, events);
     if (events.over_heading)
-        tooltip_in(corner, {corner.x + size.x, corner.y + size.y},
+        tooltip_in(corner, end,
                    heading_words(lab, *shown.figure, found + shown.figure->caption, events.caption_cut));
-    if (ImGui::IsRectVisible(corner, {corner.x + size.x, corner.y + size.y}) &&
-        !shown.figure->x.shared.empty())
+    if (ImGui::IsRectVisible(corner, end) && !shown.figure->x.shared.empty())
         lab.widest_plot = std::max(lab.widest_plot, static_cast<int>(size.x));
-    const ImVec2 end{corner.x + size.x, corner.y + size.y};
     const bool on_heading = ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(corner, end) &&
                             ImGui::IsMouseReleased(ImGuiMouseButton_Right);
     const ImVec2 dragged = ImGui::GetMouseDragDelta(ImGuiMouseButton_Right);
-    if ((events.context_menu || on_heading) && std::hypot(dragged.x, dragged.y) < units(4))
-        ImGui::OpenPopup("figure menu");
-    draw_menu(lab, shown);
+    const bool clicked = (events.context_menu || on_heading) && std::hypot(dragged.x, dragged.y) < units(4);
+    if (focus.draw() || clicked) ImGui::OpenPopup(figure_menu);
+    draw_figure_menu(lab, panel, shown);
     offer_help(shown.figure->title, help_of(*shown.figure),
-               ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(corner, end));
+               options.has_keys || (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(corner, end)));
     ImGui::PopID();
     ImGui::PopID();
     return events.plot;

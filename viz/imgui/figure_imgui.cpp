@@ -327,8 +327,8 @@ PlotEvents draw_plot(const Figure& figure, const Theme& theme, const DrawOptions
     if (hovered && !at_label && !ImGui::IsMouseDragging(ImGuiMouseButton_Left))
         draw_readout(outer, figure, {mouse.x, mouse.y}, options.describe_span,
                      target ? words_of(*target) : "");
-    if (zoomable && (hovered || axis_hovered))
-        range = moved_by_wheel(figure.x, plot, moved_by_keys(figure.x, range));
+    if (zoomable && (hovered || axis_hovered || options.has_keys)) range = moved_by_keys(figure.x, range);
+    if (zoomable && (hovered || axis_hovered)) range = moved_by_wheel(figure.x, plot, range);
     if (zoomable && !events.fit && range != layout.frame.x && range.low < range.high) events.visible = range;
     return events;
 }
@@ -364,7 +364,7 @@ PlotEvents draw_figure(const Figure& figure, const Theme& theme, const DrawOptio
         return events;
     }
     ImGui::PushID(figure.id.c_str());
-    // Tab moves between controls: a plot only takes keys when the mouse is over it.
+    // The figure as a whole takes the keyboard's focus.
     ImGui::PushItemFlag(ImGuiItemFlags_NoTabStop | ImGuiItemFlags_NoNav, true);
     ImGuiCanvas canvas(ImGui::GetWindowDrawList());
     ImGui::PushClipRect(at, {whole.right, whole.bottom}, true);

@@ -47,6 +47,7 @@ struct DrawOptions {
     };
     std::optional<Rows> lit;      // rows of bars, on a ground of their own
     bool scrolls_to_lit = false;  // the panel, in this frame
+    bool has_keys = false;        // the keyboard's focus: W, S, A and D zoom and pan
     HeadingOptions heading = {};
 };
 
