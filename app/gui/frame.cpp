@@ -5,13 +5,14 @@
 #include <implot.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
+#include "app/gui/actions.h"
 #include "app/gui/appearance.h"
 #include "app/gui/dock_layout.h"
 #include "app/gui/history.h"
 #include "app/gui/lab.h"
+#include "app/gui/palette.h"
 #include "app/gui/panels.h"
 #include "app/gui/sweeps.h"
 #include "app/gui/widgets.h"
@@ -19,50 +20,17 @@
 namespace sawtooth {
 namespace {
 
-bool pressed(ImGuiKeyChord chord) { return ImGui::Shortcut(chord, ImGuiInputFlags_RouteGlobal); }
-
-// Leaves one mode per press of Esc.
-void leave_last(LabState& lab) {
-    if (!lab.filling.empty())
-        lab.filling.clear();
-    else if (lab.measured)
-        lab.measured.reset();
-    else
-        lab.selected.reset();
+// In a panel that a key has brought to the front no item has the focus yet, and Dear ImGui would not find the
+// next one.
+void begin_tabbing() {
+    const ImGuiContext& context = *ImGui::GetCurrentContext();
+    if (context.NavWindow && context.NavId == 0 && ImGui::IsKeyPressed(ImGuiKey_Tab))
+        ImGui::NavInitWindow(context.NavWindow, true);
 }
 
-void take_shortcuts(LabState& lab) {
-    if (pressed(ImGuiKey_F5)) submit(lab);
-    if (pressed(ImGuiMod_Shift | ImGuiKey_F5)) stop(lab);
-    // Esc closes popups and ends typing first.
-    if (!ImGui::GetIO().WantTextInput && ImGui::IsKeyPressed(ImGuiKey_Escape) &&
-        !ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup))
-        leave_last(lab);
-    lab.wants_help = pressed(ImGuiKey_F1);
-    if (lab.wants_help) lab.help.reset();
-    if (pressed(ImGuiKey_F11)) lab.full_screen = !lab.full_screen;
-    if (pressed(ImGuiMod_Ctrl | ImGuiKey_O)) lab.show_open = true;
-    if (pressed(ImGuiMod_Ctrl | ImGuiKey_F)) lab.focuses_filter = true;
-    // A field that is typed into takes these keys itself.
-    if (pressed(ImGuiMod_Ctrl | ImGuiKey_Z)) undo(lab);
-    if (pressed(ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_Z) || pressed(ImGuiMod_Ctrl | ImGuiKey_Y))
-        redo(lab);
-    // For keyboards where plus needs Shift, and others.
-    const bool larger = pressed(ImGuiMod_Ctrl | ImGuiKey_Equal) ||
-                        pressed(ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_Equal) ||
-                        pressed(ImGuiMod_Ctrl | ImGuiKey_KeypadAdd);
-    const bool smaller =
-        pressed(ImGuiMod_Ctrl | ImGuiKey_Minus) || pressed(ImGuiMod_Ctrl | ImGuiKey_KeypadSubtract);
-    if (larger || smaller)
-        lab.settings.scale =
-            std::clamp(scale_of(lab) + (larger ? scale_step : -scale_step), smallest_scale, largest_scale);
-    if (pressed(ImGuiMod_Ctrl | ImGuiKey_0) || pressed(ImGuiMod_Ctrl | ImGuiKey_Keypad0))
-        lab.settings.scale = 1;
-}
-
-constexpr ImGuiWindowFlags fixed = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
-                                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoDocking |
-                                   ImGuiWindowFlags_NoBringToFrontOnFocus;
+constexpr ImGuiWindowFlags fixed =
+    ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
+    ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoFocusOnAppearing;
 
 // A row across the window.
 void draw_row(LabState& lab, const char* name, float top, float height, ImVec4 ground,
@@ -83,7 +51,7 @@ void draw_row(LabState& lab, const char* name, float top, float height, ImVec4 g
 // Coloured enough to be noticed, pale enough to read on.
 ImVec4 tinted_ground(ImVec4 colour) {
     constexpr float share = 0.16f;
-    return ImLerp(ImGui::GetStyleColorVec4(ImGuiCol_MenuBarBg), problem_colour(lab), share);
+    return ImLerp(ImGui::GetStyleColorVec4(ImGuiCol_MenuBarBg), colour, share);
 }
 
 // The space between the rows, where panels dock.
@@ -116,7 +84,7 @@ void draw_panel(LabState& lab, const Panel& panel, ImGuiWindowFlags flags) {
     const ImGuiWindow* const window = ImGui::FindWindowByName(panel.name);
     if (window && is_docked(*window)) flags |= ImGuiWindowFlags_NoBackground;
     if (ImGui::Begin(panel.name, nullptr, flags | ImGuiWindowFlags_NoCollapse)) panel.draw(lab);
-    offer_help(panel.name, panel.help, ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows));
+    offer_help(panel.name, panel.help, ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows), true);
     ImGui::End();
 }
 
@@ -146,15 +114,10 @@ Context::Context(LabState& lab) {
     ImPlot::CreateContext();
     ImGuiIO& io = ImGui::GetIO();
     io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard | ImGuiConfigFlags_DockingEnable;
-        if (lab.crash)
-            draw_row(lab, "crash", whole - bottom - failure - crash, crash,
-                     tinted_ground(ImGui::GetStyleColorVec4(ImGuiCol_CheckMark)), draw_crash_row);
     io.ConfigWindowsMoveFromTitleBarOnly = true;
     io.IniFilename = nullptr;  // settings.cpp saves the layout
     load_fonts(lab);
 }
-    draw_palette(lab);
-    draw_crash_dialog(lab);
 
 Context::~Context() {
     ImPlot::DestroyContext();
@@ -164,7 +127,8 @@ Context::~Context() {
 void draw_frame(LabState& lab, const std::string& only_panel) {
     ImGui::GetIO().UserData = &lab;  // offer_help finds it there
     begin_tooltips(lab);
-    take_shortcuts(lab);
+    take_keys(lab);
+    begin_tabbing();
     lab.cursor = std::move(lab.next_cursor);
     lab.next_cursor.clear();
     if (const Panel* panel = find_panel(only_panel)) {
@@ -182,10 +146,15 @@ void draw_frame(LabState& lab, const std::string& only_panel) {
         if (lab.failure)
             draw_row(lab, "failure", whole - bottom - failure, failure, tinted_ground(problem_colour(lab)),
                      draw_failure_row);
+        if (lab.crash)
+            draw_row(lab, "crash", whole - bottom - failure - crash, crash,
+                     tinted_ground(ImGui::GetStyleColorVec4(ImGuiCol_CheckMark)), draw_crash_row);
         draw_row(lab, "status bar", whole - bottom, bottom, bar, draw_status_bar);
     }
     if (const std::string removed = std::exchange(lab.removed_sweep, ""); !removed.empty())
         remove_sweep(lab, removed);
+    draw_palette(lab);
+    draw_crash_dialog(lab);
     draw_open_dialog(lab);
     draw_save_dialog(lab);
     draw_sweep_dialog(lab);

@@ -1,5 +1,8 @@
 #include <imgui.h>
 
+#include <algorithm>
+
+#include "app/gui/actions.h"
 #include "app/gui/appearance.h"
 #include "app/gui/lab_state.h"
 #include "app/gui/panels.h"
@@ -8,51 +11,85 @@ namespace sawtooth {
 namespace {
 
 constexpr const char* name = "help";
-constexpr const char* keys[][2] = {
-    {"F5, Shift+F5", "run, stop"},
-    {"Ctrl+F", "filter parameters"},
-    {"Ctrl+Z, Ctrl+Shift+Z", "undo, redo a change of the settings"},
-    {"Ctrl+O", "open inputs"},
-    {"Tab, arrow keys", "move between controls"},
-    {"Ctrl+Tab", "move between panels"},
-    {"Enter", "type a value"},
-    {"W A S D", "zoom and pan the plot under the mouse"},
-    {"Wheel, Shift+wheel", "zoom and pan likewise"},
-    {"Shift+drag", "measure a range of time over launches"},
-    {"Ctrl+plus, minus, 0", "text size"},
-    {"F11", "full screen"},
-    {"Esc", "close, clear a selection, back to all figures"},
-};
 
-void draw_keys() {
-    if (!ImGui::BeginTable("keys", 2, ImGuiTableFlags_SizingFixedFit)) return;
-    for (const auto& [key, meaning] : keys) {
-        ImGui::TableNextColumn();
-        ImGui::TextUnformatted(key);
-        ImGui::TableNextColumn();
-        ImGui::TextDisabled("%s", meaning);
+using Rows = std::vector<std::pair<std::string, std::string>>;
+
+// Those of Dear ImGui and of plots, which no action has.
+const Rows in_panels{{"Ctrl+Tab", "next panel"},
+                     {"Tab, arrow keys", "move between controls and figures"},
+                     {"Enter, Space", "type a value, press, open the menu of a figure"},
+                     {"Menu, Shift+F10", "menu of a control, a figure or a table"},
+                     {"W S, A D", "zoom, pan a figure with the focus or under the mouse"}};
+const Rows by_mouse{{"Wheel, Shift+wheel", "zoom, pan a plot"},
+                    {"Drag", "move a slider, pan a plot"},
+                    {"Ctrl+click", "type a value: 2k, 4*1024"},
+                    {"Click", "select a launch; set the parameters of a point or cell"},
+                    {"Shift+drag", "measure a range of time over launches"},
+                    {"Double click", "show all of a plot; on a title, fill the panel"},
+                    {"Right click", "menu of a control, a figure or a table"},
+                    {"Drop a file", "open it as inputs"}};
+
+Rows of_actions() {
+    Rows rows;
+    for (const Action& each : actions())
+        if (!each.keys.empty()) rows.emplace_back(keys_of(each), each.name);
+    return rows;
+}
+
+void draw_rows(const char* title, const Rows& rows) {
+    ImGui::PushFont(bold_font(), 0);
+    ImGui::TextUnformatted(title);
+    ImGui::PopFont();
+    float keys = 0;
+    for (const auto& [key, meaning] : rows) keys = std::max(keys, ImGui::CalcTextSize(key.c_str()).x);
+    const float left = ImGui::GetCursorPosX();
+    for (const auto& [key, meaning] : rows) {
+        ImGui::TextUnformatted(key.c_str());
+        ImGui::SameLine();
+        ImGui::SetCursorPosX(left + keys + units(16));
+        ImGui::TextDisabled("%s", meaning.c_str());
     }
-    ImGui::EndTable();
+    ImGui::Spacing();
+}
+
+// In two columns if there is room.
+void draw_shortcuts(float room) {
+    ImGui::BeginGroup();
+    draw_rows("Everywhere", of_actions());
+    ImGui::EndGroup();
+    if (room > units(860)) ImGui::SameLine(0, units(40));
+    ImGui::BeginGroup();
+    draw_rows("In panels", in_panels);
+    draw_rows("Mouse", by_mouse);
+    ImGui::EndGroup();
 }
 
 }  // namespace
 
 void draw_help(LabState& lab) {
     if (lab.wants_help) {
-        if (!lab.help) lab.help = Help{"Sawtooth", "Press F1 over a control, a figure or a panel."};
+        if (!lab.help) lab.help = Help{"", "", true};
         ImGui::OpenPopup(name);
     }
+    const ImGuiViewport& window = *ImGui::GetMainViewport();
+    if (lab.help && lab.help->lists_shortcuts)
+        ImGui::SetNextWindowPos(window.GetCenter(), ImGuiCond_Appearing, {0.5f, 0.5f});
+    const ImVec2 room = window.WorkSize;
+    ImGui::SetNextWindowSizeConstraints({0, 0}, {room.x * 0.95f, room.y * 0.95f});
     if (!ImGui::BeginPopup(name)) return;
-    ImGui::PushTextWrapPos(units(400));
-    if (!lab.help->title.empty()) {
+    const Help& help = *lab.help;
+    ImGui::PushTextWrapPos(units(help.lists_shortcuts ? 640 : 400));
+    if (!help.title.empty()) {
         ImGui::PushFont(bold_font(), 0);
-        ImGui::TextUnformatted(lab.help->title.c_str());
+        ImGui::TextUnformatted(help.title.c_str());
         ImGui::PopFont();
     }
-    ImGui::TextUnformatted(lab.help->text.c_str());
+    if (!help.text.empty()) ImGui::TextUnformatted(help.text.c_str());
+    if (!help.lists_shortcuts)
+        ImGui::TextDisabled("F1 beside controls and figures: all shortcuts. %s: all actions.",
+                            keys_of(action("All actions")).c_str());
     ImGui::PopTextWrapPos();
-    ImGui::Separator();
-    draw_keys();
+    if (help.lists_shortcuts) draw_shortcuts(room.x);
     ImGui::EndPopup();
 }
 

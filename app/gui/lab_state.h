@@ -127,7 +127,6 @@ struct Opening {
     std::jthread reading;  // stops when the opening is given up
 };
 
-// A figure being saved.
 // The folder shown in the Open dialog, as it was when it was read.
 struct FolderListing {
     struct Entry {
@@ -139,6 +138,7 @@ struct FolderListing {
     double at = 0;  // on the clock of LabState::now
 };
 
+// A figure being saved.
 struct Saving {
     enum class Format { png, svg, csv };
     enum class Step { asking, drawing, writing, saved };  // drawing: a PNG, after this frame
@@ -245,6 +245,7 @@ struct LabState {
     Arrays given;
     std::map<std::string, std::string> fixed;  // parameter: name of the array
     std::optional<Opening> opening;
+    std::vector<Opening> given_up;  // of families left since: they end soon, and nobody waits for them
     std::string open_problem;
 
     // Answers of the engine.
@@ -261,7 +262,6 @@ struct LabState {
     Checking checking;
     std::optional<Failure> failure;
     std::vector<std::string> seen_notes;
-    std::vector<Opening> given_up;  // of families left since: they end soon, and nobody waits for them
     std::deque<LogLine> log;
     std::shared_ptr<LogFile> log_file;  // null: the Log is not kept
 
@@ -345,7 +345,7 @@ struct LabState {
     bool focuses_filter = false;
     std::optional<Typing> typing;
     std::string open_path;
+    std::optional<FolderListing> listing;
 };
 
 }  // namespace sawtooth
-    std::optional<FolderListing> listing;

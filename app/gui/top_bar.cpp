@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
+#include "app/gui/actions.h"
 #include "app/gui/appearance.h"
 #include "app/gui/backends.h"
 #include "app/gui/checking.h"
 #include "app/gui/dock_layout.h"
-#include "app/gui/history.h"
 #include "app/gui/lab.h"
 #include "app/gui/panels.h"
 #include "app/gui/sweeps.h"
@@ -18,7 +18,6 @@ namespace {
 
 // Units; in narrower bars words, then key names, are omitted.
 constexpr float fair = 800, roomy = 1000, very_roomy = 1240;
-constexpr const char* layout_sentence = "Restores the default layout of the panels.";
 
 void draw_family_chooser(LabState& lab, float width) {
     ImGui::SetNextItemWidth(width);
@@ -66,11 +65,11 @@ void draw_run_buttons(LabState& lab, bool keys) {
         "against "
         "their definitions. Takes seconds to minutes; the panel Check shows what it finds.");
     ImGui::SameLine();
-    const bool busy = lab.pending.ticket || sweeps_run(lab) || lab.checking.ticket;
-    ImGui::BeginDisabled(!busy);
+    const std::string reason = reason_against(lab, action("Stop"));
+    ImGui::BeginDisabled(!reason.empty());
     if (ImGui::Button(keys ? "Stop  Shift+F5###stop" : "Stop###stop")) stop(lab);
     ImGui::EndDisabled();
-    tooltip(busy ? "Stops the run, the background sweeps and the check (Shift+F5)." : "Nothing is running.");
+    tooltip(reason.empty() ? "Stops the run, the background sweeps and the check (Shift+F5)." : reason);
 }
 
 struct SweepProgress {
@@ -151,38 +150,25 @@ void draw_progress(LabState& lab, float width) {
     draw_bar(share, progress.words, width - button - units(8));
 }
 
-// The entry "Undo chunk  Ctrl+Z"; greyed without a step.
-bool step_entry(const std::string& verb, const std::string& words, const char* keys) {
-    const std::string label = fmt::format("{}{}{}###{}", verb, words.empty() ? "" : " ", words, verb);
-    const bool chosen = ImGui::MenuItem(label.c_str(), keys, false, !words.empty());
-    tooltip(words.empty() ? "Nothing changed yet."
-                          : "Every change of parameters, variants, backend, inputs or family is a step.");
-    return chosen;
-}
-
 void draw_menu(LabState& lab) {
     if (ImGui::Button("Menu")) ImGui::OpenPopup("menu");
     ImGui::SetNextWindowPos({ImGui::GetItemRectMax().x, ImGui::GetItemRectMax().y + units(4)},
                             ImGuiCond_Always, {1, 0});
     if (!ImGui::BeginPopup("menu")) return;
+    draw_entry(lab, action("All actions"));
     ImGui::SeparatorText("Settings");
-    if (step_entry("Undo", words_of_undo(lab), "Ctrl+Z")) undo(lab);
-    if (step_entry("Redo", words_of_redo(lab), "Ctrl+Shift+Z")) redo(lab);
+    draw_entry(lab, action("Undo"));
+    draw_entry(lab, action("Redo"));
     ImGui::SeparatorText("Theme");
-    const auto theme = [&](const char* name, ThemeChoice choice) {
-        if (ImGui::MenuItem(name, nullptr, lab.settings.theme == choice)) lab.settings.theme = choice;
-    };
-    theme("System", ThemeChoice::system);
-    theme("Dark", ThemeChoice::dark);
-    theme("Light", ThemeChoice::light);
-    ImGui::SeparatorText("Scale (Ctrl+plus, Ctrl+minus, Ctrl+0)");
-    for (double scale = smallest_scale; scale <= largest_scale; scale += scale_step)
-        if (ImGui::MenuItem(fmt::format("{:.0f} %", scale * 100).c_str(), nullptr, scale_of(lab) == scale))
-            lab.settings.scale = scale;
+    for (const Action& each : theme_choices()) draw_entry(lab, each);
+    ImGui::SeparatorText(
+        fmt::format("Scale ({}, {})", keys_of(action("Larger")), keys_of(action("Smaller"))).c_str());
+    draw_entry(lab, action("Scale of the monitor"));
+    for (const Action& each : scale_choices(lab)) draw_entry(lab, each);
     ImGui::SeparatorText("Window");
-    if (ImGui::MenuItem("Full screen", "F11", lab.full_screen)) lab.full_screen = !lab.full_screen;
-    if (ImGui::MenuItem("Reset layout")) lab.rebuild_layout = true;
-    tooltip(layout_sentence);
+    draw_entry(lab, action("Full screen"));
+    draw_entry(lab, action("Reset layout"));
+    draw_entry(lab, action("Shortcuts"));
     ImGui::EndPopup();
 }
 
@@ -234,8 +220,8 @@ void draw_top_bar(LabState& lab) {
     tooltip("Opens an .npz file as inputs (Ctrl+O). You can also drop the file on the window.");
     ImGui::SameLine();
     if (words) {
-        if (ImGui::Button("Reset layout")) lab.rebuild_layout = true;
-        tooltip(layout_sentence);
+        if (ImGui::Button("Reset layout")) perform(lab, action("Reset layout"));
+        tooltip(action("Reset layout").meaning);
         ImGui::SameLine();
     }
     draw_menu(lab);

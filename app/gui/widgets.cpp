@@ -96,10 +96,10 @@ void copy_text(LabState& lab, const std::string& text, const std::string& what) 
     note(lab, LogLine::Kind::note, "Copied " + what + ".");
 }
 
-void offer_help(std::string_view title, std::string_view text, bool here) {
+void offer_help(std::string_view title, std::string_view text, bool here, bool lists_shortcuts) {
     LabState& lab = lab_of_frame();
     if (lab.wants_help && !lab.help && here && !text.empty())
-        lab.help = Help{std::string(title), std::string(text)};
+        lab.help = Help{std::string(title), std::string(text), lists_shortcuts};
 }
 
 void tooltip(std::string_view text) {

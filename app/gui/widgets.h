@@ -26,7 +26,8 @@ void begin_tooltips(LabState& lab);
 void end_tooltips(LabState& lab);
 
 // The same for F1, if the mouse or the keyboard focus is `here`; the first call in a frame is the innermost.
-void offer_help(std::string_view title, std::string_view text, bool here);
+// The list of shortcuts follows where there is no item.
+void offer_help(std::string_view title, std::string_view text, bool here, bool lists_shortcuts = false);
 
 // One line with an ellipsis if it does not fit; the tooltip then has the whole text.
 void elided_text(std::string_view text, float width);
