@@ -150,7 +150,7 @@ def calls_of_the_system(kept, measuring):
                 again = 5 * measuring if function in ("open", "malloc") else 0  # the kept limits could not be read
                 for number in spread(count, max(2, round(MOST * share))):
                     tries += 1
-                    pool.submit(try_call, kept, command, function, number, 2 * usual + 2 + again)
+                    pool.submit(try_call, kept, command, function, number, 2 * usual + 5 + again)
             while pool._work_queue.qsize():  # so that the time is that of the command
                 time.sleep(0.05)
             print(f"{command}: {tries} calls, {time.monotonic() - start:.0f} s", flush=True)
