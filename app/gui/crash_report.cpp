@@ -13,6 +13,7 @@
 #include <filesystem>
 
 #include "app/engine/files.h"
+#include "app/engine/identity.h"
 #include "app/gui/lab.h"
 
 namespace sawtooth {
@@ -108,7 +109,7 @@ std::optional<fs::path> mark_offered(const fs::path& report) {
 
 CrashWatch::CrashWatch(const std::string& directory, const std::string& log_path) : stack_(1 << 16) {
     const std::string path = (fs::path(directory) / fmt::format("{}{}.txt", new_report, ::getpid())).string();
-    const std::string about = fmt::format("Sawtooth {}\nlog: {}\n", SAWTOOTH_VERSION, log_path);
+    const std::string about = fmt::format("Sawtooth {}\nlog: {}\n", build_identity(), log_path);
     if (path.size() >= sizeof report_path || about.size() >= sizeof about_program) return;
     std::strcpy(report_path, path.c_str());
     std::strcpy(about_program, about.c_str());

@@ -264,7 +264,7 @@ class FigureFocus {
     bool draw() const {
         const ImGuiContext& context = *ImGui::GetCurrentContext();
         ImGui::ItemAdd(place_, id_);
-        ImGui::RenderNavCursor(place_, id_, ImGuiNavRenderCursorFlags_Compact, units(4));
+        ImGui::RenderNavCursor(place_, id_, ImGuiNavRenderCursorFlags_None, units(4));
         return context.NavActivateId == id_ ||
                (context.NavOpenContextMenuItemId == id_ && context.NavId == id_);
     }

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "app/engine/descriptor.h"
+#include "app/engine/identity.h"
 #include "app/gui/lab.h"
 
 namespace sawtooth {
@@ -92,7 +93,7 @@ std::optional<Error> LogFile::write() {
 
 void keep_log(LabState& lab, const std::string& directory) {
     lab.log_file = std::make_shared<LogFile>((std::filesystem::path(directory) / "log.txt").string());
-    lab.log_file->add(lab, {"", LogLine::Kind::note, "started Sawtooth " SAWTOOTH_VERSION});
+    lab.log_file->add(lab, {"", LogLine::Kind::note, std::string("started Sawtooth ") + build_identity()});
     const std::deque<LogLine> so_far = lab.log;
     for (const LogLine& line : so_far) lab.log_file->add(lab, line);
 }
