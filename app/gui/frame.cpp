@@ -28,13 +28,13 @@ void begin_tabbing() {
         ImGui::NavInitWindow(context.NavWindow, true);
 }
 
-constexpr ImGuiWindowFlags fixed =
-    ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
-    ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoFocusOnAppearing;
+constexpr ImGuiWindowFlags fixed = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoDocking |
+                                   ImGuiWindowFlags_NoBringToFrontOnFocus;
 
 // A row across the window.
 void draw_row(LabState& lab, const char* name, float top, float height, ImVec4 ground,
-              void (*draw)(LabState&)) {
+              void (*draw)(LabState&), ImGuiWindowFlags more = 0) {
     const ImGuiViewport& viewport = *ImGui::GetMainViewport();
     ImGui::SetNextWindowPos({viewport.WorkPos.x, viewport.WorkPos.y + top});
     ImGui::SetNextWindowSize({viewport.WorkSize.x, height});
@@ -42,7 +42,7 @@ void draw_row(LabState& lab, const char* name, float top, float height, ImVec4 g
     ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {units(12), units(4)});
     ImGui::PushStyleColor(ImGuiCol_WindowBg, ground);
-    if (ImGui::Begin(name, nullptr, fixed | ImGuiWindowFlags_NoScrollWithMouse)) draw(lab);
+    if (ImGui::Begin(name, nullptr, fixed | ImGuiWindowFlags_NoScrollWithMouse | more)) draw(lab);
     ImGui::End();
     ImGui::PopStyleColor();
     ImGui::PopStyleVar(3);
@@ -148,7 +148,8 @@ void draw_frame(LabState& lab, const std::string& only_panel) {
                      draw_failure_row);
         if (lab.crash)
             draw_row(lab, "crash", whole - bottom - failure - crash, crash,
-                     tinted_ground(ImGui::GetStyleColorVec4(ImGuiCol_CheckMark)), draw_crash_row);
+                     tinted_ground(ImGui::GetStyleColorVec4(ImGuiCol_CheckMark)), draw_crash_row,
+                     ImGuiWindowFlags_NoFocusOnAppearing);
         draw_row(lab, "status bar", whole - bottom, bottom, bar, draw_status_bar);
     }
     if (const std::string removed = std::exchange(lab.removed_sweep, ""); !removed.empty())
