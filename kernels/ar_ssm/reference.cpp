@@ -247,9 +247,10 @@ class Definition {
     }
 
     Forward<Real> run_forward(int64_t sequence) const {
-        Forward<Real> f{.x = tokens("x", sequence),
-                        .hidden = {sizes_.length, sizes_.hidden},
-                        .y = {sizes_.length, sizes_.width}};
+        Forward<Real> f;
+        f.x = tokens("x", sequence);
+        f.hidden = {sizes_.length, sizes_.hidden};
+        f.y = {sizes_.length, sizes_.width};
         Forward<double> exact;
         if (exact_) exact = exact_->run_forward(sequence);
         Matrix<Real> u, c_rev;
