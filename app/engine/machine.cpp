@@ -37,7 +37,7 @@ Outcome<cuda::Device*> Gpus::theory(const std::string& architecture, const std::
 }
 
 Gpus::~Gpus() {
-    if (opened_ && opened_->timer->abandoned()) static_cast<void>(opened_.release());
+    if (opened_ && opened_->timer->abandoned()) leave_open();
 }
 
 std::optional<Error> gpu_problem() {

@@ -140,6 +140,10 @@ Runner::Runner(std::string cache_directory, Counts counts)
       gpus_(cache_directory_),
       kept_(std::make_shared<Kept>()) {}
 
+Runner::~Runner() {
+    if (deaf_) gpus_.leave_open();
+}
+
 cpu::Pool& Runner::pool(int threads) {
     const int wanted =
         threads > 0 ? threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));

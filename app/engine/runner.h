@@ -40,8 +40,10 @@ class Runner {
   public:
     // The cache directory "" is $XDG_CACHE_HOME/sawtooth.
     explicit Runner(std::string cache_directory, Counts counts = Counts::everything);
+    ~Runner();
 
-    // For runs that are deaf to their stop; without it they go on until what hangs returns.
+    // For runs that are deaf to their stop; without it they go on until what hangs returns. Then GPUs are
+    // left for the system to close when the program ends, as closing one may hang too.
     void on_deaf(OnDeaf deaf) { deaf_ = std::move(deaf); }
 
     // Errors: usage (the request or its file), failure (memory, time limit, overflow), cancelled.
