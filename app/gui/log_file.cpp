@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "app/engine/descriptor.h"
+#include "app/engine/files.h"
 #include "app/engine/identity.h"
 #include "app/gui/lab.h"
 
@@ -55,13 +56,8 @@ std::optional<Error> append_to_log(const std::string& path, const std::string& f
         file = open_log(path);
         if (!file) return failure();
     }
-    for (std::string_view rest = text; !rest.empty();) {
-        const ssize_t count = ::write(file.number(), rest.data(), rest.size());
-        if (count < 0 && errno == EINTR) continue;
-        if (count <= 0) return failure();
-        rest.remove_prefix(static_cast<size_t>(count));
-    }
-    return {};
+    errno = write_all(file.number(), text);
+    return errno == 0 ? std::nullopt : std::optional(failure());
 }
 
 void LogFile::add(LabState& lab, const LogLine& line) {
