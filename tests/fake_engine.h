@@ -162,7 +162,7 @@ inline LabState lab_with(FakeEngine& engine) {
     options.request.family = "scan";
     options.request.time_limit_seconds = 10;
     LabState lab = std::move(*open_lab(options, engine.calls()));
-    lab.search->found.wait();
+    lab.search->result.wait();
     update(lab, lab.now);
     return lab;
 }

@@ -164,7 +164,7 @@ TEST_CASE("sizes of a file also limit the sliders", "[gui]") {
     REQUIRE_FALSE(write_npz(folder.file("in.npz"), {Array::zeros("k", Dtype::f32, {2, 40, 4})}));
     MemoryLab at;
     open_file(at.lab, folder.file("in.npz"));
-    at.lab.opening->file.wait();
+    at.lab.opening->file.result.wait();
     update(at.lab, at.lab.now + 0.01);
     at.finish();
     CHECK(last_value(at.lab, row(at.lab, "chunk")) == 40);

@@ -102,7 +102,7 @@ TEST_CASE("the last backend is chosen at the start if it is available, otherwise
         lab.wants_kept_backend = true;
         std::promise<Devices> found;
         found.set_value(engine.devices);
-        lab.search = DeviceSearch{found.get_future(), {}};
+        lab.search = Background<Devices>{found.get_future(), {}};
         update(lab, lab.now + 0.01);
         return std::pair{engine.requests.back().backend, lab.log.empty() ? "" : lab.log.back().text};
     };

@@ -326,7 +326,7 @@ TEST_CASE("a file fixes the sizes of its arrays until it is closed", "[gui]") {
     LabState lab = lab_with(engine);
     set_parameter(lab, row(lab, "length"), int64_t{512});
     open_file(lab, folder.file("in.npz"));
-    lab.opening->file.wait();
+    lab.opening->file.result.wait();
     update(lab, 0.1);
     REQUIRE_FALSE(lab.problem);
     CHECK(engine.requests.back().input == folder.file("in.npz"));
@@ -347,7 +347,7 @@ TEST_CASE("a second file is not opened while the first is being read, and the Lo
     open_file(lab, folder.file("second.npz"));
     CHECK(lab.opening->path == folder.file("first.npz"));
     CHECK(lab.log.back().text.find("still reading") != std::string::npos);
-    lab.opening->file.wait();
+    lab.opening->file.result.wait();
     update(lab, 0.1);
     CHECK(engine.requests.back().input == folder.file("first.npz"));
 }
@@ -368,7 +368,7 @@ TEST_CASE("a file that is still read when its family is left is opened when the 
     CHECK(engine.requests.back().input.empty());
     choose_family(lab, scan);
     REQUIRE(lab.opening);
-    lab.opening->file.wait();
+    lab.opening->file.result.wait();
     update(lab, lab.now + 0.01);
     CHECK(engine.requests.back().input == folder.file("in.npz"));
     CHECK(shown_value(lab, row(lab, "length")) == Value(int64_t{40}));
@@ -382,7 +382,7 @@ TEST_CASE("a file that cannot be read changes nothing and says why", "[gui]") {
     const Request before = lab.request;
     for (const char* name : {"bad.npz", "absent.npz"}) {
         open_file(lab, folder.file(name));
-        lab.opening->file.wait();
+        lab.opening->file.result.wait();
         update(lab, 0.1);
         CHECK(lab.open_problem.find(name) != std::string::npos);
         CHECK(lab.log.back().kind == LogLine::Kind::problem);

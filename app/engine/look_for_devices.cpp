@@ -15,7 +15,7 @@ Devices look_for_devices(const std::string& cache_directory, bool tries_counters
     if (found) return std::move(*found);
     Devices devices;
     devices.cpu = find_cpu();
-    devices.gpu_reason = devices.counters_reason = found.error().text + "; check the driver with nvidia-smi";
+    devices.gpu_reason = devices.counters_reason = found.error().text;
     return devices;
 }
 

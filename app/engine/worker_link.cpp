@@ -473,7 +473,8 @@ Outcome<Devices> WorkerLink::devices(bool tries_counters, double seconds, std::s
     if (auto error = job.prepare()) return *error;
     job.give(DevicesJob{job.number, tries_counters});
     auto answer = job.answer();
-    if (!answer) return answer.error();
+    if (!answer)
+        return Error{answer.error().kind, answer.error().text + "; check the driver with nvidia-smi"};
     if (const auto* failed = std::get_if<Failed>(&*answer)) return job.failure(*failed);
     auto* found = std::get_if<DevicesFound>(&*answer);
     if (!found) return job.garbled("no devices");

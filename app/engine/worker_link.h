@@ -61,8 +61,8 @@ class WorkerLink {
     // The last result with its arrays. Failure: its worker is gone, or out of memory.
     Outcome<std::shared_ptr<const Result>> fetch_arrays(const Result& result, std::stop_token stop);
 
-    // The devices of the machine, within the seconds. Failure: no worker could be started, or its driver
-    // hangs.
+    // The devices of this machine. Failure: no worker could be started, or it did not find them within so
+    // many seconds, as with a driver that hangs.
     Outcome<Devices> devices(bool tries_counters, double seconds, std::stop_token stop);
 
     // Starts a worker for jobs like this one if the last was stopped, without waiting for it.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "app/engine/configure.h"
@@ -103,9 +102,8 @@ void choose_backend(LabState& lab, BackendChoice backend, int device) {
 }
 
 void take_devices(LabState& lab) {
-    using namespace std::chrono_literals;
-    if (!lab.search || lab.search->found.wait_for(0s) != std::future_status::ready) return;
-    lab.devices = lab.search->found.get();
+    if (!lab.search || !lab.search->is_ready()) return;
+    lab.devices = lab.search->result.get();
     lab.search.reset();
     const BackendChoice kept = lab.settings.backend;
     if (!std::exchange(lab.wants_kept_backend, false) || kept == BackendChoice::cpu) return;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <utility>
 
 #include "app/engine/configure.h"
@@ -54,20 +53,15 @@ void open_file(LabState& lab, const std::string& path) {
     lab.open_problem.clear();
     Request request = lab.request;
     request.input = path;
-    std::packaged_task<Outcome<InputFile>(std::stop_token)> read(
+    auto file = in_background<Outcome<InputFile>>(
         [family = lab.family, request](std::stop_token stop) {
             return guarded([&] { return read_input(*family, request, stop); });
-        });
-    auto file = read.get_future();
-    const auto run = [wake = lab.engine.wake](std::stop_token stop, auto task) {
-        task(std::move(stop));
-        if (wake) wake();
-    };
-    const auto problem = guarded([&]() -> std::optional<Error> {
-        lab.opening = Opening{path, std::move(file), std::jthread(run, std::move(read))};
-        return {};
-    });
-    if (problem) note(lab, LogLine::Kind::problem, problem->text);  // no more threads
+        },
+        lab.engine.wake);
+    if (file)
+        lab.opening = Opening{path, std::move(*file)};
+    else
+        note(lab, LogLine::Kind::problem, file.error().text);
 }
 
 void close_file(LabState& lab) {
@@ -81,7 +75,7 @@ void close_file(LabState& lab) {
 
 void give_up_opening(LabState& lab) {
     if (!lab.opening) return;
-    lab.opening->reading.request_stop();
+    lab.opening->file.thread.request_stop();
     lab.request.input = lab.opening->path;
     note(lab, LogLine::Kind::note,
          fmt::format("stopped reading {}; it is opened when {} is shown again", lab.opening->path,
@@ -91,12 +85,10 @@ void give_up_opening(LabState& lab) {
 }
 
 void take_opened(LabState& lab) {
-    using namespace std::chrono_literals;
-    std::erase_if(lab.given_up,
-                  [](const Opening& each) { return each.file.wait_for(0s) == std::future_status::ready; });
-    if (!lab.opening || lab.opening->file.wait_for(0s) != std::future_status::ready) return;
+    std::erase_if(lab.given_up, [](const Opening& each) { return each.file.is_ready(); });
+    if (!lab.opening || !lab.opening->file.is_ready()) return;
     const std::string path = lab.opening->path;
-    Outcome<InputFile> file = lab.opening->file.get();
+    Outcome<InputFile> file = lab.opening->file.result.get();
     lab.opening.reset();
     std::optional<Error> problem;
     if (file) {

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <ctime>
 
-#include "app/engine/guarded.h"
 #include "app/engine/look_for_devices.h"
 #include "app/engine/tables.h"
 #include "app/gui/backends.h"
@@ -192,9 +191,9 @@ void changed(LabState& lab, const Parameter& row, const Request& before) {
 }
 
 void take_theme(LabState& lab) {
-    using namespace std::chrono_literals;
-    if (!lab.asking_theme.valid() || lab.asking_theme.wait_for(0s) != std::future_status::ready) return;
-    lab.system_dark = system_prefers_dark(lab.asking_theme.get());
+    if (!lab.asking_theme || !lab.asking_theme->is_ready()) return;
+    lab.system_dark = system_prefers_dark(lab.asking_theme->result.get());
+    lab.asking_theme.reset();
 }
 
 void run_if_live(LabState& lab) {
@@ -240,17 +239,9 @@ Outcome<LabState> open_lab(const WindowOptions& options, EngineCalls engine) {
     if (!lab.request.input.empty()) {
         if (auto problem = use_input_file(lab)) return *problem;
     }
-    std::packaged_task<Devices(std::stop_token)> find(lab.engine.devices);
-    auto found = find.get_future();
-    const auto search = [wake = lab.engine.wake](std::stop_token stop, auto task) {
-        task(std::move(stop));
-        if (wake) wake();
-    };
-    const auto problem = guarded([&]() -> std::optional<Error> {
-        lab.search = DeviceSearch{std::move(found), std::jthread(search, std::move(find))};
-        return {};
-    });
-    if (problem) return *problem;  // no more threads
+    auto search = in_background(lab.engine.devices, lab.engine.wake);
+    if (!search) return search.error();
+    lab.search = std::move(*search);
     submit(lab);
     return lab;
 }

@@ -3,18 +3,17 @@
 #include <array>
 #include <deque>
 #include <functional>
-#include <future>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "app/engine/devices.h"
 #include "app/engine/engine.h"
 #include "app/engine/npz.h"
+#include "app/gui/background.h"
 #include "app/gui/file_writer.h"
 #include "kernels/core/family.h"
 #include "kernels/core/table.h"
@@ -72,8 +71,8 @@ struct BackgroundSweep {
     Parameters best = {};    // of the fastest right result, once it is complete
     std::string best_words;  // "fused: chunk 64, 12.3 us …"
 
-    // Whether the settings give the same numbers as those that were asked for: compared once for each,
-    // because every cell is, and figures ask in every frame.
+    // Whether the sweep would give the same numbers with other settings. Kept, because every cell is
+    // compared and figures ask in every frame.
     struct Compared {
         Request asked, now;
         Backend backend = Backend::cpu;
@@ -114,17 +113,9 @@ struct LogLine {
     std::string text;
 };
 
-// The search for devices, which ends with it.
-struct DeviceSearch {
-    std::future<Devices> found;
-    std::jthread thread;
-};
-
-// A file that is being read, for the family that was shown then.
 struct Opening {
     std::string path;
-    std::future<Outcome<InputFile>> file;
-    std::jthread reading;  // stops when the opening is given up
+    Background<Outcome<InputFile>> file;
 };
 
 // The folder shown in the Open dialog, as it was when it was read.
@@ -238,7 +229,7 @@ struct LabState {
     // Available devices: absent until `search` has found them. Then the saved backend is chosen, unless
     // another one was chosen before.
     std::optional<Devices> devices;
-    std::optional<DeviceSearch> search;
+    std::optional<Background<Devices>> search;
     bool wants_kept_backend = false;
 
     // The arrays of the input file, without their data, and the parameters fixed by them.
@@ -308,7 +299,7 @@ struct LabState {
     Monitor monitor;
     // The desktop's theme: read from files at first, then as its portal answers.
     std::optional<bool> system_dark;
-    std::future<std::optional<int>> asking_theme;
+    std::optional<Background<std::optional<int>>> asking_theme;
     bool dark = true;            // the theme in effect
     bool rebuild_layout = true;  // as it is by default
     // The default layout is built anew when size or scale change.

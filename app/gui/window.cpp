@@ -9,9 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
-#include <future>
 #include <memory>
-#include <system_error>
 #include <utility>
 
 #include "app/engine/files.h"
@@ -205,17 +203,10 @@ class ThemeFollower {
         const bool focused = glfwGetWindowAttrib(window, GLFW_FOCUSED);
         const bool asks = !has_asked_ || (focused && !was_focused_);
         was_focused_ = focused;
-        if (!asks || lab.asking_theme.valid()) return;
+        if (!asks || lab.asking_theme) return;
         has_asked_ = true;
-        const auto ask = [wake] {
-            const std::optional<int> answer = ask_portal();
-            wake();
-            return answer;
-        };
-        try {
-            lab.asking_theme = std::async(std::launch::async, ask);
-        } catch (const std::system_error&) {  // no more threads: the theme stays
-        }
+        auto asking = in_background<std::optional<int>>([](std::stop_token) { return ask_portal(); }, wake);
+        if (asking) lab.asking_theme = std::move(*asking);  // otherwise the theme stays
     }
 
   private:
