@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/engine/engine.h"
+#include "app/engine/result_figures.h"
 #include "app/engine/runner.h"
 #include "kernels/attention/family.h"
 #include "kernels/attention/figures/common.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/engine/engine.h"
+#include "app/engine/result_figures.h"
 #include "app/engine/runner.h"
 #include "kernels/btp/family.h"
 #include "kernels/btp/figures/common.h"

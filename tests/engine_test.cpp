@@ -12,6 +12,7 @@
 #include "app/engine/guarded.h"
 #include "app/engine/memory.h"
 #include "app/engine/npz.h"
+#include "app/engine/result_figures.h"
 #include "app/engine/runner.h"
 #include "tests/catch.h"
 #include "tests/cuda_devices.h"

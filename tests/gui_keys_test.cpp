@@ -37,21 +37,14 @@ TEST_CASE("F1 explains the control, figure or panel under the mouse; Esc closes 
     LabState lab = lab_with(engine);
     User user(lab);
     finish_run(engine, user);
-    const auto help_at = [&](auto&& place_mouse) {
-        user.play([&](ImGuiTestContext* ctx) {
-            place_mouse(ctx);
-            ctx->KeyPress(ImGuiKey_F1);
-            CHECK(ctx->UiContext->OpenPopupStack.Size == 1);
-            ctx->KeyPress(ImGuiKey_Escape);
-            CHECK(ctx->UiContext->OpenPopupStack.Size == 0);
-        });
-        REQUIRE(lab.help);
-        return lab.help->title + "\n" + lab.help->text;
+    const auto words_at = [&](const std::function<void(ImGuiTestContext*)>& place_mouse) {
+        const Help help = help_at(lab, user, place_mouse);
+        return help.title + "\n" + help.text;
     };
     const auto has = [](const std::string& text, const std::string& part) {
         return text.find(part) != std::string::npos;
     };
-    CHECK(has(help_at([](ImGuiTestContext* ctx) { ctx->MouseMove("//Parameters/length/##control"); }),
+    CHECK(has(words_at([](ImGuiTestContext* ctx) { ctx->MouseMove("//Parameters/length/##control"); }),
               row(lab, "length").meaning));
     const auto over = [](const char* panel) {
         return [panel](ImGuiTestContext* ctx) {
@@ -59,8 +52,8 @@ TEST_CASE("F1 explains the control, figure or panel under the mouse; Esc closes 
             ctx->MouseMoveToPos(ctx->GetWindowByRef(panel)->Rect().GetCenter());
         };
     };
-    CHECK(has(help_at(over("//Outputs")), "of the result"));
-    CHECK(has(help_at(over("//Log")), "Log\n"));
+    CHECK(has(words_at(over("//Outputs")), "of the result"));
+    CHECK(has(words_at(over("//Log")), "Log\n"));
 }
 
 TEST_CASE("Ctrl+Z takes back a drag of a slider in one step, Ctrl+Shift+Z and Ctrl+Y repeat it",

@@ -6,6 +6,7 @@
 #include "app/engine/checked.h"
 #include "app/engine/json.h"
 #include "app/engine/messages.h"
+#include "app/engine/result_figures.h"
 #include "app/engine/tables.h"
 #include "tests/hostile_values.h"
 #include "tests/temporary_folder.h"

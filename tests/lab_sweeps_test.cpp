@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "app/engine/result_figures.h"
 #include "app/engine/tables.h"
 #include "app/gui/figure_view.h"
 #include "app/gui/lab.h"

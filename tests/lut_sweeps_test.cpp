@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "app/engine/engine.h"
+#include "app/engine/result_figures.h"
 #include "app/engine/runner.h"
 #include "kernels/lut/family.h"
 #include "kernels/lut/figures/sweeps.h"

@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "app/engine/engine.h"
+#include "app/engine/result_figures.h"
 #include "app/engine/runner.h"
 #include "kernels/core/zoom.h"
 #include "kernels/memory/figures/common.h"

@@ -147,25 +147,14 @@ TEST_CASE("F1 beside every item lists all shortcuts, and beside a control only e
     LabState lab = lab_with(engine);
     User user(lab);
     finish_run(engine, user);
-    const auto help_at = [&](auto&& place_mouse) {
-        user.play([&](ImGuiTestContext* ctx) {
-            place_mouse(ctx);
-            ctx->KeyPress(ImGuiKey_F1);
-            CHECK(ctx->UiContext->OpenPopupStack.Size == 1);
-            ctx->KeyPress(ImGuiKey_Escape);
-            CHECK(ctx->UiContext->OpenPopupStack.Size == 0);
-        });
-        REQUIRE(lab.help);
-        return *lab.help;
-    };
-    const Help nothing = help_at([](ImGuiTestContext* ctx) { ctx->MouseMoveToPos({800, 895}); });
+    const Help nothing = help_at(lab, user, [](ImGuiTestContext* ctx) { ctx->MouseMoveToPos({800, 895}); });
     CHECK(nothing.lists_shortcuts);
     CHECK(nothing.text.empty());
-    CHECK(help_at([](ImGuiTestContext* ctx) {
+    CHECK(help_at(lab, user, [](ImGuiTestContext* ctx) {
               ctx->WindowFocus("//Log");
               ctx->MouseMoveToPos(ctx->GetWindowByRef("//Log")->Rect().GetCenter());
           }).lists_shortcuts);
-    CHECK_FALSE(help_at([](ImGuiTestContext* ctx) {
+    CHECK_FALSE(help_at(lab, user, [](ImGuiTestContext* ctx) {
                     ctx->MouseMove("//Parameters/length/##control");
                 }).lists_shortcuts);
     type(user, "shortcuts");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <imgui.h>
+#include <imgui_internal.h>
 #include <imgui_te_context.h>
 #include <imgui_te_engine.h>
 
@@ -71,6 +72,19 @@ class User {
 inline void finish_run(FakeEngine& engine, User& user) {
     engine.answer();
     user.frames(40);  // includes the pause before sweeps
+}
+
+// The help of F1 after the mouse was placed; Esc has closed it.
+inline Help help_at(LabState& lab, User& user, const std::function<void(ImGuiTestContext*)>& place_mouse) {
+    user.play([&](ImGuiTestContext* ctx) {
+        place_mouse(ctx);
+        ctx->KeyPress(ImGuiKey_F1);
+        CHECK(ctx->UiContext->OpenPopupStack.Size == 1);
+        ctx->KeyPress(ImGuiKey_Escape);
+        CHECK(ctx->UiContext->OpenPopupStack.Size == 0);
+    });
+    REQUIRE(lab.help);
+    return *lab.help;
 }
 
 }  // namespace sawtooth

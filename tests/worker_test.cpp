@@ -7,6 +7,7 @@
 
 #include "app/engine/look_for_devices.h"
 #include "app/engine/npz.h"
+#include "app/engine/result_figures.h"
 #include "tests/contains.h"
 #include "tests/family_properties.h"
 #include "tests/presets.h"

@@ -13,9 +13,9 @@
 #include "app/cli/terminal.h"
 #include "app/engine/configure.h"
 #include "app/engine/devices.h"
-#include "app/engine/engine.h"
 #include "app/engine/files.h"
 #include "app/engine/json.h"
+#include "app/engine/result_figures.h"
 #include "kernels/core/nearest.h"
 
 namespace sawtooth::cli {

@@ -38,7 +38,7 @@ struct Configuration {
 // name or value that is not accepted, or parameters that no variant could run. Failure: a named variant that
 // has no implementation for the backend. `given` comes from read_npz.
 Outcome<Configuration> configure(const Request& request, const Arrays& given, Backend backend = Backend::cpu);
-// The same without arrays: what the names and shapes of `given` tell, whose data may be absent.
+// The same from names and shapes alone: the arrays may have no data, and the result has none of them.
 Outcome<Configuration> configure_shapes(const Request& request, const Arrays& given, Backend backend);
 
 // Choices set in the Request that the given arrays decide otherwise, each with the value that they choose:

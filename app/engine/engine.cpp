@@ -9,11 +9,9 @@
 #include "app/engine/current_cell.h"
 #include "app/engine/guarded.h"
 #include "app/engine/progress_filter.h"
+#include "app/engine/result_figures.h"
 #include "app/engine/sweep_axes.h"
 #include "app/engine/sweep_steps.h"
-#include "kernels/core/figures.h"
-#include "kernels/core/sweep_figures.h"
-#include "profiling/figures.h"
 
 namespace sawtooth {
 namespace {
@@ -29,12 +27,6 @@ constexpr size_t most_finished = 32;
 constexpr auto rest_before_trim = std::chrono::milliseconds(250);
 // Timing waits at most this long for the outputs to be drawn.
 constexpr auto longest_frame = std::chrono::milliseconds(100);
-
-const FigureSweep* find_figure_sweep(const std::vector<FigureSweep>& sweeps, const std::string& id) {
-    for (const FigureSweep& sweep : sweeps)
-        if (sweep.id == id) return &sweep;
-    return nullptr;
-}
 
 // Those that compile kernels or run them.
 bool goes_to_worker(const Request& request) {
@@ -452,51 +444,6 @@ void Engine::serve_sweep_cell() {
         }
     }
     send_cell(ticket, now, *figures);
-}
-
-std::shared_ptr<const Result> with_figure_parameters(const Result& result, const Parameters& parameters) {
-    auto redrawn = std::make_shared<Result>(result);
-    for (const auto& [name, value] : parameters.values) redrawn->parameters.set(name, value);
-    return redrawn;
-}
-
-std::vector<Figure> figures_of(const Result& result, const View& view) {
-    std::vector<Figure> figures = (*find_offered_family(result.request.family))->figures(result, view);
-    figures.push_back(times_figure(result));
-    figures.push_back(timeline_figure(result, view));
-    figures.push_back(occupancy_figure(result));
-    return figures;
-}
-
-std::vector<Figure> figures_of(const SweepResult& result) {
-    const Family& family = **find_offered_family(result.sweep.base.family);
-    Parameters parameters = family.defaults();
-    for (const auto& [name, value] : result.sweep.base.parameters.values) parameters.set(name, value);
-    const auto own = family.sweeps ? family.sweeps(parameters) : std::vector<FigureSweep>{};
-    if (const FigureSweep* const sweep = find_figure_sweep(own, result.sweep.id))
-        return sweep->figures(result);
-    return sweep_figures(result, family);
-}
-
-std::vector<Sweep> figure_sweeps(const Request& request, const Parameters& parameters, Backend backend) {
-    const Family& family = **find_offered_family(request.family);
-    std::vector<Sweep> sweeps;
-    if (!family.sweeps) return sweeps;
-    for (const FigureSweep& wanted : family.sweeps(parameters)) {
-        if (wanted.only_on && wanted.only_on != backend) continue;
-        Sweep sweep{wanted.id, request, wanted.axes};
-        sweep.base.preset.clear();
-        sweep.base.input.clear();  // array sizes from a file would fix the swept size
-        sweep.base.parameters = parameters;
-        sweep.base.extras = Extras::none;
-        // Sweeps show only times; counters would need many runs per cell.
-        if (request.profile == Profile::counters || request.profile == Profile::sampling)
-            sweep.base.profile = Profile::timeline;
-        for (const auto& [name, value] : wanted.overrides) sweep.base.parameters.set(name, value);
-        if (!wanted.variants.empty()) sweep.base.variants = wanted.variants;
-        sweeps.push_back(std::move(sweep));
-    }
-    return sweeps;
 }
 
 }  // namespace sawtooth

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "app/engine/result_figures.h"
 #include "app/engine/sweep_axes.h"
 #include "app/gui/backends.h"
 #include "app/gui/effect.h"
