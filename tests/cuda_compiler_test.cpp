@@ -195,6 +195,57 @@ TEST_CASE("a cubin is cached, and recompiled when a source, an include or a macr
     CHECK(workshop.kept().size() == 3);
 }
 
+TEST_CASE("kernels compiled together are found one by one, and one that fails says so then", "[cuda]") {
+    if (without_compiler()) return;
+    Workshop workshop;
+    workshop.write("kernels/one.cu", "extern \"C\" __global__ void one(float* x) { x[0] = SHIFT; }\n");
+    workshop.write("kernels/bad.cu", "extern \"C\" __global__ void bad(float* x) { x[0] = nothing; }\n");
+    const std::vector<cuda::Source> sources = {{"kernels/one.cu", {{"SHIFT", 1}}},
+                                               {"kernels/one.cu", {{"SHIFT", 2}}},
+                                               {"kernels/one.cu", {{"SHIFT", 1}}},
+                                               {"kernels/bad.cu", {}},
+                                               {"kernels/gone.cu", {}}};
+    cuda::Compiler compiler(workshop.options());
+    std::vector<std::string> said;
+    const auto compiling = [&](const std::string& files) { said.push_back(files); };
+    compiler.compile_together(sources, "sm_90a", 4, compiling);
+    REQUIRE(said.size() == 1);
+    CHECK(said.front().ends_with(".cu and 2 more"));
+    CHECK(workshop.kept().size() == 2);
+    for (size_t i = 0; i < 3; ++i) CHECK(compiler.compile(sources[i], "sm_90a", compiling));
+    CHECK(said.size() == 1);
+    const auto failed = compiler.compile(sources[3], "sm_90a", compiling);
+    REQUIRE(!failed);
+    CHECK(contains(failed.error().text, "kernels/bad.cu:1: identifier \"nothing\" is undefined"));
+    CHECK(said.size() == 2);
+
+    compiler.compile_together({sources.begin(), sources.begin() + 3}, "sm_90a", 4, compiling);
+    CHECK(said.size() == 2);
+}
+
+TEST_CASE("an embedded kernel is compiled once by one compiler", "[cuda]") {
+    if (without_compiler()) return;
+    const cuda::Source source = {"kernels/scan/sequential.cu",
+                                 {{"OP", "sum"},
+                                  {"X", "f32"},
+                                  {"Y", "f32"},
+                                  {"BLOCK_SIZE", 128},
+                                  {"FLIPPED", false},
+                                  {"THREADS", 32},
+                                  {"SHARED_BYTES", 0}}};
+    cuda::Compiler compiler({});  // without a cache
+    int compilations = 0;
+    const auto compiling = [&](const std::string&) { ++compilations; };
+    compiler.compile_together({source}, "sm_90a", 2, compiling);
+    const auto compiled = compiler.compile(source, "sm_90a", compiling);
+    REQUIRE(compiled);
+    CHECK(compilations == 1);
+    REQUIRE(compiler.compile(source, "sm_80", compiling));
+    compiler.set_jitter(1);
+    REQUIRE(compiler.compile(source, "sm_90a", compiling));
+    CHECK(compilations == 3);
+}
+
 TEST_CASE("a compilation that is stopped is cancelled and keeps nothing", "[cuda]") {
     if (without_compiler()) return;
     Workshop workshop;

@@ -35,25 +35,29 @@ bool is_complex(const Array& array) {
 class Numbers {
   public:
     explicit Numbers(const Array& array)
-        : array_(array), parts_(is_complex(array) ? 2 : 1), count_(array.count() * parts_) {}
+        : data_(array.data.get()),
+          dtype_(array.dtype),
+          parts_(is_complex(array) ? 2 : 1),
+          count_(array.count() * parts_) {}
 
     int64_t count() const { return count_; }
     int parts() const { return parts_; }
     double operator[](int64_t i) const {
         const auto at = static_cast<size_t>(i);
-        switch (array_.dtype) {
+        switch (dtype_) {
             case Dtype::f32:
             case Dtype::complex64:
-                return array_.as<float>()[at];
+                return static_cast<const float*>(data_)[at];
             case Dtype::int32:
-                return array_.as<int32_t>()[at];
+                return static_cast<const int32_t*>(data_)[at];
             default:
-                return array_.as<double>()[at];
+                return static_cast<const double*>(data_)[at];
         }
     }
 
   private:
-    const Array& array_;
+    const void* data_;  // not a span, which counts the elements of the shape: this is read per number
+    Dtype dtype_;
     int parts_;
     int64_t count_;
 };
@@ -220,12 +224,12 @@ Shape index_of(int64_t element, const Shape& shape) {
 // Calls each(number of the output, number of `want`) for all numbers of `want`.
 template <class Each>
 void for_each_pair(const Array& want, Each&& each) {
-    const int64_t parts = Numbers(want).parts();
+    const int64_t count = Numbers(want).count();
     if (!want.rows) {
-        for (int64_t i = 0; i < want.count() * parts; ++i) each(i, i);
+        for (int64_t i = 0; i < count; ++i) each(i, i);
         return;
     }
-    const int64_t rows = want.shape[0], width = rows > 0 ? want.count() / rows * parts : 0;
+    const int64_t rows = want.shape[0], width = rows > 0 ? count / rows : 0;
     for (int64_t row = 0; row < rows; ++row) {
         const int64_t first = want.rows->places[static_cast<size_t>(row)] * width;
         for (int64_t i = 0; i < width; ++i) each(first + i, row * width + i);

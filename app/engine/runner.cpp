@@ -17,6 +17,7 @@
 #include "app/engine/json.h"
 #include "app/engine/memory.h"
 #include "app/engine/npz.h"
+#include "app/engine/planned_kernels.h"
 #include "app/engine/single_run.h"
 #include "app/engine/stopwatch.h"
 #include "app/engine/sweep_axes.h"
@@ -403,13 +404,44 @@ void Runner::add_theory_for(const Request& request, TimeLimit& limit, const OnPr
     (*device)->on_compiling({});
 }
 
+void Runner::compile_cells(const Sweep& sweep, size_t first, const std::stop_token& stop,
+                           const OnProgress& progress) {
+    constexpr size_t together = 32;
+    if (sweep.base.backend == BackendChoice::cpu) return;
+    CompiledCells& done = compiled_cells_;
+    if (first >= done.first && first < done.end && done.sweep == sweep) return;
+    const auto family = find_offered_family(sweep.base.family);
+    if (!family || read_input(sweep.base, **family, stop)) return;
+    const auto machine = this->machine(sweep.base, **family);
+    if (!machine || !machine->device()) return;
+    cuda::Device& device = *machine->device();
+    done = {sweep, first, std::min(first + together, sweep.cells())};
+    std::vector<PlannedKernel> kernels;
+    for (size_t cell = done.first; cell < done.end; ++cell) {
+        const auto configuration = configure(sweep.request(cell), kept_->given, Backend::cuda);
+        if (!configuration) continue;
+        const Arrays inputs = input_shapes(**family, configuration->parameters, sweep.base.optional);
+        for (PlannedKernel& kernel : planned_kernels(*configuration, inputs, false, device, stop))
+            if (std::find(kernels.begin(), kernels.end(), kernel) == kernels.end())
+                kernels.push_back(std::move(kernel));
+    }
+    device.on_compiling([&](const std::string& files) {
+        if (progress) progress({0, "compiling " + files + " (first time only)", true}, nullptr);
+    });
+    device.compile_together(kernels, stop);
+    device.on_compiling({});
+}
+
 Outcome<SweepCell> Runner::sweep_cell(const Sweep& sweep, size_t index, std::stop_token stop,
                                       const OnProgress& progress) {
     SweepCell cell;
     cell.values = sweep.cell(index);
     Request request = sweep.request(index);
     request.extras = Extras::none;  // sweeps keep no arrays
-    auto outcome = run(request, std::move(stop), progress);
+    auto outcome = guarded([&] {
+        compile_cells(sweep, index, stop, progress);
+        return run(request, std::move(stop), progress);
+    });
     if (!outcome) {
         if (outcome.error().kind == Error::Kind::cancelled) return outcome.error();
         cell.refused = outcome.error().text;

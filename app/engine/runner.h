@@ -82,6 +82,9 @@ class Runner {
                                       TimeLimit& limit, const OnProgress& progress, Stopwatch& clock);
     std::optional<Error> renew_kernel_reference(const Configuration& configuration, bool with_extras,
                                                 TimeLimit& limit, const OnProgress& progress);
+    // Compiles for this cell and the next ones together.
+    void compile_cells(const Sweep& sweep, size_t first, const std::stop_token& stop,
+                       const OnProgress& progress);
     void add_theory_for(const Request& request, TimeLimit& limit, const OnProgress& progress, Result& result);
     std::optional<Ceilings> kept_ceilings(const std::string& path, const std::string& processor, int threads);
     Ceilings keep_ceilings(const std::string& path, const Ceilings& measured);
@@ -95,6 +98,11 @@ class Runner {
     Gpus gpus_;
     std::shared_ptr<Kept> kept_;
     std::optional<Ceilings> ceilings_;
+    struct CompiledCells {
+        Sweep sweep;
+        size_t first = 0, end = 0;
+    };
+    CompiledCells compiled_cells_;
     bool measured_anew_ = false;  // since a variant beat a limit: once is enough to know
     bool broken_ = false;
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "app/engine/compare.h"
+#include "app/engine/planned_kernels.h"
 #include "app/engine/theory.h"
 #include "kernels/core/common_parameters.h"
 #include "kernels/core/table.h"
@@ -273,6 +274,10 @@ std::optional<Error> SingleRun::leave_out(size_t v, Error reason) {
 
 std::optional<Error> SingleRun::compute_outputs() {
     const Family& family = *prepared_.configuration.family;
+    if (cuda::Device* const device = prepared_.machine.device())
+        device->compile_together(planned_kernels(prepared_.configuration, prepared_.inputs,
+                                                 prepared_.stores_extras, *device, limit_.token()),
+                                 limit_.token());
     for (size_t v = 0; v < plans_.size(); ++v) {
         VariantResult made;
         made.name = variant(v).name;

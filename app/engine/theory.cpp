@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/engine/planned_kernels.h"
 #include "kernels/cuda/occupancy.h"
 
 namespace sawtooth {
@@ -49,6 +50,7 @@ std::vector<CompiledLaunch> compiled_launches(const Plan& plan, const Chip& chip
 void add_theory(const Configuration& for_cuda, const Arrays& inputs, cuda::Device& device,
                 const std::stop_token& stop, Result& result) {
     const Chip& chip = device.chip();
+    device.compile_together(planned_kernels(for_cuda, inputs, false, device, stop), stop);
     for (const Variant* variant : for_cuda.variants) {
         VariantResult& row = row_of(*variant, *for_cuda.family, result);
         const auto leave_out = [&](const std::string& reason) {

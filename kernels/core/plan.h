@@ -3,6 +3,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/core/array.h"
@@ -19,14 +20,22 @@ enum class Follow {
     graph_programmatic,  // the same, and each may start before the previous one ends
 };
 
+// A kernel of a .cu file and the macros that it is compiled with.
+struct PlannedKernel {
+    std::string file, entry;
+    std::vector<std::pair<std::string, std::string>> defines;
+
+    bool operator==(const PlannedKernel&) const = default;
+};
+
 // The plan of a variant for a Request: memory and launches in order. Variants never time themselves.
 struct Plan {
     bool dry = false;  // only counts bytes: nothing is allocated, launches are never started
     std::vector<std::shared_ptr<const void>> memory;  // keeps the memory of the launches alive
     std::vector<std::span<std::byte>> buffers;        // the same in host memory, to flush from the caches
-    std::vector<std::string> kernels;  // of a dry plan on CUDA: file, entry, defines; each once
-    int64_t memory_bytes = 0;          // on the backend of the launches
-    int64_t launch_bytes = 0;          // in host memory, of the launches themselves
+    std::vector<PlannedKernel> kernels;               // of a dry plan on CUDA, each once
+    int64_t memory_bytes = 0;                         // on the backend of the launches
+    int64_t launch_bytes = 0;                         // in host memory, of the launches themselves
     // Untimed, before every repeat: restores what a run destroys; may be empty.
     std::function<void(Queue&)> reset;
     std::vector<Launch> launches;

@@ -1,8 +1,11 @@
 #include "kernels/cuda/compiler.h"
 
+#include <algorithm>
+#include <mutex>
+#include <thread>
+
 #include "kernels/cuda/compile_log.h"
 #include "kernels/cuda/cubin_cache.h"
-#include "kernels/cuda/device_sources.h"
 #include "kernels/cuda/fingerprint.h"
 #include "kernels/cuda/nvrtc.h"
 
@@ -18,6 +21,12 @@ std::vector<std::string> options_for(const Source& source, const std::string& ar
     for (const auto& [name, value] : source.defines) options.push_back("-D" + name + "=" + value);
     if (jitter != 0) options.push_back("-DSAWTOOTH_JITTER=" + std::to_string(jitter));
     return options;
+}
+
+std::string words_of(const Source& source, const std::string& architecture, int jitter) {
+    std::string words = source.file + " " + architecture + " " + std::to_string(jitter);
+    for (const auto& [name, value] : source.defines) words += " " + name + "=" + value;
+    return words;
 }
 
 // Change this when the content of cache files changes.
@@ -53,33 +62,98 @@ Outcome<Compiled> compile_texts(const std::vector<SourceText>& texts, const std:
 
 Compiler::Compiler(CompilerOptions options) : options_(std::move(options)) {}
 
-Outcome<Compiled> Compiler::compile(const Source& source, const std::string& architecture,
-                                    const std::function<void(const std::string& file)>& compiling,
-                                    const std::stop_token& stop) {
-    const auto texts = read_with_includes(source.file, options_.kernels_directory);
+CubinCache Compiler::cache() const {
+    return CubinCache(options_.cache_directory.empty() ? "" : options_.cache_directory + "/cubin");
+}
+
+Outcome<Compiler::Job> Compiler::job_of(const Source& source, const std::string& architecture) const {
+    auto texts = read_with_includes(source.file, options_.kernels_directory);
     if (!texts) return texts.error();
     const auto version = nvrtc_version();
     if (!version) return version.error();
-    const std::vector<std::string> options = options_for(source, architecture, options_.jitter, *version);
-    const std::string key = key_of(*texts, options, *version);
-    if (const auto known = compiled_.find(key); known != compiled_.end()) return known->second;
+    std::vector<std::string> options = options_for(source, architecture, options_.jitter, *version);
+    std::string key = key_of(*texts, options, *version);
+    return Job{std::move(*texts), std::move(options), std::move(key)};
+}
 
-    const CubinCache cache(options_.cache_directory.empty() ? "" : options_.cache_directory + "/cubin");
-    std::optional<Compiled> kept = cache.find(key);
-    if (!kept) {
-        const CubinCache::Turn turn = cache.turn(key, stop);
-        kept = cache.find(key);
-        if (kept) return compiled_[key] = std::move(*kept);
-        if (!nvrtc_knows(architecture))
-            return Error::failure("NVRTC " + version->text() + " does not compile for " + architecture +
-                                  "; set CUDA_HOME to a newer CUDA Toolkit");
-        if (compiling) compiling(source.file);
-        auto made = compile_texts(*texts, options, key, stop);
-        if (!made) return made.error();
-        cache.keep(key, *made);
-        kept = std::move(*made);
+Outcome<Compiled> Compiler::make(const Job& job, const std::string& architecture,
+                                 const std::function<void(const std::string& file)>& compiling,
+                                 const std::stop_token& stop) const {
+    const CubinCache cache = this->cache();
+    if (auto kept = cache.find(job.key)) return std::move(*kept);
+    const CubinCache::Turn turn = cache.turn(job.key, stop);
+    if (auto kept = cache.find(job.key)) return std::move(*kept);
+    if (!nvrtc_knows(architecture))
+        return Error::failure("NVRTC " + nvrtc_version()->text() + " does not compile for " + architecture +
+                              "; set CUDA_HOME to a newer CUDA Toolkit");
+    if (compiling) compiling(job.texts.front().name);
+    auto made = compile_texts(job.texts, job.options, job.key, stop);
+    if (made) cache.keep(job.key, *made);
+    return made;
+}
+
+Outcome<Compiled> Compiler::compile(const Source& source, const std::string& architecture,
+                                    const std::function<void(const std::string& file)>& compiling,
+                                    const std::stop_token& stop) {
+    if (const Compiled* const compiled = known(source, architecture)) return *compiled;
+    const auto job = job_of(source, architecture);
+    if (!job) return job.error();
+    if (const auto compiled = compiled_.find(job->key); compiled != compiled_.end())
+        return keep(source, architecture, compiled->second);
+    auto made = make(*job, architecture, compiling, stop);
+    if (!made) return made.error();
+    return keep(source, architecture, std::move(*made));
+}
+
+const Compiled* Compiler::known(const Source& source, const std::string& architecture) const {
+    if (!options_.kernels_directory.empty()) return nullptr;
+    const auto key = keys_.find(words_of(source, architecture, options_.jitter));
+    return key == keys_.end() ? nullptr : &compiled_.at(key->second);
+}
+
+const Compiled& Compiler::keep(const Source& source, const std::string& architecture, Compiled compiled) {
+    keys_[words_of(source, architecture, options_.jitter)] = compiled.key;
+    return compiled_[compiled.key] = std::move(compiled);
+}
+
+void Compiler::compile_together(const std::vector<Source>& sources, const std::string& architecture,
+                                size_t threads,
+                                const std::function<void(const std::string& files)>& compiling,
+                                const std::stop_token& stop) {
+    struct Missing {
+        const Source& source;
+        Job job;
+    };
+    std::map<std::string, Missing> missing;  // by key
+    for (const Source& source : sources) {
+        if (known(source, architecture)) continue;
+        auto job = job_of(source, architecture);
+        if (!job || compiled_.contains(job->key)) continue;
+        if (auto kept = cache().find(job->key)) {
+            keep(source, architecture, std::move(*kept));
+        } else {
+            std::string key = job->key;
+            missing.emplace(std::move(key), Missing{source, std::move(*job)});
+        }
     }
-    return compiled_[key] = std::move(*kept);
+    if (missing.empty()) return;
+    const std::string& first = missing.begin()->second.source.file;
+    const std::string others = " and " + std::to_string(missing.size() - 1) + " more";
+    if (compiling) compiling(first + (missing.size() > 1 ? others : ""));
+    std::mutex mutex;
+    auto next = missing.begin();
+    const auto work = [&] {
+        std::unique_lock lock(mutex);
+        while (next != missing.end() && !stop.stop_requested()) {
+            const Missing& one = (next++)->second;
+            lock.unlock();
+            auto made = make(one.job, architecture, {}, stop);
+            lock.lock();
+            if (made) keep(one.source, architecture, std::move(*made));
+        }
+    };
+    std::vector<std::jthread> workers;
+    for (size_t i = 0; i < std::min(threads, missing.size()); ++i) workers.emplace_back(work);
 }
 
 Outcome<std::string> compiler_version() {

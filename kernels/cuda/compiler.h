@@ -11,8 +11,11 @@
 
 #include "kernels/core/launch.h"
 #include "kernels/core/refusal.h"
+#include "kernels/cuda/device_sources.h"
 
 namespace sawtooth::cuda {
+
+class CubinCache;
 
 // A macro: {"BLOCK_SIZE", 256}, {"FLIPPED", false}, {"OP", "sum"}.
 struct Define {
@@ -64,12 +67,36 @@ class Compiler {
                               const std::function<void(const std::string& file)>& compiling = {},
                               const std::stop_token& stop = {});
 
+    // Compiles those that are not cached, on up to `threads` threads, for compile() to find. Calls
+    // `compiling` once, with "FILE" or "FILE and 3 more". Failures are left to compile(), and so is a stop.
+    void compile_together(const std::vector<Source>& sources, const std::string& architecture, size_t threads,
+                          const std::function<void(const std::string& files)>& compiling = {},
+                          const std::stop_token& stop = {});
+
     const CompilerOptions& options() const { return options_; }
     void set_jitter(int jitter) { options_.jitter = jitter; }  // of later compilations
 
   private:
+    // What NVRTC gets, and the key of the result.
+    struct Job {
+        std::vector<SourceText> texts;
+        std::vector<std::string> options;
+        std::string key;
+    };
+    Outcome<Job> job_of(const Source& source, const std::string& architecture) const;
+    // From the folder, or by NVRTC. On any thread.
+    Outcome<Compiled> make(const Job& job, const std::string& architecture,
+                           const std::function<void(const std::string& file)>& compiling,
+                           const std::stop_token& stop) const;
+    CubinCache cache() const;
+    // Compiled earlier by this object, without reading the source again; null for sources of a folder, which
+    // may change.
+    const Compiled* known(const Source& source, const std::string& architecture) const;
+    const Compiled& keep(const Source& source, const std::string& architecture, Compiled compiled);
+
     CompilerOptions options_;
     std::map<std::string, Compiled> compiled_;  // of this process, by key
+    std::map<std::string, std::string> keys_;   // of embedded sources, by all that they are compiled with
 };
 
 // "13.0", or why NVRTC is not available.

@@ -97,9 +97,8 @@ void CubinCache::keep(const std::string& key, const Compiled& compiled) const {
     const int file = ::mkostemp(temporary.data(), O_CLOEXEC);
     if (file < 0) return;
     const std::string content = content_of(key, compiled);
-    const bool written = write_all(file, fingerprint_of(content) + "\n" + content) && ::fsync(file) == 0;
-    ::close(file);
-    if (!written || ::rename(temporary.c_str(), (directory_ + "/" + key).c_str()) != 0)
+    const bool written = write_all(file, fingerprint_of(content) + "\n" + content);
+    if (::close(file) != 0 || !written || ::rename(temporary.c_str(), (directory_ + "/" + key).c_str()) != 0)
         ::unlink(temporary.c_str());
     else
         make_room();

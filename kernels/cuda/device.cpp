@@ -104,6 +104,17 @@ Outcome<Kernel> Device::kernel(const Source& source, const std::string& entry, c
     return kernel;
 }
 
+void Device::compile_together(const std::vector<PlannedKernel>& kernels, const std::stop_token& stop,
+                              size_t threads) {
+    std::vector<Source> sources;
+    for (const PlannedKernel& kernel : kernels) {
+        Source source{kernel.file, {}};
+        for (const auto& [name, value] : kernel.defines) source.defines.emplace_back(name, value);
+        sources.push_back(std::move(source));
+    }
+    state_->compiler.compile_together(sources, chip().architecture, threads, state_->compiling, stop);
+}
+
 Outcome<Memory> Device::allocate(int64_t bytes) {
     if (!present()) return Error::failure(chip().name + " is not present: cannot allocate memory on it");
     return cuda::allocate(state_->context, bytes);

@@ -6,10 +6,12 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "kernels/core/chip.h"
 #include "kernels/core/launch.h"
+#include "kernels/core/plan.h"
 #include "kernels/core/refusal.h"
 #include "kernels/cuda/compiler.h"
 
@@ -45,6 +47,9 @@ class Device {
     // The entry of a .cu file, compiled once per source and kept loaded. Calls `compiling` (may be empty)
     // with the file name before NVRTC runs.
     Outcome<Kernel> kernel(const Source& source, const std::string& entry, const std::stop_token& stop = {});
+    // Compiles kernels of a dry plan for kernel() to find, several at once; leaves failures to kernel().
+    void compile_together(const std::vector<PlannedKernel>& kernels, const std::stop_token& stop,
+                          size_t threads = std::thread::hardware_concurrency());
     // Of the kernels from now on (CompilerOptions::jitter); loaded ones stay loaded.
     void set_jitter(int jitter);
     void on_compiling(std::function<void(const std::string& file)> compiling);

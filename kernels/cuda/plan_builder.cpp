@@ -43,6 +43,13 @@ std::optional<Error> check_launch(const LaunchInfo& info, int64_t shared_bytes, 
     return {};
 }
 
+Defines defines_of(const KernelSource& source) {
+    Defines defines = source.defines;
+    defines.emplace_back("THREADS", source.threads);
+    defines.emplace_back("SHARED_BYTES", source.shared_bytes);
+    return defines;
+}
+
 }  // namespace
 
 PlanBuilder::PlanBuilder(const PlanRequest& request)
@@ -107,10 +114,7 @@ const PlanBuilder::Ready* PlanBuilder::prepare(LaunchInfo info, const Grid& grid
     Kernel kernel;
     kernel.entry = source.entry;
     if (compiles_) {
-        Defines defines = source.defines;
-        defines.emplace_back("THREADS", source.threads);
-        defines.emplace_back("SHARED_BYTES", source.shared_bytes);
-        auto made = device_.kernel({source.file, std::move(defines)}, source.entry, request().stop);
+        auto made = device_.kernel({source.file, defines_of(source)}, source.entry, request().stop);
         if (!made) {
             fail(made.error());
             return nullptr;
@@ -133,12 +137,10 @@ const PlanBuilder::Ready* PlanBuilder::prepare(LaunchInfo info, const Grid& grid
 }
 
 void PlanBuilder::note(const KernelSource& source) {
-    std::string words = source.file + " " + source.entry;
-    for (const Define& define : source.defines) words += " " + define.name + "=" + define.value;
-    words +=
-        " THREADS=" + std::to_string(source.threads) + " SHARED_BYTES=" + std::to_string(source.shared_bytes);
+    PlannedKernel kernel{source.file, source.entry, {}};
+    for (const Define& define : defines_of(source)) kernel.defines.emplace_back(define.name, define.value);
     auto& all = plan_.kernels;
-    if (std::find(all.begin(), all.end(), words) == all.end()) all.push_back(std::move(words));
+    if (std::find(all.begin(), all.end(), kernel) == all.end()) all.push_back(std::move(kernel));
 }
 
 void PlanBuilder::Ready::start(Queue& queue, const void* arguments) const {

@@ -99,11 +99,11 @@ def run(command, seconds, **kwargs):
 
 
 def first_failure(output):
-    """The smallest failing setting of the check's JSON, as one line."""
+    """Of the JSON of check: when it met a wrong result, and the smallest setting that shows it, as one line."""
     try:
         families = json.loads(output).get("families", [])
     except (json.JSONDecodeError, AttributeError):
-        return ""
+        return None, ""
     for family in families:
         for failure in family.get("failures") or []:
             words = [failure.get("command") or failure.get("variant", "")]
@@ -112,14 +112,15 @@ def first_failure(output):
                 words.append(f"({verdict['output']}{worst['index']} = {worst['got']}, not {worst['want']})")
             if failure.get("problem"):
                 words.append(failure["problem"][:200])
-            return " ".join(str(word) for word in words)
-    return ""
+            return failure["seconds"], " ".join(str(word) for word in words)
+    return None, ""
 
 
 def check(program, bug, arguments, options):
-    """Verdict, seconds and a remark."""
+    """Verdict, seconds until a wrong result was met, all seconds (the search for the smallest setting too), remark."""
     begin = time.monotonic()
     for family in bug["families"]:
+        before = time.monotonic() - begin
         command = [program, "check", family, "--backend", bug["backend"], "--first", "--json", *options]
         if arguments.seconds:
             command += ["--seconds", str(arguments.seconds)]
@@ -127,16 +128,18 @@ def check(program, bug, arguments, options):
         seconds = time.monotonic() - begin
         compiler = COMPILER_ERROR.search(output + errors)
         if compiler:
-            return "did not compile", seconds, compiler[0]
+            return "did not compile", seconds, seconds, compiler[0]
         if code == 4:
-            return "found", seconds, first_failure(output)
+            met, words = first_failure(output)
+            return "found", seconds if met is None else before + met, seconds, words
         if code is None:
-            return "did not end", seconds, family
+            return "did not end", seconds, seconds, family
         if code < 0:
-            return "found", seconds, f"{family}: ended by signal {-code}"
+            return "found", seconds, seconds, f"{family}: ended by signal {-code}"
         if code != 0:
-            return "error", seconds, f"{family}: exit code {code}: {(errors or output).strip()[:300]}"
-    return "MISSED", time.monotonic() - begin, ""
+            return "error", seconds, seconds, f"{family}: exit code {code}: {(errors or output).strip()[:300]}"
+    seconds = time.monotonic() - begin
+    return "MISSED", seconds, seconds, ""
 
 
 def check_device_bugs(bugs, arguments, report):
@@ -183,7 +186,7 @@ def check_cpu_bugs(bugs, arguments, report):
         with Edit(tree, bug), tempfile.TemporaryDirectory(prefix="seeded-cache-") as cache:
             code, output, errors = run(BUILD, None, cwd=tree)
             if code != 0:
-                report(bug, "did not compile", 0, (output + errors).strip()[-300:])
+                report(bug, "did not compile", 0, 0, (output + errors).strip()[-300:])
             else:
                 report(bug, *check(str(program), bug, arguments, ["--cache-dir", cache]))
 
@@ -194,15 +197,15 @@ class Report:
     def __init__(self):
         self.seconds, self.failed, self.all = [], 0, 0
 
-    def __call__(self, bug, verdict, seconds, remark):
+    def __call__(self, bug, verdict, met, seconds, remark):
         self.all += 1
         if verdict == "found":
-            self.seconds.append(seconds)
+            self.seconds.append(met)
         elif verdict == "MISSED" and "missed" in bug:
             remark = f"as expected: {bug['missed']}"
         else:
             self.failed += 1
-        print(f"{bug['name']:44} {verdict:15} {seconds:7.1f} s  {remark}", flush=True)
+        print(f"{bug['name']:44} {verdict:15} {met:6.1f} s {seconds:6.1f} s  {remark}", flush=True)
 
     def finish(self):
         soon = sum(seconds <= 10 for seconds in self.seconds)

@@ -25,6 +25,9 @@ using Clock = std::chrono::steady_clock;
 using Prepared = Outcome<std::shared_ptr<const Trial>>;
 
 constexpr double seconds_to_shrink = 5;
+// Most take milliseconds but some take seconds, and on a GPU many wait for a kernel that another one
+// compiles.
+constexpr size_t requests_per_core = 2;
 
 double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
@@ -35,10 +38,9 @@ int64_t size_of(const CheckRequest& request, const Battery& battery) {
     return request.seconds ? INT64_MAX : battery.size();
 }
 
-// Several per core: most take milliseconds but some take seconds, and on a GPU many wait for a kernel that
-// another one compiles.
-size_t how_many_ahead(int64_t parts) {
-    return std::max<size_t>(2, 4 * std::thread::hardware_concurrency() / static_cast<size_t>(parts));
+// Cores for each of the processes that share a battery.
+size_t cores_of(int64_t parts) {
+    return std::max<size_t>(1, std::thread::hardware_concurrency() / static_cast<size_t>(parts));
 }
 
 // Requests of a battery, prepared ahead on all cores. They come in order, except that none waits for a slow
@@ -50,7 +52,7 @@ class Ahead {
           preparation_(std::move(preparation)),
           part_(request.part),
           parts_(request.parts),
-          ahead_(how_many_ahead(request.parts)),
+          ahead_(requests_per_core * cores_of(request.parts)),
           stop_(std::move(stop)) {
         end_ = size_of(request, battery);
         for (; number_ < request.first; ++number_) battery_.next();
@@ -107,13 +109,14 @@ class Ahead {
 
 class Check {
   public:
-    Check(Runner& runner, const CheckRequest& request, const Family& family, Machine machine,
-          std::stop_token stop, const OnCheck& news)
-        : runner_(runner),
+    Check(Clock::time_point start, Runner& runner, const CheckRequest& request, const Family& family,
+          Machine machine, std::stop_token stop, const OnCheck& news)
+        : start_(start),
+          runner_(runner),
           request_(request),
           family_(family),
           machine_(std::move(machine)),
-          preparation_{machine_.chip, runner.cache_directory()},
+          preparation_{machine_.chip, runner.cache_directory(), cores_of(request.parts)},
           stop_(std::move(stop)),
           news_(news),
           left_out_(request.leave_out) {
@@ -220,6 +223,7 @@ class Check {
         return found;
     }
 
+    const Clock::time_point start_;
     Runner& runner_;
     const CheckRequest& request_;
     const Family& family_;
@@ -228,7 +232,6 @@ class Check {
     const Preparation preparation_;
     const std::stop_token stop_;
     const OnCheck& news_;
-    const Clock::time_point start_ = Clock::now();
     std::vector<std::string> left_out_;
     CheckReport report_;
 };
@@ -280,12 +283,13 @@ std::string command_of(const Finding& finding) {
 
 Outcome<CheckReport> check(Runner& runner, const CheckRequest& request, std::stop_token stop,
                            const OnCheck& news) {
+    const auto start = Clock::now();
     const auto family = find_offered_family(request.base.family);
     if (!family) return family.error();
     auto machine = runner.machine(request.base, **family);
     if (!machine) return machine.error();
     if (const auto known = configure(request.base, {}, machine->backend()); !known) return known.error();
-    return Check(runner, request, **family, std::move(*machine), std::move(stop), news).run();
+    return Check(start, runner, request, **family, std::move(*machine), std::move(stop), news).run();
 }
 
 }  // namespace sawtooth

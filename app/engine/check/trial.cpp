@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/engine/planned_kernels.h"
 #include "app/engine/time_limit.h"
 #include "profiling/measure.h"
 
@@ -19,13 +20,9 @@ void compile_ahead(const Trial& trial, const Preparation& preparation, const std
     if (!device) return;
     Arrays shapes = trial.inputs;
     for (Array& array : shapes) array.data = nullptr;
-    make_plan({.family = *trial.configuration.family,
-               .variant = trial.variant(),
-               .parameters = trial.configuration.parameters,
-               .inputs = shapes,
-               .device = device->get(),
-               .stores_extras = trial.request.extras == Extras::all,
-               .stop = stop});
+    const bool stores_extras = trial.request.extras == Extras::all;
+    (*device)->compile_together(planned_kernels(trial.configuration, shapes, stores_extras, **device, stop),
+                                stop, preparation.threads);
 }
 
 Definitions::Source source_of(const Trial& trial) {

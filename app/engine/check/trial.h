@@ -26,6 +26,7 @@ struct Trial {
 struct Preparation {
     Chip chip;
     std::string cache_directory;  // for kernels of a GPU, which are compiled ahead
+    size_t threads = 1;           // to compile with
 };
 
 // Null: the Request has no answer to compare with, such as integer sums that overflow. Errors: usage,

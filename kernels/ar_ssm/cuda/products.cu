@@ -1,12 +1,27 @@
-// The products of `unfused`, one entry a step. A thread block computes 128 tokens x COLUMNS columns.
+// A product of `unfused`: the STEP, which is also the name of the kernel. A thread block computes
+// 128 tokens x COLUMNS columns. Each step is compiled alone: together they take seconds.
 //
-// Defines: THREADS, SHARED_BYTES, STORAGE, ALIGNED, HARD, BACKWARD, DEPTH, COLUMNS.
+// Defines: THREADS, SHARED_BYTES, STORAGE, ALIGNED, HARD, BACKWARD, DEPTH, COLUMNS, STEP.
 
 #include "kernels/ar_ssm/cuda/gate_gradients.cuh"
 #include "kernels/ar_ssm/cuda/gates.cuh"
 
 using namespace sawtooth;
 using namespace sawtooth::ar_ssm;
+
+enum class Step {
+    hidden,
+    gates,
+    project_u,
+    project_v,
+    project_out,
+    reverse_project_out,
+    w_gradient,
+    hidden_gradient,
+    x_gradient_gate_w1,
+    x_gradient_u_proj,
+    x_gradient_v_proj,
+};
 
 constexpr int rows = 128;
 // With the weights as [columns, inner], and as [inner, columns].
@@ -70,7 +85,7 @@ __device__ void for_each_pair(const Layer& of, typename Product::Sums& sums, Vis
     });
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) hidden(const __grid_constant__ Layer of) {
+__device__ void find_hidden_units(const Layer& of) {
     const Corner at;
     Forward::Sums sums = multiply(of, of.x, of.width, of.gate_w1, of.hidden);
     Forward::for_each(sums, [&](float& value, int, int column) {
@@ -82,7 +97,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) hidden(const __grid_consta
     });
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) gates(const __grid_constant__ Layer of) {
+__device__ void find_gates(const Layer& of) {
     const Corner at;
     Forward::Sums sums;
     Forward::clear(sums);
@@ -112,12 +127,6 @@ __device__ void project(const Layer& of, const void* weights, void* projected, v
     Forward::join(sums, gates, [](float& projection, float gate) { projection *= gate; });
     store(gated);
 }
-extern "C" __global__ void __launch_bounds__(THREADS) project_u(Layer of) {
-    project(of, of.u_proj, of.projected_u, of.u);
-}
-extern "C" __global__ void __launch_bounds__(THREADS) project_v(Layer of) {
-    project(of, of.v_proj, of.projected_v, of.v);
-}
 
 __device__ void project_scanned(const Layer& of, const void* w, void* uv) {
     Forward::Sums sums = multiply(of, w, of.rank, of.out_proj, of.width);
@@ -126,16 +135,8 @@ __device__ void project_scanned(const Layer& of, const void* w, void* uv) {
         store_pair<Storage>(uv, token, of.width, channel, first + bias(channel), second + bias(channel + 1));
     });
 }
-extern "C" __global__ void __launch_bounds__(THREADS) project_out(Layer of) {
-    project_scanned(of, of.w, of.uv);
-}
-extern "C" __global__ void __launch_bounds__(THREADS) reverse_project_out(Layer of) {
-    project_scanned(of, of.w_rev, of.uv_rev);
-}
 
-#if BACKWARD  // they take half of the time to compile
-
-extern "C" __global__ void __launch_bounds__(THREADS) w_gradient(Layer of) {
+__device__ void find_w_gradient(const Layer& of) {
     Backward::Sums sums;
     Backward::clear(sums);
     add_product(of, of.dy, of.width, of.out_proj, of.rank, sums);
@@ -144,7 +145,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) w_gradient(Layer of) {
     });
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) hidden_gradient(Layer of) {
+__device__ void find_hidden_gradient(const Layer& of) {
     const Corner at;
     Backward::Sums units = load_units<Backward>(of, at.token, at.column, is_there(of, of.hidden)), sums;
     Backward::clear(sums);
@@ -166,14 +167,18 @@ __device__ void add_x_gradient(const Layer& of, const void* left, int64_t inner,
         store_pair<device::f32>(of.dx, token, of.width, channel, first, second);
     });
 }
-extern "C" __global__ void __launch_bounds__(THREADS) x_gradient_gate_w1(Layer of) {
-    add_x_gradient(of, of.dhidden, of.hidden, of.gate_w1);
-}
-extern "C" __global__ void __launch_bounds__(THREADS) x_gradient_u_proj(Layer of) {
-    add_x_gradient(of, of.dprojected_u, of.rank, of.u_proj);
-}
-extern "C" __global__ void __launch_bounds__(THREADS) x_gradient_v_proj(Layer of) {
-    add_x_gradient(of, of.dprojected_v, of.rank, of.v_proj);
-}
 
-#endif
+extern "C" __global__ void __launch_bounds__(THREADS) STEP(const __grid_constant__ Layer of) {
+    constexpr Step step = Step::STEP;
+    if constexpr (step == Step::hidden) find_hidden_units(of);
+    if constexpr (step == Step::gates) find_gates(of);
+    if constexpr (step == Step::project_u) project(of, of.u_proj, of.projected_u, of.u);
+    if constexpr (step == Step::project_v) project(of, of.v_proj, of.projected_v, of.v);
+    if constexpr (step == Step::project_out) project_scanned(of, of.w, of.uv);
+    if constexpr (step == Step::reverse_project_out) project_scanned(of, of.w_rev, of.uv_rev);
+    if constexpr (step == Step::w_gradient) find_w_gradient(of);
+    if constexpr (step == Step::hidden_gradient) find_hidden_gradient(of);
+    if constexpr (step == Step::x_gradient_gate_w1) add_x_gradient(of, of.dhidden, of.hidden, of.gate_w1);
+    if constexpr (step == Step::x_gradient_u_proj) add_x_gradient(of, of.dprojected_u, of.rank, of.u_proj);
+    if constexpr (step == Step::x_gradient_v_proj) add_x_gradient(of, of.dprojected_v, of.rank, of.v_proj);
+}

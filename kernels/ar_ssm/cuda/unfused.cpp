@@ -80,11 +80,16 @@ class Launches {
     void product(LaunchInfo info, const char* of, int64_t columns) {
         constexpr int64_t rows = 128;
         const int64_t together = panel_of(columns, 64, 32), depth = job_.depth();
+        const std::string step = info.name;
         launch(
             std::move(info), {pieces("B L", job_.tokens(), rows), pieces(of, columns, together)},
             "products.cu",
             std::max(job_.forward_bytes(rows, together, depth), job_.backward_bytes(rows, together, depth)),
-            {{"DEPTH", depth}, {"COLUMNS", together}, {"HARD", job_.hard}, {"BACKWARD", job_.backward}});
+            {{"DEPTH", depth},
+             {"COLUMNS", together},
+             {"HARD", job_.hard},
+             {"BACKWARD", job_.backward},
+             {"STEP", step}});
     }
     void step(LaunchInfo info, const Grid& grid) {
         launch(std::move(info), grid, "steps.cu", 0,
