@@ -216,7 +216,7 @@ TEST_CASE("kernels compiled together are found one by one, and one that fails sa
     CHECK(said.size() == 1);
     const auto failed = compiler.compile(sources[3], "sm_90a", compiling);
     REQUIRE(!failed);
-    CHECK(contains(failed.error().text, "kernels/bad.cu:1: identifier \"nothing\" is undefined"));
+    CHECK(contains(failed.error().text, "kernels/bad.cu(1): error: identifier \"nothing\" is undefined"));
     CHECK(said.size() == 2);
 
     compiler.compile_together({sources.begin(), sources.begin() + 3}, "sm_90a", 4, compiling);
