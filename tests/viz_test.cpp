@@ -165,6 +165,10 @@ TEST_CASE("where rows are low, bars keep their names and texts and remarks below
         CHECK(count("name ", height) == 20);
         CHECK(count("value ", height) == 20);
         CHECK(count("remark", height) == (height == 1200 ? 20 : 0));
+        const SvgCanvas canvas;
+        const Frame frame = lay_out(canvas, figure, {0, 0, 640, static_cast<float>(height)}, {}).frame;
+        CHECK(frame.at_y(0) - canvas.line_height() / 2 >= frame.box.top - 0.01f);
+        CHECK(frame.at_y(39) <= frame.box.bottom);
     }
 }
 

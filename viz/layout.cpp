@@ -228,6 +228,14 @@ void make_room_for_bar_texts(const Canvas& canvas, const Figure& figure, Frame& 
     frame.x.high = value_at(frame.scale_x, high);
 }
 
+// Moves the upper end of y until the text of the first bar fits: remarks below bars make rows narrow.
+void make_room_for_first_bar(const Canvas& canvas, const Figure& figure, Frame& frame) {
+    const bool has_bars = std::any_of(figure.marks.begin(), figure.marks.end(),
+                                      [](const Mark& mark) { return std::holds_alternative<Bars>(mark); });
+    const float lack = canvas.line_height() / 2 - (frame.at_y(0) - frame.box.top);
+    if (has_bars && lack > 0) frame.y_top -= lack * (frame.y_bottom - frame.y_top) / frame.box.height();
+}
+
 }  // namespace
 
 bool is_repeated(const Figure& figure, const Rule& rule) {
@@ -398,6 +406,7 @@ Layout lay_out(const Canvas& canvas, const Figure& figure, const Box& area, std:
             layout.above = std::max(layout.above, frame.box.top - label.box.top);
     layout.above = std::max(layout.above, heat_map_of(figure) ? line + gap : gap);
     frame.box.top += layout.above;
+    if (!rows.empty()) make_room_for_first_bar(canvas, figure, frame);
 
     set_x_ticks(canvas, figure, layout);
     if (!layout.x_ticks.empty()) {  // the text of the last tick may extend beyond

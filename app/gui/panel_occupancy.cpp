@@ -55,13 +55,18 @@ bool has_marks(const LabState& lab) {
                        [](const ShownFigure& each) { return !each.figure->marks.empty(); });
 }
 
+constexpr const char* measure_achieved = "Measure achieved";
+
 // For a GPU run whose counters were not read.
+bool offers_counters(const LabState& lab) {
+    return lab.result && lab.result->backend != Backend::cpu && !lab.told.has_achieved;
+}
+
 void draw_counters_button(LabState& lab) {
-    if (!lab.result || lab.result->backend == Backend::cpu || lab.told.has_achieved) return;
     ImGui::SameLine();
     const bool asked = lab.request.profile == Profile::counters;
     ImGui::BeginDisabled(asked);
-    if (ImGui::Button("Measure achieved")) set_profile(lab, Profile::counters);
+    if (ImGui::Button(measure_achieved)) set_profile(lab, Profile::counters);
     ImGui::EndDisabled();
     std::string why = "Counters could not be read:";
     for (const std::string& words : lab.result->notes) why += "\n" + words;
@@ -141,10 +146,13 @@ void draw_occupancy(LabState& lab) {
     ImGui::AlignTextToFramePadding();
     ImGui::TextUnformatted("Chip");
     ImGui::SameLine();
-    const float button = offers_chip ? ImGui::CalcTextSize("Compile for sm_90a").x + units(24) : 0;
-    draw_chip_chooser(lab, known, std::min(units(280), ImGui::GetContentRegionAvail().x - button));
+    const char* const button = offers_chip            ? "Compile for sm_90a"
+                               : offers_counters(lab) ? measure_achieved
+                                                      : "";
+    const float beside = *button ? ImGui::CalcTextSize(button).x + units(24) : 0;
+    draw_chip_chooser(lab, known, std::min(units(280), ImGui::GetContentRegionAvail().x - beside));
     if (offers_chip) draw_compile_button(lab, *offered);
-    draw_counters_button(lab);
+    if (offers_counters(lab)) draw_counters_button(lab);
     if (has_figure) {
         draw_figure_grid(lab, "Occupancy", shown_figures(lab, Place::occupancy),
                          "theoretical and achieved occupancy");
