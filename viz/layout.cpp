@@ -232,8 +232,9 @@ void make_room_for_bar_texts(const Canvas& canvas, const Figure& figure, Frame& 
 void make_room_for_first_bar(const Canvas& canvas, const Figure& figure, Frame& frame) {
     const bool has_bars = std::any_of(figure.marks.begin(), figure.marks.end(),
                                       [](const Mark& mark) { return std::holds_alternative<Bars>(mark); });
-    const float lack = canvas.line_height() / 2 - (frame.at_y(0) - frame.box.top);
-    if (has_bars && lack > 0) frame.y_top -= lack * (frame.y_bottom - frame.y_top) / frame.box.height();
+    const double share = canvas.line_height() / 2 / frame.box.height();  // of the plot, above the first bar
+    const bool lacks = frame.at_y(0) - frame.box.top < canvas.line_height() / 2;
+    if (has_bars && lacks && share < 0.5) frame.y_top = -share * frame.y_bottom / (1 - share);
 }
 
 }  // namespace
