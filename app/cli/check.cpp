@@ -76,14 +76,18 @@ std::optional<Error> write_pictures(const std::string& folder, const std::vector
 }  // namespace
 
 int check(const Arguments& arguments) {
-    const auto settings = settle(arguments);
+    auto settings = settle(arguments);
     if (!settings) return fail(settings.error());
+    for (const char* const option : {"--kernels", "--sanitize"}) {
+        if (!arguments.has(option) || settings->request.backend != BackendChoice::cpu) continue;
+        if (arguments.has("--backend"))
+            return fail(Error::usage(fmt::format("{} checks kernels of a GPU, not --backend cpu", option)));
+        settings->request.backend = BackendChoice::cuda;
+    }
     const auto families = chosen_families(arguments, settings->request);
     if (!families) return fail(families.error());
     const auto seconds = settle_seconds(arguments);
     if (!seconds) return fail(seconds.error());
-    if (arguments.has("--sanitize") && settings->request.backend == BackendChoice::cpu)
-        return fail(Error::usage("--sanitize checks kernels of a GPU: add --backend cuda"));
     const std::string pictures = arguments.value("--pictures");
     if (!pictures.empty())
         if (const auto made = make_folder(pictures); !made) return fail(made.error());

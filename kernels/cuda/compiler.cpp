@@ -152,8 +152,14 @@ void Compiler::compile_together(const std::vector<Source>& sources, const std::s
             if (made) keep(one.source, architecture, std::move(*made));
         }
     };
+    const auto work_or_leave = [&] {
+        try {
+            work();
+        } catch (const std::exception&) {  // out of memory: compile() says so
+        }
+    };
     std::vector<std::jthread> workers;
-    for (size_t i = 0; i < std::min(threads, missing.size()); ++i) workers.emplace_back(work);
+    for (size_t i = 0; i < std::min(threads, missing.size()); ++i) workers.emplace_back(work_or_leave);
 }
 
 Outcome<std::string> compiler_version() {

@@ -141,4 +141,10 @@ def a_worker_says_nothing_but_messages_and_ends_with_its_input(program):
 @test
 def where_kernels_come_from_and_which_chip_they_are_for_is_checked(program):
     program("run", "scan", "--kernels", "nowhere").wants(2, "--kernels", "nowhere", "folder")
+    # Kernels of a folder are never called right because those of the CPU are.
+    program("check", "scan", "--kernels", ".", "--backend", "cpu").wants(2, "--kernels", "--backend cpu")
+    program("check", "scan", "--sanitize", "--backend", "cpu").wants(2, "--sanitize", "--backend cpu")
+    if not program("devices", "--json").wants(0).json()["gpus"]:
+        program("check", "scan", "--kernels", ".").wants(1, "backend cuda")
+    assert "this run used the CPU" in program("run", "scan", "--kernels", ".", "--repeat", "1").wants(0).out
     program("run", "scan", "--arch", "sm_12").wants(2, "--arch", "sm_12", "sm_80", "sm_90a")
