@@ -159,6 +159,7 @@ TEST_CASE("the document of a run has the values of a GPU", "[json]") {
     CHECK(json["clocks"]["after_mhz"] == 1755);
     CHECK(json["clocks"]["throttled"] == "power");
     CHECK(json["ceilings"]["gpu"]["launch_graph_us"] == 1);
+    CHECK(launch["tally"].is_null());
 }
 
 TEST_CASE("the document of a sweep names axes, cells and reasons", "[json]") {

@@ -3,6 +3,10 @@
 
 #include "kernels/core/common_parameters.h"
 #include "kernels/scan/job.h"
+#include "kernels/scan/parts.h"
+#include "tests/contains.h"
+#include "tests/figure_facts.h"
+#include "tests/run_engine.h"
 #include "tests/run_judge.h"
 #include "tests/run_scan.h"
 #include "tests/vector_targets.h"
@@ -383,6 +387,26 @@ TEST_CASE("the automatic block size grows with the length up to 1024", "[scan]")
     CHECK(scan::automatic_block_size(257) == 512);
     CHECK(scan::automatic_block_size(512) == 512);
     CHECK(scan::automatic_block_size(513) == 1024);
+}
+
+TEST_CASE("on a GPU, whose kernels do not count, the figure of work has launches and depth alone", "[scan]") {
+    Result result = run_in_engine(scan_family(), {{"length", int64_t{300}}});
+    const auto figure = [&] {
+        return figure_facts::figure_named(scan::figures(result, {}), "work-and-depth");
+    };
+    const auto matrix = [&] { return figure_facts::marks_of<Matrix>(figure()).front(); };
+    CHECK(matrix().column_labels.size() == 5);
+    CHECK(contains(figure().caption, "combines, depth"));
+    const std::vector<std::string> counted = matrix().texts;
+    result.backend = Backend::cuda;
+    for (VariantResult& variant : result.variants)
+        for (LaunchRecord& launch : variant.launches) launch.tally = {};
+    REQUIRE(matrix().column_labels == std::vector<std::string>{"launches", "depth"});
+    for (size_t row = 0; row < 5; ++row) {
+        CHECK(matrix().texts[2 * row] == counted[5 * row]);
+        CHECK(matrix().texts[2 * row + 1] == counted[5 * row + 4]);
+    }
+    CHECK_FALSE(contains(figure().caption, "combines,"));
 }
 
 }  // namespace

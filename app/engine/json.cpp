@@ -94,7 +94,8 @@ Json compiled_of(const CompiledLaunch& compiled) {
             {"occupancy", occupancy_of(compiled.occupancy)}};
 }
 
-Json launch_of(const LaunchRecord& launch) {
+// Only kernels of the CPU count what they do.
+Json launch_of(const LaunchRecord& launch, bool counts) {
     const LaunchInfo& info = *launch.info;
     Json object = {{"name", info.name},
                    {"meaning", info.meaning},
@@ -117,8 +118,11 @@ Json launch_of(const LaunchRecord& launch) {
     for (const auto& [name, value] : launch.counters) object["counters"][name] = number(value);
     object["occupancy"] = occupancy_of(launch.occupancy);
     object["occupancy"]["achieved"] = optional_number(launch.occupancy.achieved);
-    object["tally"] = {
-        {"combines", launch.tally.combines}, {"read", launch.tally.read}, {"written", launch.tally.written}};
+    object["tally"] = nullptr;
+    if (counts)
+        object["tally"] = {{"combines", launch.tally.combines},
+                           {"read", launch.tally.read},
+                           {"written", launch.tally.written}};
     object["busy"] = list_of(launch.busy, [](const BusySpan& span) {
         return Json{
             {"worker", span.worker}, {"start_us", number(span.start_us)}, {"end_us", number(span.end_us)}};
@@ -173,7 +177,10 @@ Json variant_of(const VariantResult& variant, const Result& result) {
             {"time_us", time_of(variant.time)},
             {"speed_up", speed_up_of(variant, result)},
             {"work", {{"bytes", number(variant.work.bytes)}, {"flops", number(variant.work.operations)}}},
-            {"launches", list_of(variant.launches, launch_of)},
+            {"launches", list_of(variant.launches,
+                                 [&](const LaunchRecord& launch) {
+                                     return launch_of(launch, result.backend == Backend::cpu);
+                                 })},
             {"launch_count", ran ? Json(variant.launch_count) : Json()},
             {"utilisation", share_of_launches(utilisation(variant.launches, result.processors))},
             {"idle", share_of_launches(idle_share(variant.launches))},
