@@ -81,7 +81,7 @@ int check(const Arguments& arguments) {
     for (const char* const option : {"--kernels", "--sanitize"}) {
         if (!arguments.has(option) || settings->request.backend != BackendChoice::cpu) continue;
         if (arguments.has("--backend"))
-            return fail(Error::usage(fmt::format("{} checks kernels of a GPU, not --backend cpu", option)));
+            return fail(Error::usage(fmt::format("{} needs a GPU: leave out --backend cpu", option)));
         settings->request.backend = BackendChoice::cuda;
     }
     const auto families = chosen_families(arguments, settings->request);

@@ -56,7 +56,7 @@ class Numbers {
     }
 
   private:
-    const void* data_;  // not a span, which counts the elements of the shape: this is read per number
+    const void* data_;  // Array::as() would count the elements of the shape for every number
     Dtype dtype_;
     int parts_;
     int64_t count_;

@@ -11,6 +11,12 @@ std::string words_of(const PlannedKernel& kernel) {
     return words;
 }
 
+std::vector<PlannedKernel> kernels_of(PlanRequest request) {
+    request.dry = true;
+    auto plan = make_plan(request);
+    return plan ? std::move(plan->kernels) : std::vector<PlannedKernel>();
+}
+
 }  // namespace
 
 std::vector<PlannedKernel> planned_kernels(const Configuration& configuration, const Arrays& inputs,
@@ -19,15 +25,14 @@ std::vector<PlannedKernel> planned_kernels(const Configuration& configuration, c
     std::vector<PlannedKernel> kernels;
     for (const Variant* variant : configuration.variants) {
         if (variant->refusal(configuration.parameters, device.chip())) continue;
-        const auto plan = make_plan({.family = *configuration.family,
+        for (PlannedKernel& kernel : kernels_of({.family = *configuration.family,
                                      .variant = *variant,
                                      .parameters = configuration.parameters,
                                      .inputs = inputs,
-                                     .dry = true,
                                      .device = &device,
                                      .stores_extras = stores_extras,
-                                     .stop = stop});
-        if (plan) kernels.insert(kernels.end(), plan->kernels.begin(), plan->kernels.end());
+                                     .stop = stop}))
+            kernels.push_back(std::move(kernel));
     }
     return kernels;
 }
@@ -41,16 +46,14 @@ std::vector<std::string> PlannedKernels::of(const Family& family, const Variant&
                                             const Request& request) const {
     if (!device_) return {};
     const Parameters parameters = settled_values(family, request.parameters, Backend::cuda);
-    auto plan = make_plan({.family = family,
-                           .variant = variant,
-                           .parameters = parameters,
-                           .inputs = input_shapes(family, parameters, request.optional),
-                           .dry = true,
-                           .device = device_.get(),
-                           .stores_extras = request.extras == Extras::all});
     std::vector<std::string> all;
-    if (plan)
-        for (const PlannedKernel& kernel : plan->kernels) all.push_back(words_of(kernel));
+    for (const PlannedKernel& kernel : kernels_of({.family = family,
+                                       .variant = variant,
+                                       .parameters = parameters,
+                                       .inputs = input_shapes(family, parameters, request.optional),
+                                       .device = device_.get(),
+                                       .stores_extras = request.extras == Extras::all}))
+        all.push_back(words_of(kernel));
     return all;
 }
 

@@ -91,7 +91,7 @@ void SingleRun::start_result() {
     result_.notes.insert(result_.notes.end(), machine.notes.begin(), machine.notes.end());
     for (std::string& note : notes_on_rows(prepared_.reference)) result_.notes.push_back(std::move(note));
     if (!request.kernels.empty() && request.arch.empty() && machine.backend() == Backend::cpu)
-        result_.notes.push_back("kernels: those of a folder run on a GPU; this run used the CPU and its own");
+        result_.notes.push_back("kernels: not used. They replace CUDA kernels, and this run used the CPU");
     const bool wants_gpu = request.profile == Profile::counters || request.profile == Profile::sampling;
     if (wants_gpu && machine.backend() == Backend::cpu)
         result_.notes.push_back(

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "kernels/cuda/compile_log.h"
@@ -143,23 +144,23 @@ void Compiler::compile_together(const std::vector<Source>& sources, const std::s
     std::mutex mutex;
     auto next = missing.begin();
     const auto work = [&] {
-        std::unique_lock lock(mutex);
-        while (next != missing.end() && !stop.stop_requested()) {
-            const Missing& one = (next++)->second;
-            lock.unlock();
-            auto made = make(one.job, architecture, {}, stop);
-            lock.lock();
-            if (made) keep(one.source, architecture, std::move(*made));
-        }
-    };
-    const auto work_or_leave = [&] {
         try {
-            work();
+            std::unique_lock lock(mutex);
+            while (next != missing.end() && !stop.stop_requested()) {
+                const Missing& one = (next++)->second;
+                lock.unlock();
+                auto made = make(one.job, architecture, {}, stop);
+                lock.lock();
+                if (made) keep(one.source, architecture, std::move(*made));
+            }
         } catch (const std::exception&) {  // out of memory: compile() says so
         }
     };
     std::vector<std::jthread> workers;
-    for (size_t i = 0; i < std::min(threads, missing.size()); ++i) workers.emplace_back(work_or_leave);
+    try {
+        for (size_t i = 0; i < std::min(threads, missing.size()); ++i) workers.emplace_back(work);
+    } catch (const std::system_error&) {  // no more threads: the others go on, or compile() alone
+    }
 }
 
 Outcome<std::string> compiler_version() {

@@ -3,6 +3,8 @@
 #include <nvrtc.h>
 
 #include <algorithm>
+#include <semaphore>
+#include <thread>
 
 #include "kernels/cuda/library.h"
 
@@ -116,6 +118,21 @@ class Program {
     nvrtcResult created_;
 };
 
+// A compilation takes a core and up to hundreds of MiB, so there is one per core.
+class Turn {
+  public:
+    Turn() { cores().acquire(); }
+    ~Turn() { cores().release(); }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+  private:
+    static std::counting_semaphore<>& cores() {
+        static std::counting_semaphore<> free(std::max(1u, std::thread::hardware_concurrency()));
+        return free;
+    }
+};
+
 Error failed(const char* call, nvrtcResult result) {
     return Error::failure(std::string(call) + ": " + (*nvrtc()).nvrtcGetErrorString(result));
 }
@@ -143,6 +160,8 @@ bool nvrtc_knows(std::string_view architecture) {
 Outcome<Translation> translate(const std::vector<SourceText>& texts, const std::vector<std::string>& options,
                                const std::stop_token& stop) {
     if (!nvrtc()) return nvrtc().error();
+    const Turn turn;
+    if (stop.stop_requested()) return Error::cancelled();
     Program program(*nvrtc(), texts);
     if (program.created() != NVRTC_SUCCESS) return failed("nvrtcCreateProgram", program.created());
     const nvrtcResult result = program.compile(options, stop);

@@ -57,81 +57,65 @@ void add_output(std::vector<Figure>& all, const Result& result, const View& view
         add_kahan_errors(all.back(), result, view, reference, line);
 }
 
-// What a variant costs; only kernels of the CPU count their combines, reads and writes.
-struct Costs {
-    double launches = 0, depth = 0;
-    std::optional<Tally> tally;
-
-    std::vector<double> columns(double elements) const {
-        if (!tally) return {launches, depth};
-        const auto each = [&](int64_t count) { return static_cast<double>(count) / elements; };
-        return {launches, each(tally->combines), each(tally->read), each(tally->written), depth};
-    }
-};
-
 // "hillis_steele: 11 combines, depth 12. sequential: 1 combine, depth 4,096. Depth: …": the variants with the
-// least and the most depth.
-std::string words_of_work(const std::vector<std::string>& names, const std::vector<Costs>& costs,
-                          double elements) {
+// least and the most depth. Rows have the columns of the figure; without counts, launches and depth alone.
+std::string words_of_work(const std::vector<std::string>& names, const std::vector<std::vector<double>>& rows,
+                          bool counts) {
+    constexpr size_t combines = 1;
     const auto [least, most] =
-        std::minmax_element(costs.begin(), costs.end(),
-                            [](const Costs& one, const Costs& other) { return one.depth < other.depth; });
+        std::minmax_element(rows.begin(), rows.end(),
+                            [](const auto& one, const auto& other) { return one.back() < other.back(); });
     const auto words = [&](auto row) {
-        std::string combines;
-        if (row->tally) {
-            const std::string count = rounded(static_cast<double>(row->tally->combines) / elements, 3);
-            combines = count + (count == "1" ? " combine, " : " combines, ");
-        }
-        return fmt::format("{}: {}depth {}.", names[static_cast<size_t>(row - costs.begin())], combines,
-                           with_thousands(std::llround(row->depth)));
+        const std::string count = counts ? rounded((*row)[combines], 3) : "";
+        return fmt::format("{}: {}{}depth {}.", names[static_cast<size_t>(row - rows.begin())], count,
+                           !counts        ? ""
+                           : count == "1" ? " combine, "
+                                          : " combines, ",
+                           with_thousands(std::llround(row->back())));
     };
     return words(least) + (least == most ? "" : " " + words(most)) +
            " Depth: the longest chain of combines." +
-           (least->tally ? "" : " Combines, reads and writes are counted on the CPU.");
+           (counts ? "" : " Combines, reads and writes are counted on the CPU only.");
 }
 
 Figure work_figure(const Result& result) {
     const bool counts = result.backend == Backend::cpu;
     Figure figure = new_figure("work-and-depth", Place::views,
                                counts ? "Work per element, and depth" : "Launches and depth", "", {}, {});
-    std::vector<std::string> names;
-    std::vector<Costs> costs;
-    for (const VariantResult& variant : result.variants) {
-        if (!variant.ran() || variant.launches.empty()) continue;
-        Costs own{static_cast<double>(variant.launches.size()),
-                  static_cast<double>(depth_of(scan_family().variants[static_cast<size_t>(variant.index)],
-                                               result.parameters.integer("length"),
-                                               block_size_of(result.parameters))),
-                  {}};
-        if (counts) own.tally.emplace();
-        if (counts)
-            for (const LaunchRecord& launch : variant.launches) *own.tally += launch.tally;
-        names.push_back(variant.name);
-        costs.push_back(own);
-    }
-    if (costs.empty()) {
-        figure.missing = "Counted work of every variant. Set profile to timeline and run (press F5).";
-        return figure;
-    }
-    const double elements = static_cast<double>(count_of(find(result.inputs, "x")->shape)) *
-                            (result.parameters.is("op", "complex_sum") ? 2 : 1);
     Matrix matrix;
-    matrix.row_labels = names;
     matrix.column_labels = {"launches", "depth"};
     if (counts) matrix.column_labels = {"launches", "combines", "reads", "writes", "depth"};
     matrix.kinds = {{"counted", {Ink::Role::quiet}}, {"lowest in column", {Ink::Role::accent}}};
-    for (const Costs& own : costs) {
-        const auto row = own.columns(elements);
+    std::vector<std::vector<double>> numbers;
+    const double elements = static_cast<double>(count_of(find(result.inputs, "x")->shape)) *
+                            (result.parameters.is("op", "complex_sum") ? 2 : 1);
+    for (const VariantResult& variant : result.variants) {
+        if (!variant.ran() || variant.launches.empty()) continue;
+        Tally tally;
+        for (const LaunchRecord& launch : variant.launches) tally += launch.tally;
+        std::vector<double> row{static_cast<double>(variant.launches.size())};
+        if (counts)
+            for (const int64_t count : {tally.combines, tally.read, tally.written})
+                row.push_back(static_cast<double>(count) / elements);
+        row.push_back(static_cast<double>(depth_of(scan_family().variants[static_cast<size_t>(variant.index)],
+                                                   result.parameters.integer("length"),
+                                                   block_size_of(result.parameters))));
+        matrix.row_labels.push_back(variant.name);
+        numbers.push_back(std::move(row));
+    }
+    if (numbers.empty()) {
+        figure.missing = "Counted work of every variant. Set profile to timeline and run (press F5).";
+        return figure;
+    }
+    for (const auto& row : numbers)
         for (size_t c = 0; c < row.size(); ++c) {
-            const bool least = std::all_of(costs.begin(), costs.end(), [&](const Costs& other) {
-                return row[c] <= other.columns(elements)[c] * 1.0001;
-            });
+            const bool least = std::all_of(numbers.begin(), numbers.end(),
+                                           [&](const auto& other) { return row[c] <= other[c] * 1.0001; });
             const bool whole = c == 0 || c + 1 == row.size();
             matrix.cells.push_back(least ? 1 : 0);
             matrix.texts.push_back(whole ? fmt::format("{:.0f}", row[c]) : fmt::format("{:.3g}", row[c]));
         }
-    }
-    figure.caption = words_of_work(names, costs, elements);
+    figure.caption = words_of_work(matrix.row_labels, numbers, counts);
     figure.marks.push_back(std::move(matrix));
     return figure;
 }
