@@ -5,6 +5,7 @@
 
 #include "tests/catch.h"
 #include "tests/run_btp.h"
+#include "tests/run_judge.h"
 
 namespace sawtooth {
 namespace {
@@ -287,6 +288,31 @@ TEST_CASE("the reference of btp stops on request", "[btp]") {
     const auto outcome = btp::reference(parameters, inputs_for(parameters), stop.get_token());
     REQUIRE_FALSE(outcome);
     CHECK(outcome.error().kind == Error::Kind::cancelled);
+}
+
+// Of 4.2e6 numbers and more a judge sees some heads; the others have the reference alone.
+TEST_CASE("of many heads some are judged, the first and the last among them", "[btp]") {
+    const auto parameters = parameters_with({{"B", int64_t{2}},
+                                             {"H", int64_t{33}},
+                                             {"L", int64_t{5003}},
+                                             {"DH", int64_t{13}},
+                                             {"BL", int64_t{16}}});
+    const auto inputs = inputs_for(parameters);
+    const int64_t head = int64_t{13} * 5003, judged_heads = (1 << 22) / head;
+    Arrays outputs = run("fused", parameters, inputs).outputs;
+    const auto x = find(outputs, "x")->as<float>();
+    const auto verdict_on_x = [&] { return judged(btp_family(), "fused", parameters, inputs, outputs)[0]; };
+    const OutputVerdict right = verdict_on_x();
+    CHECK(right.verdict == Verdict::right);
+    CHECK(right.judged == judged_heads * head);
+    x.back() += 1;
+    const OutputVerdict wrong = verdict_on_x();
+    CHECK(wrong.verdict == Verdict::wrong);
+    CHECK(wrong.elements == 1);
+    REQUIRE(wrong.worst);
+    CHECK(wrong.worst->index == Shape{1, 32, 12, 5002});
+    x[0] += 1;
+    CHECK(verdict_on_x().elements == 2);
 }
 
 }  // namespace

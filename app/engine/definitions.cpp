@@ -8,13 +8,13 @@
 namespace sawtooth {
 namespace {
 
-constexpr int64_t most_bytes_together = int64_t{64}
-                                        << 20;  // of a reference of which several are computed at once
+constexpr int64_t most_bytes_together = int64_t{1} << 30;  // of references that are computed at once
 
 int threads_for(int64_t reference_bytes, int threads = 0) {
     if (threads > 0) return threads;
-    if (reference_bytes > most_bytes_together) return 1;
-    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    const auto cores = std::max<int64_t>(1, std::thread::hardware_concurrency());
+    const int64_t fit = most_bytes_together / std::max<int64_t>(reference_bytes, 1);
+    return static_cast<int>(std::clamp<int64_t>(fit, 1, cores));
 }
 
 int64_t bytes_of(const std::vector<Expected>& outputs) {

@@ -236,13 +236,26 @@ void for_each_pair(const Array& want, Each&& each) {
     }
 }
 
+// The chosen rows of a whole array.
+Array rows_of(const Array& whole, const std::shared_ptr<const ChosenRows>& rows) {
+    const auto count = static_cast<int64_t>(rows->places.size());
+    Shape shape = {count};
+    shape.insert(shape.end(), whole.shape.begin() + std::ssize(rows->extents), whole.shape.end());
+    Array chosen = Array::uninitialised(whole.name, whole.dtype, std::move(shape));
+    chosen.rows = rows;
+    const int64_t width = count > 0 ? chosen.bytes() / count : 0;
+    for (int64_t row = 0; row < count; ++row)
+        std::copy_n(whole.data.get() + rows->places[static_cast<size_t>(row)] * width, width,
+                    chosen.data.get() + row * width);
+    return chosen;
+}
+
 }  // namespace
 
 std::optional<Error> add_spread(const Family& family, const DefinitionRequest& request,
                                 const Rounding& rounding, int threads, std::vector<Expected>& outputs) {
     std::vector<Squares> squares;
     bool multiplies_infinity = false;
-    for (const Expected& output : outputs) squares.emplace_back(output.want);
     for (int first = 0; first < draws; first += std::max(threads, 1)) {
         const int last = std::min(first + std::max(threads, 1), draws);
         std::vector<std::future<Outcome<Draw>>> running;
@@ -254,8 +267,13 @@ std::optional<Error> add_spread(const Family& family, const DefinitionRequest& r
         for (const Outcome<Draw>& one : drawn) {
             if (!one) return one.error();
             multiplies_infinity = multiplies_infinity || one->multiplies_infinity;
-            for (size_t i = 0; i < outputs.size(); ++i)
-                squares[i].add(*find(one->outputs, outputs[i].want.name));
+            for (size_t i = 0; i < outputs.size(); ++i) {
+                Array& want = outputs[i].want;
+                const Array& drawn = *find(one->outputs, want.name);
+                if (drawn.rows && !want.rows) want = rows_of(want, drawn.rows);
+                if (squares.size() == i) squares.emplace_back(want);
+                squares[i].add(drawn);
+            }
         }
     }
     const double flushed = FLT_MIN * std::max(1.0, largest_of(request.inputs));

@@ -23,7 +23,8 @@ struct Expected {
 };
 
 // Computes the definition of a variant with random roundings, several times, and adds the spread of its
-// outputs. `threads` compute at once. Error: cancelled, or as the definition.
+// outputs, which keep the rows that these computations have. `threads` compute at once. Error: cancelled, or
+// as the definition.
 std::optional<Error> add_spread(const Family& family, const DefinitionRequest& request,
                                 const Rounding& rounding, int threads, std::vector<Expected>& outputs);
 

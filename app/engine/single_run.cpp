@@ -23,10 +23,10 @@ std::string words_of_forward_only(const Result& result) {
                          : names + ": no gradients, so times, rates and speed-ups are of the forward pass";
 }
 
-// One note for all outputs whose reference has the same chosen rows.
-std::vector<std::string> notes_on_rows(const Arrays& reference) {
+// One note for all arrays with the same chosen rows: "errors of x, carry: over 256 chosen rows of 8,192; …".
+std::vector<std::string> notes_on_rows(const std::string& of, const Arrays& arrays, const std::string& why) {
     std::vector<std::pair<const ChosenRows*, std::string>> kinds;
-    for (const Array& array : reference) {
+    for (const Array& array : arrays) {
         if (!array.rows) continue;
         const auto same = std::find_if(kinds.begin(), kinds.end(),
                                        [&](const auto& k) { return k.first == array.rows.get(); });
@@ -37,9 +37,8 @@ std::vector<std::string> notes_on_rows(const Arrays& reference) {
     }
     std::vector<std::string> notes;
     for (const auto& [rows, names] : kinds)
-        notes.push_back(
-            fmt::format("errors of {}: over {} chosen rows of {}; the whole reference would take too long",
-                        names, rows->places.size(), with_thousands(count_of(rows->extents))));
+        notes.push_back(fmt::format("{} {}: over {} chosen rows of {}; {} would take too long", of, names,
+                                    rows->places.size(), with_thousands(count_of(rows->extents)), why));
     return notes;
 }
 
@@ -89,7 +88,8 @@ void SingleRun::start_result() {
     result_.work = prepared_.configuration.family->work(prepared_.configuration.parameters);
     result_.notes = prepared_.configuration.notes;
     result_.notes.insert(result_.notes.end(), machine.notes.begin(), machine.notes.end());
-    for (std::string& note : notes_on_rows(prepared_.reference)) result_.notes.push_back(std::move(note));
+    for (std::string& note : notes_on_rows("errors of", prepared_.reference, "the whole reference"))
+        result_.notes.push_back(std::move(note));
     if (!request.kernels.empty() && request.arch.empty() && machine.backend() == Backend::cpu)
         result_.notes.push_back("kernels: not used. They replace CUDA kernels, and this run used the CPU");
     const bool wants_gpu = request.profile == Profile::counters || request.profile == Profile::sampling;
@@ -184,6 +184,18 @@ void SingleRun::compare_outputs(VariantResult& made) const {
     }
 }
 
+// Says once where a verdict is about fewer rows than the error.
+void SingleRun::note_judged_rows(const std::vector<Expected>& expected) {
+    Arrays fewer;
+    for (const Expected& output : expected) {
+        const Array* const reference = find(prepared_.reference, output.want.name);
+        if (!reference || !reference->rows) fewer.push_back(output.want);
+    }
+    for (std::string& note : notes_on_rows("verdicts on", fewer, "judging all of them"))
+        if (std::find(result_.notes.begin(), result_.notes.end(), note) == result_.notes.end())
+            result_.notes.push_back(std::move(note));
+}
+
 std::optional<Error> SingleRun::judge_outputs() {
     if (!prepared_.configuration.family->definition) return {};
     for (size_t v = 0; v < plans_.size(); ++v) {
@@ -192,6 +204,7 @@ std::optional<Error> SingleRun::judge_outputs() {
         say("judging " + made.name, last_.fraction, true);
         const auto expected = prepared_.definitions.find(source(), variant(v), limit_.token());
         if (!expected) return stopped_or(expected.error(), "judging " + made.name);
+        note_judged_rows(**expected);
         for (const Array& output : made.outputs)
             set_verdict(made, verdict_on(output, variant(v), source(), **expected));
         for (const Array& output : repeated_[v]) {

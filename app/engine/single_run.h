@@ -74,6 +74,7 @@ class SingleRun {
     OutputVerdict first_verdict(const Array& output, const Variant& variant,
                                 const std::vector<Expected>* expected) const;
     void set_verdict(VariantResult& made, OutputVerdict verdict) const;
+    void note_judged_rows(const std::vector<Expected>& expected);
     std::optional<Error> judge_repeat(size_t v, const Arrays& first);
     void note_compiled(size_t v);
     std::optional<Error> check_rest();

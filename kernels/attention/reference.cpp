@@ -7,6 +7,7 @@
 #include <memory>
 #include <numbers>
 #include <numeric>
+#include <type_traits>
 #include <vector>
 
 #include "kernels/attention/chosen_rows.h"
@@ -413,12 +414,13 @@ Outcome<Arrays> compute_chosen(const Parameters& parameters, const Arrays& input
     return outputs;
 }
 
-// Of all rows, unless Z H N^2 D > 2^30.
+// Of all rows, unless Z H N^2 D is larger than 2^30, or 2^28 with noise, which a judge draws several times.
 template <class Real>
 Outcome<Arrays> compute(const Parameters& parameters, const Arrays& inputs, std::stop_token stop) {
+    constexpr double most = std::is_same_v<Real, Noisy> ? 0x1p28 : 0x1p30;
     double products = parameters.real("N") * parameters.real("D");
     for (const int64_t extent : extents_of(parameters)) products *= static_cast<double>(extent);
-    if (products > 0x1p30) return compute_chosen<Real>(parameters, inputs, std::move(stop));
+    if (products > most) return compute_chosen<Real>(parameters, inputs, std::move(stop));
     const auto all = all_rows(parameters);
     auto outputs = Definition<Real>(parameters, inputs, {all, all}, std::move(stop)).compute();
     if (!outputs) return outputs;
