@@ -235,6 +235,7 @@ std::string_view name_of(Bound::By by) {
 
 std::vector<LaunchCost> costs_of(const std::vector<std::vector<LaunchRecord>>& repeats,
                                  double copy_bytes_per_second) {
+    constexpr double least_copy_us = 0.1;  // of fewer bytes the time says nothing about bandwidth
     std::vector<LaunchCost> costs;
     for (size_t repeat = 0; repeat < repeats.size(); ++repeat)
         for (const LaunchRecord& launch : repeats[repeat]) {
@@ -247,8 +248,8 @@ std::vector<LaunchCost> costs_of(const std::vector<std::vector<LaunchRecord>>& r
         }
     for (LaunchCost& cost : costs) {
         cost.time = statistics_of(std::move(cost.time.samples));
-        if (cost.bytes > 0 && copy_bytes_per_second > 0)
-            cost.over_copy = cost.time.median * 1e-6 * copy_bytes_per_second / cost.bytes;
+        const double copy_us = copy_bytes_per_second > 0 ? 1e6 * cost.bytes / copy_bytes_per_second : 0;
+        if (copy_us >= least_copy_us) cost.over_copy = cost.time.median / copy_us;
     }
     return costs;
 }

@@ -3,18 +3,19 @@
 #include <algorithm>
 #include <thread>
 
+#include "app/engine/memory.h"
 #include "kernels/core/integers.h"
 
 namespace sawtooth {
 namespace {
 
-constexpr int64_t most_bytes_together = int64_t{1} << 30;  // of references that are computed at once
+// References of so many bytes together are computed at once on any machine.
+constexpr int64_t always_fits = int64_t{1} << 30;
 
-int threads_for(int64_t reference_bytes, int threads = 0) {
-    if (threads > 0) return threads;
+// How many references of that size to compute at once, in memory of that size.
+int threads_within(int64_t memory, int64_t reference_bytes) {
     const auto cores = std::max<int64_t>(1, std::thread::hardware_concurrency());
-    const int64_t fit = most_bytes_together / std::max<int64_t>(reference_bytes, 1);
-    return static_cast<int>(std::clamp<int64_t>(fit, 1, cores));
+    return static_cast<int>(std::clamp<int64_t>(memory / std::max<int64_t>(reference_bytes, 1), 1, cores));
 }
 
 int64_t bytes_of(const std::vector<Expected>& outputs) {
@@ -92,7 +93,10 @@ Outcome<const std::vector<Expected>*> Definitions::find(const Source& source, co
                 {}};
     for (Array& array : *exact) entry.outputs.push_back({std::move(array)});
     const int64_t computing = family.definition_bytes ? family.definition_bytes(parameters) : 0;
-    const int threads = threads_for(saturating_add(bytes_of(entry.outputs), computing), source.threads);
+    const int64_t bytes = saturating_add(bytes_of(entry.outputs), computing);
+    const int threads = source.threads > 0
+                            ? source.threads
+                            : threads_within(std::max(always_fits, free_memory_bytes() / 8), bytes);
     if (auto error = add_spread(family, request, entry.rounding, threads, entry.outputs)) return *error;
     entries_.push_back(std::move(entry));
     return &entries_.back().outputs;
@@ -120,11 +124,11 @@ const Array* reference_of(const Arrays& reference, const std::string& variant, c
     return wanted && wanted->whole_shape() == output.shape ? wanted : nullptr;
 }
 
-// A definition keeps its exact outputs and half as many bytes of spread; while it is computed, the sums of
-// squares and the draws of all threads are there as well, each beside the exact numbers that it may settle
-// by.
+// The least: where more memory is free, more references are computed at once. A definition keeps its exact
+// outputs and half as many bytes of spread; while it is computed, the sums of squares and the draws of all
+// threads are there as well, each beside the exact numbers that it may settle by.
 int64_t judging_bytes(int64_t reference_bytes, int64_t computing_bytes, int64_t definitions) {
-    const int64_t threads = threads_for(saturating_add(reference_bytes, computing_bytes));
+    const int64_t threads = threads_within(always_fits, saturating_add(reference_bytes, computing_bytes));
     const int64_t halves = saturating_multiply(3, definitions) + 2 * (1 + threads);
     return saturating_add(saturating_multiply(reference_bytes / 2 + 1, halves),
                           saturating_multiply(computing_bytes, 2 * threads));

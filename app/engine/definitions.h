@@ -55,7 +55,7 @@ OutputVerdict verdict_on(const Array& output, const Variant& variant, const Defi
 // that shape.
 const Array* reference_of(const Arrays& reference, const std::string& variant, const Array& output);
 
-// The largest memory that judging takes, beside outputs and reference, for a reference of so many bytes.
+// The memory that judging takes at least, beside outputs and reference, for a reference of so many bytes.
 int64_t judging_bytes(int64_t reference_bytes, int64_t computing_bytes, int64_t definitions);
 
 }  // namespace sawtooth
