@@ -5,6 +5,7 @@
 #include "kernels/core/ceilings.h"
 #include "kernels/core/parameter.h"
 #include "kernels/core/series.h"
+#include "kernels/core/some_rows.h"
 #include "kernels/core/sweep.h"
 #include "kernels/core/table.h"
 #include "profiling/measure.h"
@@ -135,6 +136,31 @@ TEST_CASE("medians and quartiles are those of NumPy's percentile", "[profiling]"
     CHECK(even.q3 == 3.25);
     CHECK(even.samples == std::vector<double>{4, 1, 3, 2});
     CHECK(statistics_of({5}).q1 == 5);
+}
+
+// Twice 2^21 numbers are as many as are computed.
+TEST_CASE("of many rows the first and the last are computed, as rows of the whole", "[core]") {
+    Array x = Array::uninitialised("x", Dtype::f32, {2, 3, 2});
+    for (size_t i = 0; i < 12; ++i) x.as<float>()[i] = static_cast<float>(i);
+    const auto twice = [](const Arrays& inputs, int64_t rows) -> Outcome<Arrays> {
+        Array y = Array::uninitialised("y", Dtype::f64, {1, rows, 2});
+        for (size_t i = 0; i < y.as<double>().size(); ++i) y.as<double>()[i] = 2 * inputs[0].as<float>()[i];
+        return Arrays{y};
+    };
+    const auto some = compute_some_rows({x}, {2, 3}, 1 << 21, twice);
+    REQUIRE(some);
+    const Array& y = some->front();
+    REQUIRE(y.rows);
+    CHECK(y.rows->places == std::vector<int64_t>{0, 5});
+    CHECK(y.shape == Shape{2, 2});
+    CHECK(y.whole_shape() == Shape{2, 3, 2});
+    CHECK(y.value(1) == 2.0);
+    CHECK(y.value(3) == 22.0);
+    const auto all = compute_some_rows({x}, {2, 3}, 2, twice);
+    REQUIRE(all);
+    CHECK_FALSE(all->front().rows);
+    CHECK(all->front().shape == Shape{2, 3, 2});
+    CHECK(all->front().value(11) == 22.0);
 }
 
 }  // namespace

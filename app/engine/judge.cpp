@@ -236,20 +236,6 @@ void for_each_pair(const Array& want, Each&& each) {
     }
 }
 
-// The chosen rows of a whole array.
-Array rows_of(const Array& whole, const std::shared_ptr<const ChosenRows>& rows) {
-    const auto count = static_cast<int64_t>(rows->places.size());
-    Shape shape = {count};
-    shape.insert(shape.end(), whole.shape.begin() + std::ssize(rows->extents), whole.shape.end());
-    Array chosen = Array::uninitialised(whole.name, whole.dtype, std::move(shape));
-    chosen.rows = rows;
-    const int64_t width = count > 0 ? chosen.bytes() / count : 0;
-    for (int64_t row = 0; row < count; ++row)
-        std::copy_n(whole.data.get() + rows->places[static_cast<size_t>(row)] * width, width,
-                    chosen.data.get() + row * width);
-    return chosen;
-}
-
 }  // namespace
 
 std::optional<Error> add_spread(const Family& family, const DefinitionRequest& request,
@@ -270,7 +256,7 @@ std::optional<Error> add_spread(const Family& family, const DefinitionRequest& r
             for (size_t i = 0; i < outputs.size(); ++i) {
                 Array& want = outputs[i].want;
                 const Array& drawn = *find(one->outputs, want.name);
-                if (drawn.rows && !want.rows) want = rows_of(want, drawn.rows);
+                if (drawn.rows && !want.rows) want = chosen(want, drawn.rows);
                 if (squares.size() == i) squares.emplace_back(want);
                 squares[i].add(drawn);
             }

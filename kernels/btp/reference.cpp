@@ -10,15 +10,14 @@
 // Variants that multiply with a transfer matrix have v_i = sum_j Lmat_ij u_j instead, with the matrix built
 // as `construction` says.
 
-#include <algorithm>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <vector>
 
 #include "kernels/btp/parts.h"
 #include "kernels/core/common_parameters.h"
 #include "kernels/core/noisy.h"
+#include "kernels/core/some_rows.h"
 
 namespace sawtooth::btp {
 namespace {
@@ -77,50 +76,40 @@ std::vector<Real> matrix_of(Construction construction, const float* a, int64_t n
     return matrix;
 }
 
-// At most so many numbers of x are computed with noise, some of which a judge draws one after another.
-constexpr int64_t most_noisy = 1 << 22;
-
-// Heads, the first and the last among them, spread evenly; null: all of them.
-std::shared_ptr<const ChosenRows> chosen_heads(const Sizes& sizes) {
-    const int64_t fit = std::max<int64_t>(most_noisy / std::max<int64_t>(sizes.width * sizes.length, 1), 2);
-    if (sizes.heads <= fit) return nullptr;
-    ChosenRows rows{{sizes.batch, sizes.heads / sizes.batch}, {}};
-    for (int64_t i = 0; i < fit; ++i) rows.places.push_back(i * (sizes.heads - 1) / (fit - 1));
-    return std::make_shared<const ChosenRows>(std::move(rows));
-}
-
 template <class Real>
 class Reference {
   public:
-    // Of chosen heads, or of all. With a construction, blocks are solved by transfer matrices.
-    Reference(const Parameters& parameters, const Arrays& inputs, std::optional<Construction> construction,
-              std::shared_ptr<const ChosenRows> chosen = nullptr)
+    // With a construction, blocks are solved by transfer matrices.
+    Reference(const Parameters& parameters, const Arrays& inputs, std::optional<Construction> construction)
         : sizes_(parameters),
           order_(order_of(parameters)),
           backward_(runs_backward(parameters)),
           construction_(construction),
-          inputs_(inputs),
-          chosen_(std::move(chosen)),
           before_(static_cast<size_t>(sizes_.block)) {
-        add("x", {sizes_.width, sizes_.length});
-        add("carry", {sizes_.blocks(), sizes_.width});
+        const int64_t batch = sizes_.batch, heads = sizes_.heads / batch;
+        const Shape gates = {batch, heads, sizes_.length};
+        const Shape values = {batch, heads, sizes_.width, sizes_.length};
+        a_ = find(inputs, "a")->as<float>().data();
+        u_ = find(inputs, "u")->as<float>().data();
+        x_ = add("x", values);
+        carry_ = add("carry", {batch, heads, sizes_.blocks(), sizes_.width});
         if (!backward_) return;
-        add("da", {sizes_.length});
-        add("du", {sizes_.width, sizes_.length});
+        dx_ = find(inputs, "dx")->as<float>().data();
+        da_ = add("da", gates);
+        du_ = add("du", values);
     }
 
     Outcome<Arrays> compute(const std::stop_token& stop) {
-        const int64_t heads = chosen_ ? std::ssize(chosen_->places) : sizes_.heads;
-        for (int64_t row = 0; row < heads; ++row) {
-            point_to(chosen_ ? chosen_->places[static_cast<size_t>(row)] : row, row);
-            build_matrices();
+        for (int64_t head = 0; head < sizes_.heads; ++head) {
+            build_matrices(head);
             if (backward_) sums_.assign(static_cast<size_t>(sizes_.length), 0);
             for (int64_t channel = 0; channel < sizes_.width; ++channel) {
                 if (stop.stop_requested()) return Error::cancelled();
-                forward(channel);
-                if (backward_) backward(channel);
+                forward(head, channel);
+                if (backward_) backward(head, channel);
             }
-            for (size_t i = 0; i < sums_.size(); ++i) head_.da[i] = value_of(sums_[i]);
+            for (size_t i = 0; i < sums_.size(); ++i)
+                da_[gates_at(head) + static_cast<int64_t>(i)] = value_of(sums_[i]);
         }
         return std::move(outputs_);
     }
@@ -130,74 +119,51 @@ class Reference {
     struct State {
         Real v, z;
     };
-    // Where the arrays of one head begin; without a backward pass some are null.
-    struct Head {
-        const float *a, *u, *dx;
-        double *x, *carry, *da, *du;
-    };
 
-    // An output with this shape for each head.
-    void add(const char* name, Shape shape) {
-        if (chosen_)
-            shape.insert(shape.begin(), std::ssize(chosen_->places));
-        else
-            shape.insert(shape.begin(), {sizes_.batch, sizes_.heads / sizes_.batch});
+    double* add(const char* name, Shape shape) {
         outputs_.push_back(Array::uninitialised(name, Dtype::f64, std::move(shape)));
-        outputs_.back().rows = chosen_;
+        return outputs_.back().as<double>().data();
     }
 
-    // The arrays of a head of the inputs, which is a row of the outputs.
-    void point_to(int64_t head, int64_t row) {
-        const int64_t gates = sizes_.length, values = sizes_.width * sizes_.length;
-        const auto input = [&](const char* name, int64_t each) {
-            const Array* const array = find(inputs_, name);
-            return array ? array->as<float>().data() + head * each : nullptr;
-        };
-        const auto output = [&](const char* name, int64_t each) {
-            Array* const array = find(outputs_, name);
-            return array ? array->as<double>().data() + row * each : nullptr;
-        };
-        head_ = {.a = input("a", gates),
-                 .u = input("u", values),
-                 .dx = input("dx", values),
-                 .x = output("x", values),
-                 .carry = output("carry", sizes_.blocks() * sizes_.width),
-                 .da = output("da", gates),
-                 .du = output("du", values)};
+    int64_t gates_at(int64_t head) const { return head * sizes_.length; }
+    int64_t values_at(int64_t head, int64_t channel) const {
+        return (head * sizes_.width + channel) * sizes_.length;
     }
-
-    void build_matrices() {
+    void build_matrices(int64_t head) {
         matrices_.clear();
         for (int64_t block = 0; construction_ && block < sizes_.blocks(); ++block) {
             const Range at = sizes_.positions(block);
-            matrices_.push_back(matrix_of<Real>(*construction_, head_.a + at.first, at.count()));
+            matrices_.push_back(matrix_of<Real>(*construction_, a_ + gates_at(head) + at.first, at.count()));
             for (Real& entry : matrices_.back()) entry = narrow(entry);
         }
     }
 
     // v at position i of a block, without its matrix from v at the position before.
-    Real local(int64_t block, int64_t i, const float* u, Real before) const {
+    Real local(int64_t block, int64_t i, const float* a, const float* u, Real before) const {
         const Range at = sizes_.positions(block);
-        if (!construction_) return i == at.first ? Real(u[i]) : head_.a[i] * before + u[i];
+        if (!construction_) return i == at.first ? Real(u[i]) : a[i] * before + u[i];
         const Real* const row = matrices_[static_cast<size_t>(block)].data() + (i - at.first) * at.count();
         SumOfProducts<Real> sum;
         for (int64_t j = at.first; j <= i; ++j) sum.add(row[j - at.first], u[j]);
         return sum.total();
     }
 
-    double& carry(int64_t block, int64_t channel) { return head_.carry[block * sizes_.width + channel]; }
+    double& carry(int64_t head, int64_t block, int64_t channel) {
+        return carry_[(head * sizes_.blocks() + block) * sizes_.width + channel];
+    }
 
-    void forward(int64_t channel) {
-        const float* const u = head_.u + channel * sizes_.length;
-        double* const x = head_.x + channel * sizes_.length;
+    void forward(int64_t head, int64_t channel) {
+        const float* const a = a_ + gates_at(head);
+        const float* const u = u_ + values_at(head, channel);
+        double* const x = x_ + values_at(head, channel);
         Real c = 0;
         for (int64_t block = 0; block < sizes_.blocks(); ++block) {
             const Range at = sizes_.positions(block);
-            carry(block, channel) = value_of(c);
+            carry(head, block, channel) = value_of(c);
             Real v = 0, g = 1, last = 0;
             for (int64_t i = at.first; i < at.last; ++i) {
-                v = local(block, i, u, v);
-                g *= head_.a[i];
+                v = local(block, i, a, u, v);
+                g *= a[i];
                 last = order_ == Order::one ? v : narrow(v) + g * c;  // two_pass stores v
                 x[i] = value_of(last);
             }
@@ -206,29 +172,30 @@ class Reference {
         }
     }
 
-    void backward(int64_t channel) {
+    void backward(int64_t head, int64_t channel) {
+        const float* const a = a_ + gates_at(head);
         Real dc = 0;  // of the next block
         for (int64_t block = sizes_.blocks() - 1; block >= 0; --block) {
             const Range at = sizes_.positions(block);
-            repeat(at, head_.u + channel * sizes_.length, carry(block, channel));
-            const Real r = add_gradients(at, channel, dc);
-            if (order_ != Order::one) dc = head_.a[at.first] * r;
+            repeat(at, a, u_ + values_at(head, channel), carry(head, block, channel));
+            const Real r = add_gradients(at, head, channel, dc);
+            if (order_ != Order::one) dc = a[at.first] * r;
         }
     }
 
-    void repeat(Range at, const float* u, Real c) {
+    void repeat(Range at, const float* a, const float* u, Real c) {
         State state = {0, c};
         for (int64_t i = at.first; i < at.last; ++i) {
-            const float a = head_.a[i];
             before_[static_cast<size_t>(i - at.first)] = state;
-            state = {i == at.first ? Real(u[i]) : narrow(a * state.v) + u[i], narrow(a * state.z)};
+            state = {i == at.first ? Real(u[i]) : narrow(a[i] * state.v) + u[i], narrow(a[i] * state.z)};
         }
     }
 
     // Returns r_0.
-    Real add_gradients(Range at, int64_t channel, Real dc) {
-        const float *const a = head_.a, *const dx = head_.dx + channel * sizes_.length;
-        double* const du = head_.du + channel * sizes_.length;
+    Real add_gradients(Range at, int64_t head, int64_t channel, Real dc) {
+        const float* const a = a_ + gates_at(head);
+        const float* const dx = dx_ + values_at(head, channel);
+        double* const du = du_ + values_at(head, channel);
         Real w = 0, r = 0;
         for (int64_t i = at.last - 1; i >= at.first; --i) {
             const bool is_last = i == at.last - 1;
@@ -247,13 +214,12 @@ class Reference {
     Order order_;
     bool backward_;
     std::optional<Construction> construction_;
-    const Arrays& inputs_;
-    std::shared_ptr<const ChosenRows> chosen_;
-    Head head_ = {};
     std::vector<std::vector<Real>> matrices_;  // of the blocks of one head
     std::vector<Real> sums_;                   // da of one head
     std::vector<State> before_;                // at each position of one block
     Arrays outputs_;
+    const float *a_, *u_, *dx_ = nullptr;
+    double *x_, *carry_, *da_ = nullptr, *du_ = nullptr;
 };
 
 }  // namespace
@@ -265,11 +231,17 @@ Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, st
 Outcome<Arrays> definition(const DefinitionRequest& request) {
     std::optional<Construction> construction;
     if (request.variant.rounds_inside) construction = construction_of(request.parameters);
-    if (request.noisy)
-        return Reference<Noisy>(request.parameters, request.inputs, construction,
-                                chosen_heads(Sizes(request.parameters)))
-            .compute(request.stop);
-    return Reference<double>(request.parameters, request.inputs, construction).compute(request.stop);
+    if (!request.noisy)
+        return Reference<double>(request.parameters, request.inputs, construction).compute(request.stop);
+    const Sizes sizes(request.parameters);
+    return compute_some_rows(
+        request.inputs, {sizes.batch, sizes.heads / sizes.batch}, sizes.width * sizes.length,
+        [&](const Arrays& inputs, int64_t heads) {
+            Parameters parameters = request.parameters;
+            parameters.set("B", int64_t{1});
+            parameters.set("H", heads);
+            return Reference<Noisy>(parameters, inputs, construction).compute(request.stop);
+        });
 }
 
 }  // namespace sawtooth::btp

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 
@@ -123,6 +124,19 @@ Arrays copied(Arrays arrays) {
         array.data = data;
     }
     return arrays;
+}
+
+Array chosen(const Array& whole, std::shared_ptr<const ChosenRows> rows) {
+    const auto count = static_cast<int64_t>(rows->places.size());
+    Shape shape = {count};
+    shape.insert(shape.end(), whole.shape.begin() + std::ssize(rows->extents), whole.shape.end());
+    Array some = Array::uninitialised(whole.name, whole.dtype, std::move(shape));
+    const int64_t width = count > 0 ? some.bytes() / count : 0;
+    for (int64_t row = 0; row < count; ++row)
+        std::copy_n(whole.data.get() + rows->places[static_cast<size_t>(row)] * width, width,
+                    some.data.get() + row * width);
+    some.rows = std::move(rows);
+    return some;
 }
 
 Array listed(std::string name, const ChosenRows& rows) {

@@ -64,6 +64,8 @@ const Array* find(const Arrays& arrays, std::string_view name);
 Array* find(Arrays& arrays, std::string_view name);
 // The same values in memory of their own: on the CPU later runs of a plan overwrite its outputs.
 Arrays copied(Arrays arrays);
+// The chosen rows of a whole array, as [rows, …].
+Array chosen(const Array& whole, std::shared_ptr<const ChosenRows> rows);
 // The indices of every chosen row, as int32 [rows, dimensions].
 Array listed(std::string name, const ChosenRows& rows);
 

@@ -5,6 +5,7 @@
 
 #include "kernels/core/common_parameters.h"
 #include "kernels/core/noisy.h"
+#include "kernels/core/some_rows.h"
 #include "kernels/scan/parts.h"
 
 namespace sawtooth::scan {
@@ -175,9 +176,16 @@ Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, st
 
 Outcome<Arrays> definition(const DefinitionRequest& request) {
     const bool compensated = request.parameters.flag("compensated");
-    if (request.noisy)
-        return Reference<Noisy>(request.parameters, request.inputs, compensated).compute(request.stop);
-    return Reference<double>(request.parameters, request.inputs, compensated).compute(request.stop);
+    if (!request.noisy)
+        return Reference<double>(request.parameters, request.inputs, compensated).compute(request.stop);
+    const int64_t numbers = request.parameters.integer("length") * request.parameters.integer("channels");
+    return compute_some_rows(
+        request.inputs, {request.parameters.integer("batch")}, numbers,
+        [&](const Arrays& inputs, int64_t sequences) {
+            Parameters parameters = request.parameters;
+            parameters.set("batch", sequences);
+            return Reference<Noisy>(parameters, inputs, compensated).compute(request.stop);
+        });
 }
 
 }  // namespace sawtooth::scan
