@@ -2,6 +2,7 @@
 
 #include "app/engine/bench.h"
 
+#include "kernels/families.h"
 #include "tests/catch.h"
 #include "tests/temporary_folder.h"
 
@@ -62,6 +63,24 @@ TEST_CASE("a case by launch reports the launches of each variant", "[bench]") {
     CHECK(cost.time.samples.size() == 3);
     CHECK(cost.time.median > 0);
     CHECK(*cost.over_copy > 0);
+}
+
+TEST_CASE("a bench that is stopped keeps the cases that were done", "[bench]") {
+    const TemporaryFolder folder;
+    Runner runner(folder.path());
+    Request base;
+    base.threads = 1;
+    base.repeats = 1;
+    std::stop_source stop;
+    const auto report =
+        run_bench(runner, {"scan"}, base, stop.get_token(), [&](const Progress& progress, auto) {
+            if (progress.fraction > 0) stop.request_stop();  // in the second case
+        });
+    if (!report) FAIL(report.error().text);
+    REQUIRE(report->ended);
+    CHECK(report->ended->kind == Error::Kind::cancelled);
+    REQUIRE_FALSE(report->rows.empty());
+    for (const BenchRow& row : report->rows) CHECK(row.name == report->rows[0].name);
 }
 
 }  // namespace

@@ -46,6 +46,7 @@ int bench(const Arguments& arguments) {
                                          .json = to_json(*report),
                                          .csv = bench_table(*report).csv(),
                                          .markdown = bench_markdown(*report)});
+    if (report->ended) return fail(*report->ended);
     const auto bad = std::find_if(report->rows.begin(), report->rows.end(),
                                   [](const BenchRow& row) { return row.verdict == Verdict::wrong; });
     if (bad == report->rows.end()) return written;

@@ -280,7 +280,11 @@ Outcome<BenchReport> run_bench(Runner& runner, const std::vector<std::string>& n
             if (progress) progress({fraction, words + ": " + now.words, now.excused}, {});
         };
         auto rows = run_case(runner, *family, bench, base, stop, say);
-        if (!rows) return rows.error();
+        if (!rows && report.rows.empty()) return rows.error();
+        if (!rows) {
+            report.ended = rows.error();
+            return report;
+        }
         std::move(rows->begin(), rows->end(), std::back_inserter(report.rows));
     }
     return report;

@@ -69,10 +69,11 @@ struct BenchReport {
     std::vector<std::string> notes = {};  // why a family ran on another backend than requested
     int repeats = 0;
     Cache cache = Cache::cold;
+    std::optional<Error> ended = {};  // what ended it before all cases had rows
 };
 
 // Runs the fixed cases of the families and checks each against the reference. Errors: cancelled, or a
-// failure.
+// failure, before any case was done.
 Outcome<BenchReport> run_bench(Runner& runner, const std::vector<std::string>& families, const Request& base,
                                std::stop_token stop, const OnProgress& progress);
 

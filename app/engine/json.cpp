@@ -384,11 +384,13 @@ std::string to_json(const std::vector<CheckReport>& reports) {
 }
 
 std::string to_json(const BenchReport& report) {
-    return text_of({{"device", report.device},
-                    {"date", report.date},
-                    {"version", report.version},
-                    {"notes", report.notes},
-                    {"cases", list_of(report.rows, row_of)}});
+    Json json = {{"device", report.device},
+                 {"date", report.date},
+                 {"version", report.version},
+                 {"notes", report.notes},
+                 {"cases", list_of(report.rows, row_of)}};
+    if (report.ended) json["ended"] = report.ended->text;
+    return text_of(json);
 }
 
 std::string to_json(const VerdictBench& bench) {
