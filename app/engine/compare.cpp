@@ -44,22 +44,31 @@ struct Distance {
 };
 
 // The largest error of each position along an axis.
-struct Positions {
-    int64_t inner = 1, length = 1;  // inner: elements from one position to the next
-    std::vector<float> errors;
-
-    Positions(const Shape& shape, int axis) : inner(std::max<int64_t>(count_of(shape), 1)) {
+class Positions {
+  public:
+    Positions(const Shape& shape, int axis) : inner_(std::max<int64_t>(count_of(shape), 1)) {
         if (axis < 0) return;
-        length = shape[static_cast<size_t>(axis)];
-        inner = count_of({shape.begin() + axis + 1, shape.end()});
-        errors.assign(static_cast<size_t>(length), NAN);
+        errors_.assign(static_cast<size_t>(shape[static_cast<size_t>(axis)]), NAN);
+        inner_ = std::max<int64_t>(count_of({shape.begin() + axis + 1, shape.end()}), 1);
     }
-    int64_t end_of(int64_t i) const { return (i / inner + 1) * inner; }
-    void add(int64_t i, double error) {
-        if (errors.empty()) return;
-        float& largest = errors[static_cast<size_t>(i / inner % length)];
+    void begin_at(int64_t element) {
+        end_ = (element / inner_ + 1) * inner_;
+        at_ = errors_.empty() ? 0 : static_cast<size_t>(element / inner_) % errors_.size();
+    }
+    int64_t end() const { return end_; }  // of the elements of this position
+    void add(double error) {              // of this position, which it leaves
+        end_ += inner_;
+        if (errors_.empty()) return;
+        float& largest = errors_[at_];
         if (!(largest >= error)) largest = static_cast<float>(error);
+        if (++at_ == errors_.size()) at_ = 0;
     }
+    std::vector<float> take() { return std::move(errors_); }
+
+  private:
+    int64_t inner_, end_ = 0;  // inner: elements from one position to the next
+    size_t at_ = 0;
+    std::vector<float> errors_;
 };
 
 template <class Wide, class Out, class Reference>
@@ -75,13 +84,13 @@ OutputError compare_as(const Array& output, const Array& reference, int axis) {
     for (int64_t row = 0, w = 0; row < rows; ++row) {
         const int64_t first = reference.rows ? reference.rows->places[static_cast<size_t>(row)] * width : 0;
         for (; i < first; ++i) distance.skip(i, got(i));
+        positions.begin_at(first);
         for (const int64_t end = first + width; i < end;) {
-            const int64_t begin = i;
             double largest = 0;
-            for (const int64_t last = std::min(positions.end_of(i), end); i < last; ++i, ++w)
+            for (const int64_t last = std::min(positions.end(), end); i < last; ++i, ++w)
                 largest =
                     std::max(largest, distance.compare(i, got(i), Wide(wanted[static_cast<size_t>(w)])));
-            positions.add(begin, largest);
+            positions.add(largest);
         }
     }
     for (; i < output.count(); ++i) distance.skip(i, got(i));
@@ -90,7 +99,7 @@ OutputError compare_as(const Array& output, const Array& reference, int axis) {
     error.output = output.name;
     error.nonfinite = distance.nonfinite;
     error.first_nonfinite = distance.first_nonfinite;
-    error.by_position = std::move(positions.errors);
+    error.by_position = positions.take();
     if (distance.largest >= 0) error.max_abs = distance.largest;
     if (distance.reference_square > 0) error.rel_l2 = std::sqrt(distance.square / distance.reference_square);
     return error;
