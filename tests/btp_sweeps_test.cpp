@@ -178,6 +178,24 @@ TEST_CASE("time and rate against BL name the ratio and the best block", "[btp][f
     CHECK(contains(rate.caption, "fused is nearest to copy bandwidth at BL 16"));
 }
 
+TEST_CASE("no caption of a sweep tells how fast a wrong variant is", "[btp][figures]") {
+    SweepResult swept;
+    swept.sweep = {"BL", {}, {{"BL", {int64_t{16}, int64_t{32}, int64_t{64}}}}};
+    swept.sweep.base.parameters = parameters_with({});
+    swept.complete = true;
+    for (size_t i = 0; i < 3; ++i) {
+        VariantResult fused = timed("fused", 100.0 + 200 * static_cast<double>(i));
+        if (i < 1) fused.verdicts = {{.output = "x", .verdict = Verdict::wrong, .judged = 9, .elements = 1}};
+        swept.cells.push_back(cell_of(swept.sweep, i, {fused}));
+    }
+    const auto caption = [&] { return figure_named(btp::block_figures(swept), "time_by_block").caption; };
+    CHECK(contains(caption(), "fused is fastest at BL 32."));
+    Result second = *swept.cells[1].result;
+    second.variants[0].verdicts = {{.output = "x", .verdict = Verdict::wrong, .judged = 9, .elements = 1}};
+    swept.cells[1].result = std::make_shared<const Result>(std::move(second));
+    CHECK_FALSE(contains(caption(), "fastest"));
+}
+
 TEST_CASE("time over BL and wpb: the fastest cell is framed, a refused one says why", "[btp][figures]") {
     SweepResult swept;
     swept.sweep = {"BL_wpb",

@@ -31,6 +31,21 @@ TEST_CASE("a ratio that every round agrees on is told with its interval", "[comp
     CHECK(comparison_words("a", "b", slower) == "b is 2.4x faster than a");
 }
 
+TEST_CASE("a wrong result has no speed", "[comparison]") {
+    Result result;
+    result.in_turns = true;
+    result.variants.resize(2);
+    result.variants[0].time = constant(10);
+    result.variants[1].time = constant(24);
+    VariantResult& one = result.variants[0];
+    CHECK(compare(result, one, result.variants[1]).pace == Pace::faster);
+    one.verdicts = {{.output = "y", .verdict = Verdict::wrong, .judged = 9, .elements = 1}};
+    CHECK(compare(result, one, result.variants[1]).pace == Pace::cannot_tell);
+    CHECK(compare(result, result.variants[1], one).pace == Pace::cannot_tell);
+    one.time.reset();
+    CHECK(compare(result, one, result.variants[1]).pace == Pace::cannot_tell);
+}
+
 TEST_CASE("a disturbance of both in the same rounds changes no verdict", "[comparison]") {
     const TimeStatistics one = times({10, 100, 10, 90, 10, 10, 70, 10, 10}),
                          other = times({20, 200, 20, 180, 20, 20, 140, 20, 20});

@@ -28,7 +28,7 @@ ImGuiID split(ImGuiID& node, ImGuiDir direction, float share) {
 // Times over Occupancy, and below them as many of the others as fit.
 void split_right(std::map<Dock, ImGuiID>& nodes, ImGuiID column, float height) {
     const float whole = height / units(1);
-    const float times = std::clamp(0.27f * whole, 225.0f, 340.0f);
+    const float times = std::clamp(0.285f * whole, 244.0f, 350.0f);
     const float occupancy = std::clamp(0.25f * whole, 226.0f, 300.0f);
     const float rest = whole - times - occupancy;
     nodes[Dock::times] = column;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "kernels/core/correctness.h"
 #include "kernels/core/table.h"
 
 namespace sawtooth {
@@ -149,6 +150,7 @@ Comparison compare_apart(const TimeStatistics& first, const TimeStatistics& seco
 }
 
 Comparison compare(const Result& result, const VariantResult& first, const VariantResult& second) {
+    if (!has_speed(first) || !has_speed(second)) return {Pace::cannot_tell, 0, 0, infinity};
     return result.in_turns ? compare_in_turns(*first.time, *second.time)
                            : compare_apart(*first.time, *second.time);
 }

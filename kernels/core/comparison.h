@@ -38,7 +38,7 @@ constexpr double apart_within = 1.5;
 // third of the repeats of one were disturbed.
 Comparison compare_apart(const TimeStatistics& first, const TimeStatistics& second);
 
-// Of two variants of a result; both must be timed.
+// Of two variants of a result. It cannot be told where one has no time or is wrong.
 Comparison compare(const Result& result, const VariantResult& first, const VariantResult& second);
 
 // "2.4x", with the digits that the interval allows, or "1.5x to 6x" where it allows none; "same", "cannot

@@ -115,6 +115,8 @@ bool is_right(const Result& result, std::string_view variant) {
     return found && found->ran() && found->verdict() == Verdict::right;
 }
 
+bool has_speed(const VariantResult& variant) { return variant.time && variant.verdict() != Verdict::wrong; }
+
 bool has_diverged(const Result& result, const VariantResult& variant) {
     constexpr double as_large = 0.995;  // prints as 100 %
     if (variant.exact) return false;

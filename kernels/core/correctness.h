@@ -34,6 +34,8 @@ std::string first_wrong(const Result& result);
 std::string verdict_words(const VariantResult& variant);
 // Whether that variant ran and is right.
 bool is_right(const Result& result, std::string_view variant);
+// Whether its time may be compared with others: a wrong result has no speed.
+bool has_speed(const VariantResult& variant);
 // Whether a method is too far from the exact rule to compare its time: not finite, or as far as the rule is
 // large.
 bool has_diverged(const Result& result, const VariantResult& variant);

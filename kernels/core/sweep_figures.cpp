@@ -187,7 +187,8 @@ void add_badges(Line& curve, const SweepResult& sweep) {
 
 std::string fastest_cells_words(const SweepResult& sweep, const std::string& curve) {
     const SweepAxis& outer = sweep.sweep.axes.front();
-    const std::vector<TimedCell> cells = timed_cells_of(sweep, curve);
+    std::vector<TimedCell> cells = timed_cells_of(sweep, curve);
+    std::erase_if(cells, [](const TimedCell& cell) { return !has_speed(*cell.variant); });
     if (!sweep.complete || cells.size() < 2) return "";
     std::vector<const TimeStatistics*> times;
     for (const TimedCell& cell : cells) times.push_back(&cell.time());
@@ -201,8 +202,8 @@ std::string fastest_cells_words(const SweepResult& sweep, const std::string& cur
     constexpr size_t most_named = 3;
     if (names.size() > most_named)
         return "one of " + std::to_string(names.size()) + " values of " + outer.parameter + " from " +
-               names.front() + " to " + names.back();
-    return (names.size() > 1 ? "one of " : "") + outer.parameter + " " + either_of(names);
+               names.front() + " to " + names.back() + " (cannot tell which)";
+    return outer.parameter + " " + either_of(names) + (names.size() > 1 ? " (cannot tell which)" : "");
 }
 
 std::string progress_words(const SweepResult& sweep) {

@@ -223,9 +223,8 @@ Figure tree_figure(const Parameters& parameters) {
 
 double speed_up(const Result& result, const VariantResult& variant) {
     const VariantResult* const sequential = find(result, "sequential");
-    const bool are_right = sequential && sequential->time && sequential->verdict() != Verdict::wrong &&
-                           variant.verdict() != Verdict::wrong;
-    return are_right ? sequential->time->median / variant.time->median : gap;
+    const bool have_speed = sequential && has_speed(*sequential) && has_speed(variant);
+    return have_speed ? sequential->time->median / variant.time->median : gap;
 }
 
 // The timed variants of the last cell.

@@ -12,6 +12,7 @@
 #include "kernels/attention/figures/common.h"
 #include "kernels/core/common_parameters.h"
 #include "kernels/core/comparison.h"
+#include "kernels/core/correctness.h"
 #include "kernels/core/figures.h"
 #include "kernels/core/sweep_figures.h"
 #include "kernels/core/table.h"
@@ -67,7 +68,7 @@ std::vector<Note> interrupt_refused(std::vector<Line>& lines, const SweepResult&
 
 std::optional<double> speed_up(const Result& result, const VariantResult& variant) {
     const VariantResult* const naive = find(result, "naive");
-    if (variant.name != "streaming" || !variant.time || !naive || !naive->time) return {};
+    if (variant.name != "streaming" || !has_speed(variant) || !naive || !has_speed(*naive)) return {};
     return naive->time->median / variant.time->median;
 }
 
@@ -115,6 +116,7 @@ std::string words_of_slowing(const SweepResult& sweep) {
         const auto cells = timed_cells_of(sweep, std::string(variant) + ", backward false");
         if (!sweep.complete || cells.size() < 2) return "";
         const TimedCell &before = cells[cells.size() - 2], &last = cells.back();
+        if (!has_speed(*before.variant) || !has_speed(*last.variant)) return "";
         const Comparison growth = compare_apart(before.time(), last.time());
         if (growth.pace != Pace::faster) return "";
         words += words.empty() ? fmt::format("From N {:.0f} to {:.0f}, {} takes {} as long", before.x, last.x,
@@ -175,7 +177,7 @@ std::vector<WindowPoint> window_points(const SweepResult& sweep) {
     std::vector<WindowPoint> points;
     for (const SweepCell& cell : sweep.cells) {
         const VariantResult* const streaming = cell.result ? find(*cell.result, "streaming") : nullptr;
-        if (!streaming || !streaming->time) continue;
+        if (!streaming || !has_speed(*streaming)) continue;
         const Parameters& p = cell.result->parameters;
         points.push_back({static_cast<double>(std::get<int64_t>(cell.values.front())), &*streaming->time,
                           count_tiles(p), runs_backward(p)});

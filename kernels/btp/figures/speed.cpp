@@ -70,11 +70,11 @@ std::string words_of_state(const Parameters& parameters) {
 }
 
 // "One launch for all steps, or a launch per step: decode is 120x faster than sequential. "; "" if one of
-// them did not run.
+// them did not run or is wrong.
 std::string words_of_steps(const Result& result) {
     const VariantResult *const decode = find(result, "decode"), *const sequential =
                                                                     find(result, "sequential");
-    if (!decode || !decode->time || !sequential || !sequential->time) return "";
+    if (!decode || !has_speed(*decode) || !sequential || !has_speed(*sequential)) return "";
     return "One launch for all steps, or a launch per step: " +
            comparison_words("decode", "sequential", compare(result, *decode, *sequential)) + ". ";
 }

@@ -70,12 +70,12 @@ Figure rate_by_block(const SweepResult& sweep) {
     return figure;
 }
 
-// The time of a variant in the cell of that order; null if it did not run.
+// The time of a variant in the cell of that order; null if it did not run or is wrong.
 const TimeStatistics* time_of(const SweepResult& sweep, const Value& order, const std::string& variant) {
     for (const SweepCell& cell : sweep.cells) {
         const VariantResult* const found =
             cell.result && cell.values.front() == order ? find(*cell.result, variant) : nullptr;
-        if (found && found->time) return &*found->time;
+        if (found && has_speed(*found)) return &*found->time;
     }
     return nullptr;
 }

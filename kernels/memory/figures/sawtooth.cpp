@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "kernels/core/comparison.h"
+#include "kernels/core/correctness.h"
 #include "kernels/core/table.h"
 #include "kernels/core/timeline.h"
 #include "kernels/core/zoom.h"
@@ -45,7 +46,7 @@ std::vector<Figure> sawtooth_figures(const Result& result, const View& view) {
     figure.caption = "sequential: " + idle_words(result, *sequential) + ".";
     if (other != sequential) {
         figure.caption += fmt::format(" {}: {}.", name, idle_words(result, *other));
-        if (sequential->time && other->time) {
+        if (has_speed(*sequential) && has_speed(*other)) {
             const Comparison comparison = compare(result, *other, *sequential);
             std::string words = comparison_words(other->name, "sequential", comparison);
             if (comparison.pace == Pace::cannot_tell) words.front() = 'I';

@@ -116,11 +116,13 @@ void add_diverged(Figure& figure, const SweepResult& sweep, View::Range y) {
     }
 }
 
-// The index of a line's minimum; its size if no value is finite.
+// The index of a line's minimum among results that are not wrong; its size if none is finite.
 size_t lowest(const Line& line) {
     size_t best = line.y.size();
+    const auto is_wrong = [&](size_t i) { return i < line.wrong.size() && !line.wrong[i].empty(); };
     for (size_t i = 0; i < line.y.size(); ++i)
-        if (std::isfinite(line.y[i]) && (best == line.y.size() || line.y[i] < line.y[best])) best = i;
+        if (std::isfinite(line.y[i]) && !is_wrong(i) && (best == line.y.size() || line.y[i] < line.y[best]))
+            best = i;
     return best;
 }
 
@@ -204,8 +206,8 @@ double predicted(const Result& result, const VariantResult& variant) {
     return us * std::max(1.0, static_cast<double>(variant.launch_count) / kept);
 }
 
-// "chunkwise_gd: the model picks chunk 64; measured, one of chunk 64 or 128 is fastest. Measured times
-// are 2.8x to 3.4x the model's."
+// "chunkwise_gd: the model picks chunk 64; measured, chunk 64 or 128 (cannot tell which) is fastest. Measured
+// times are 2.8x to 3.4x the model's."
 std::string verdict(const SweepResult& sweep, const Line& measured, const Line& predicted) {
     const size_t chosen = lowest(predicted);
     const std::string fastest = fastest_cells_words(sweep, measured.label);
@@ -297,7 +299,7 @@ std::string lesson(const SweepResult& sweep) {
     for (const SweepCell& cell : sweep.cells) {
         if (!cell.result) continue;
         for (const VariantResult& variant : cell.result->variants)
-            if (variant.time) points.emplace_back(*cell.result, variant);
+            if (has_speed(variant)) points.emplace_back(*cell.result, variant);
     }
     const auto fastest = std::max_element(points.begin(), points.end(),
                                           [](const Point& a, const Point& b) { return a.rate < b.rate; });
