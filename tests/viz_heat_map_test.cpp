@@ -30,6 +30,19 @@ TEST_CASE("a heat map has a colour bar with label and unit", "[viz]") {
     CHECK(contains(to_csv(figure), "cell,time (us),0.25,0.75,,,2.5,\r\n"));
 }
 
+TEST_CASE("a colour bar does not repeat the title of its figure", "[viz]") {
+    HeatMap map;
+    map.label = "x: got", map.rows = 1, map.columns = 2, map.values = {0, 1};
+    Figure figure = figure_with(map);
+    figure.title = "another";
+    CHECK(contains(svg_of(figure), "x: got</text>"));
+    figure.title = "x: got";
+    const std::string svg = svg_of(figure);
+    const size_t first = svg.find("x: got</text>");
+    CHECK(first != std::string::npos);
+    CHECK(svg.find("x: got</text>", first + 1) == std::string::npos);
+}
+
 TEST_CASE("cells of a heat map have texts, reasons and frames, and a click sets their row and column",
           "[viz]") {
     HeatMap map;

@@ -201,6 +201,7 @@ void draw_colour_bar(const Pen& pen, const Figure& figure) {
         for (const Tick& tick : ticks_of_colours(*map, most))
             pen.canvas.text({scale.box.right + 6 * unit, scale.at_y(tick.value)}, Align::left,
                             {pen.theme.text}, tick.text);
+        if (map->label == figure.title && map->unit.empty()) return;  // the title says it
         const std::string name = elided(
             pen.canvas, colours.from_best ? map->label + " / shortest" : name_of(map->label, map->unit),
             pen.frame.box.width());
