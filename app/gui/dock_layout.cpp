@@ -14,7 +14,7 @@ namespace sawtooth {
 namespace {
 
 // In units. Below these sizes, panels that do not fit become tabs of the middle, or of the panel above.
-constexpr float three_columns = 1000, timeline_below = 1000, numbers_below = 200, about_below = 480;
+constexpr float three_columns = 1000, timeline_below = 1000, about_below = 140, numbers_below = 370;
 constexpr int frames_to_settle = 6;
 
 float share_of(float wanted, float whole, float least, float most) {
@@ -25,22 +25,24 @@ ImGuiID split(ImGuiID& node, ImGuiDir direction, float share) {
     return ImGui::DockBuilderSplitNode(node, direction, share, nullptr, &node);
 }
 
-// Times over Occupancy, and below them as many of the others as fit.
+// Times over Occupancy over About, with Numbers between them where all fit, and otherwise behind Occupancy.
 void split_right(std::map<Dock, ImGuiID>& nodes, ImGuiID column, float height) {
     const float whole = height / units(1);
     const float times = std::clamp(0.285f * whole, 244.0f, 350.0f);
     const float occupancy = std::clamp(0.25f * whole, 226.0f, 300.0f);
     const float rest = whole - times - occupancy;
     nodes[Dock::times] = column;
-    if (rest < numbers_below) {
+    if (rest < about_below) {
         nodes[Dock::occupancy] = split(nodes[Dock::times], ImGuiDir_Down, 0.5f);
         nodes[Dock::numbers] = nodes[Dock::about] = nodes[Dock::occupancy];
         return;
     }
     nodes[Dock::occupancy] = split(nodes[Dock::times], ImGuiDir_Down, 1 - times / whole);
-    nodes[Dock::numbers] = split(nodes[Dock::occupancy], ImGuiDir_Down, rest / (occupancy + rest));
-    nodes[Dock::about] = nodes[Dock::numbers];
-    if (rest >= about_below) nodes[Dock::about] = split(nodes[Dock::numbers], ImGuiDir_Down, 0.52f);
+    nodes[Dock::about] = split(nodes[Dock::occupancy], ImGuiDir_Down, rest / (occupancy + rest));
+    nodes[Dock::numbers] = nodes[Dock::occupancy];
+    if (rest < numbers_below) return;
+    nodes[Dock::numbers] = nodes[Dock::about];
+    nodes[Dock::about] = split(nodes[Dock::numbers], ImGuiDir_Down, rest < 480 ? 0.42f : 0.52f);
 }
 
 std::map<Dock, ImGuiID> make_nodes(ImGuiID dock_space, ImVec2 size) {

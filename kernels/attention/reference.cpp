@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <memory>
 #include <numbers>
 #include <numeric>
@@ -20,58 +21,81 @@ namespace sawtooth::attention {
 namespace {
 
 // One head: [positions, d].
-template <class Real>
 struct Rows {
     int64_t d = 0;
-    std::vector<Real> values;
+    std::vector<double> values;
 
     Rows() = default;
     Rows(int64_t count, int64_t width) : d(width), values(static_cast<size_t>(count * width)) {}
-    Real* row(int64_t position) { return values.data() + position * d; }
-    const Real* row(int64_t position) const { return values.data() + position * d; }
+    double* row(int64_t position) { return values.data() + position * d; }
+    const double* row(int64_t position) const { return values.data() + position * d; }
 };
 
-// Rows have D numbers, a multiple of 8: so many sums are vectors to a compiler.
+// Rows have D numbers, a multiple of 8: so many are computed together.
 constexpr int64_t width = 8;
+using Lanes = double __attribute__((vector_size(width * sizeof(double))));
+
+void load(Lanes& lanes, const double* from) { std::memcpy(&lanes, from, sizeof lanes); }
+void store(const Lanes& lanes, double* to) { std::memcpy(to, &lanes, sizeof lanes); }
+double sum_of(const Lanes& lanes) {
+    return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
+}
 
 template <class Real>
-Real dot(const Real* left, const Real* right, int64_t d) {
-    SumOfProducts<Real> sums[width];
-    for (int64_t m = 0; m < d; m += width)
-        for (int64_t i = 0; i < width; ++i) sums[i].add(left[m + i], right[m + i]);
-    return (((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7])))
-        .total();
+Real dot(const double* left, const double* right, int64_t d) {
+    Lanes sums = {}, factors, others;
+    for (int64_t m = 0; m < d; m += width) {
+        load(factors, left + m), load(others, right + m);
+        sums += factors * others;
+    }
+    return sum_of(sums);
 }
-// In the order of most kernels, whose roundings are larger.
+// Rounded in the order of most kernels, one product after another, whose roundings are larger.
 template <>
-Noisy dot(const Noisy* left, const Noisy* right, int64_t d) {
-    SumOfProducts<Noisy> sum;
-    for (int64_t m = 0; m < d; ++m) sum.add(left[m], right[m]);
-    return sum.total();
+Noisy dot(const double* left, const double* right, int64_t d) {
+    Lanes squares = {}, factors, others;
+    double sum = 0, squares_of_sums = 0;
+    for (int64_t m = 0; m < d; m += width) {
+        load(factors, left + m), load(others, right + m);
+        const Lanes products = factors * others;
+        squares += products * products;
+        sum += sum_of(products);
+        squares_of_sums += width * sum * sum;
+    }
+    return SumOfProducts<Noisy>(sum, sum_of(squares) + squares_of_sums).total();
 }
 
 // The sums of D columns.
 template <class Real>
 class RowSum {
   public:
-    explicit RowSum(int64_t d) : sums_(static_cast<size_t>(d)) {}
+    explicit RowSum(int64_t d) : sums_(static_cast<size_t>(d)), squares_(is_noisy ? sums_.size() : 0) {}
 
-    void add(Real factor, const Real* row) {
+    void add(Real factor, const double* row) {
+        Lanes products, sums, squares;
         for (size_t m = 0; m < sums_.size(); m += width) {
-            SumOfProducts<Real> some[width];
-            std::copy_n(&sums_[m], width, some);
-            for (size_t i = 0; i < width; ++i) some[i].add(factor, row[m + i]);
-            std::copy_n(some, width, &sums_[m]);
+            load(products, row + m), load(sums, &sums_[m]);
+            products *= value_of(factor);
+            sums += products;
+            store(sums, &sums_[m]);
+            if constexpr (is_noisy) {
+                load(squares, &squares_[m]);
+                squares += products * products + sums * sums;
+                store(squares, &squares_[m]);
+            }
         }
     }
     std::vector<Real> totals() const {
-        std::vector<Real> totals;
-        for (const auto& sum : sums_) totals.push_back(sum.total());
+        std::vector<Real> totals(sums_.begin(), sums_.end());
+        if constexpr (is_noisy)
+            for (size_t m = 0; m < totals.size(); ++m)
+                totals[m] = SumOfProducts<Noisy>(sums_[m], squares_[m]).total();
         return totals;
     }
 
   private:
-    std::vector<SumOfProducts<Real>> sums_;
+    static constexpr bool is_noisy = std::is_same_v<Real, Noisy>;
+    std::vector<double> sums_, squares_;  // `squares_` of what was rounded
 };
 
 // R(p): cosine and sine of p 10000^(-2m/D) for m < D / 2.
@@ -86,8 +110,8 @@ class Rotation {
         }
     }
     // to += R(p) from
-    template <class Real>
-    void add(const Real* from, Real* to) const {
+    template <class From, class Real>
+    void add(const From* from, Real* to) const {
         add_turned(from, to, 1);
     }
     // to += R(p)^-1 from
@@ -97,8 +121,8 @@ class Rotation {
     }
 
   private:
-    template <class Real>
-    void add_turned(const Real* from, Real* to, double sense) const {
+    template <class From, class Real>
+    void add_turned(const From* from, Real* to, double sense) const {
         for (size_t m = 0, half = sines_.size(); m < half; ++m) {
             const Real x = from[m], y = from[m + half], c = cosines_[m], s = sense * sines_[m];
             to[m] += x * c - y * s;
@@ -121,34 +145,38 @@ struct Rotations {
     }
 };
 
-template <class Real>
 struct Inputs {
-    Rows<Real> q1, q2, k1, k2, v, dout;
+    Rows q1, q2, k1, k2, v, dout;
 };
 
+// Real: of the rotations.
 template <class Real>
-Inputs<Real> inputs_of(const Parameters& parameters, const Arrays& inputs, const Rotations& rotations,
-                       int64_t head) {
+Inputs inputs_of(const Parameters& parameters, const Arrays& inputs, const Rotations& rotations,
+                 int64_t head) {
     const int64_t length = parameters.integer("N"), d = parameters.integer("D");
     const auto rows = [&](const char* name) {
-        Rows<Real> read(length, d);
+        Rows read(length, d);
         const float* const from = find(inputs, name)->as<float>().data() + head * length * d;
         std::copy_n(from, length * d, read.values.begin());
         return read;
     };
-    const auto rotated = [&](const Rows<Real>& from, auto rotation_of) {
-        Rows<Real> to(length, d);
-        for (int64_t i = 0; i < length; ++i) rotation_of(i).add(from.row(i), to.row(i));
-        for (Real& number : to.values) number = stored(number);
+    const auto rotated = [&](const Rows& from, auto rotation_of) {
+        Rows to(length, d);
+        for (int64_t i = 0; i < length; ++i) {
+            std::vector<Real> turned(static_cast<size_t>(d));
+            rotation_of(i).add(from.row(i), turned.data());
+            std::transform(turned.begin(), turned.end(), to.row(i),
+                           [](Real number) { return value_of(stored(number)); });
+        }
         return to;
     };
-    Inputs<Real> in;
+    Inputs in;
     if (parameters.is("form", "qkv")) {
         const auto near = [&](int64_t i) -> const Rotation& {
             return rotations.near[static_cast<size_t>(i)];
         };
         const auto far = [&](int64_t) -> const Rotation& { return rotations.far.front(); };
-        const Rows<Real> q = rows("q");
+        const Rows q = rows("q");
         in.q1 = rotated(q, near);
         in.q2 = rotated(q, far);
         in.k2 = rows("k");
@@ -180,7 +208,7 @@ struct Key {
 template <class Real>
 class Head {
   public:
-    Head(const Parameters& parameters, Inputs<Real> inputs)
+    Head(const Parameters& parameters, Inputs inputs)
         : length_(parameters.integer("N")),
           d_(parameters.integer("D")),
           window_(parameters.integer("window")),
@@ -210,9 +238,9 @@ class Head {
     }
 
     void preprocess(int64_t i, Query<Real>& query) const {
-        std::vector<Real> o = query.o;
-        for (Real& number : o) number = stored(number);
-        query.delta = dot(o.data(), in_.dout.row(i), d_);
+        std::vector<double> o;
+        for (const Real& number : query.o) o.push_back(value_of(stored(number)));
+        query.delta = dot<Real>(o.data(), in_.dout.row(i), d_);
     }
 
     // Right after forward(i), whose scores it uses.
@@ -250,21 +278,21 @@ class Head {
     Range keys_of(int64_t i) const { return {0, causal_ ? i + 1 : length_}; }
     bool is_near(int64_t i, int64_t j) const { return std::abs(i - j) < window_; }
     Real score(int64_t i, int64_t j) const {
-        return scale_ * (is_near(i, j) ? dot(in_.q1.row(i), in_.k1.row(j), d_)
-                                       : dot(in_.q2.row(i), in_.k2.row(j), d_));
+        return scale_ * (is_near(i, j) ? dot<Real>(in_.q1.row(i), in_.k1.row(j), d_)
+                                       : dot<Real>(in_.q2.row(i), in_.k2.row(j), d_));
     }
     static Real probability(Real score, const Query<Real>& query) {
         return exp2(score * std::numbers::log2e - query.lse);
     }
     // Of the score of a pair.
     Real gradient(int64_t i, int64_t j, Real p, const Query<Real>& query) const {
-        return narrow(p * (dot(in_.dout.row(i), in_.v.row(j), d_) - query.delta)) * scale_;
+        return narrow(p * (dot<Real>(in_.dout.row(i), in_.v.row(j), d_) - query.delta)) * scale_;
     }
 
     int64_t length_, d_, window_;
     bool causal_;
     Real scale_;
-    Inputs<Real> in_;
+    Inputs in_;
     std::vector<Real> scores_;  // of one query
 };
 

@@ -156,9 +156,6 @@ class SumOfProducts {
     explicit SumOfProducts(double start) : sum_(start) {}
 
     void add(double left, double right) { sum_ += left * right; }
-    friend SumOfProducts operator+(SumOfProducts left, SumOfProducts right) {
-        return SumOfProducts(left.sum_ + right.sum_);
-    }
     double total() const { return sum_; }
 
   private:
@@ -170,16 +167,13 @@ class SumOfProducts<Noisy> {
   public:
     SumOfProducts() = default;
     explicit SumOfProducts(Noisy start) : sum_(start.value()) {}
+    // Of a sum, and the squares of all that was rounded on the way to it.
+    SumOfProducts(double sum, double squares) : sum_(sum), squares_(squares) {}
 
     void add(Noisy left, Noisy right) {
         const double product = left.value() * right.value();
         sum_ += product;
         squares_ += product * product + sum_ * sum_;
-    }
-    friend SumOfProducts operator+(SumOfProducts left, const SumOfProducts& right) {
-        left.sum_ += right.sum_;
-        left.squares_ += right.squares_ + left.sum_ * left.sum_;
-        return left;
     }
     Noisy total() const {
         if (!std::isfinite(sum_)) Noisy::state().multiplies_infinity = true;
