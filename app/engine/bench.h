@@ -33,8 +33,8 @@ struct LaunchCost {
     int64_t count = 0;  // in one repeat
     double bytes = 0;   // of all of them together, as is the time
     TimeStatistics time = {};
-    std::optional<double> over_copy =
-        {};  // the time over that of `bytes` at the measured copy bandwidth, unless they are few
+    // The time over that of `bytes` at the measured copy bandwidth, unless they are few.
+    std::optional<double> over_copy = {};
 
     std::optional<double> gigabytes_per_second() const {
         if (bytes <= 0 || time.median <= 0) return {};
