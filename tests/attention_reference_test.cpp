@@ -312,6 +312,23 @@ TEST_CASE("saturated softmaxes are never called wrong", "[attention][cpu]") {
     }
 }
 
+// 2^29 products: the reference has all rows, the judge chooses some.
+TEST_CASE("of many queries some are judged, those at the end among them", "[attention]") {
+    const auto parameters = parameters_with({{"H", int64_t{1}}, {"N", int64_t{2048}}, {"D", int64_t{128}}});
+    const Arrays inputs = inputs_for(parameters);
+    CHECK_FALSE(find(reference_for(parameters, inputs), "o")->rows);
+    Ran ran = run("streaming", parameters, inputs);
+    const auto verdict = [&] {
+        return judged(attention_family(), "streaming", parameters, inputs, ran.outputs)[0];
+    };
+    const OutputVerdict right = verdict();
+    CHECK(right.verdict == Verdict::right);
+    CHECK(right.judged >= 256 * 128);
+    CHECK(right.judged < 512 * 128);
+    ran.outputs[0].as<float>().back() += 1;
+    CHECK(verdict().elements == 1);
+}
+
 // What naive computes on CUDA: rotated queries and keys are rounded to bf16 between its launches.
 TEST_CASE("a saturated softmax of rounded queries and keys is right on CUDA alone", "[attention]") {
     const auto parameters = parameters_with(

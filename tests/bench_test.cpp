@@ -43,13 +43,17 @@ TEST_CASE("launches of one name and meaning are measured together", "[bench]") {
     CHECK_FALSE(costs_of({repeat(1)}, 1e12)[0].over_copy);  // 8000 bytes: no launch is that short
 }
 
+Request on_one_thread(int repeats) {
+    Request base;
+    base.threads = 1;
+    base.repeats = repeats;
+    return base;
+}
+
 TEST_CASE("a case by launch reports the launches of each variant", "[bench]") {
     const TemporaryFolder folder;
     Runner runner(folder.path());
-    Request base;
-    base.threads = 1;
-    base.repeats = 3;
-    const auto report = run_bench(runner, {"scale"}, base, {}, {});
+    const auto report = run_bench(runner, {"scale"}, on_one_thread(3), {}, {});
     if (!report) FAIL(report.error().text);
     REQUIRE(report->rows.size() == 1);
     const BenchRow& row = report->rows[0];
@@ -68,12 +72,9 @@ TEST_CASE("a case by launch reports the launches of each variant", "[bench]") {
 TEST_CASE("a bench that is stopped keeps the cases that were done", "[bench]") {
     const TemporaryFolder folder;
     Runner runner(folder.path());
-    Request base;
-    base.threads = 1;
-    base.repeats = 1;
     std::stop_source stop;
     const auto report =
-        run_bench(runner, {"scan"}, base, stop.get_token(), [&](const Progress& progress, auto) {
+        run_bench(runner, {"scan"}, on_one_thread(1), stop.get_token(), [&](const Progress& progress, auto) {
             if (progress.fraction > 0) stop.request_stop();  // in the second case
         });
     if (!report) FAIL(report.error().text);

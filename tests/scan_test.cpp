@@ -369,6 +369,23 @@ TEST_CASE("the largest of a scan is exact", "[scan][cpu]") {
     CHECK(judged(scan_family(), "blelloch", parameters, inputs, ran.outputs)[0].verdict == Verdict::wrong);
 }
 
+TEST_CASE("of many long sequences the first and the last are judged", "[scan][cpu]") {
+    constexpr int64_t length = 1 << 21;
+    const auto parameters =
+        scan_parameters({{"batch", int64_t{3}}, {"length", length}, {"channels", int64_t{1}}});
+    const Arrays inputs = scan_inputs(parameters);
+    Ran ran = run_scan("sequential", parameters, inputs, pool());
+    const auto y = ran.outputs[0].as<float>();
+    const auto verdict = [&] {
+        return judged(scan_family(), "sequential", parameters, inputs, ran.outputs)[0];
+    };
+    CHECK(verdict().verdict == Verdict::right);
+    CHECK(verdict().judged == 2 * length);
+    y.front() += 1;
+    y.back() += 1e6f;
+    CHECK(verdict().elements == 2);
+}
+
 TEST_CASE("impossible settings of a scan are refused with a reason", "[scan]") {
     const auto refusal = [](const Settings& settings) {
         return scan_family().check(scan_parameters(settings));

@@ -3,11 +3,14 @@
 #include "app/engine/single_run.h"
 
 #include "app/engine/compare.h"
+#include "app/engine/runner.h"
 #include "kernels/cpu/plan_builder.h"
+#include "kernels/families.h"
 #include "tests/catch.h"
 #include "tests/contains.h"
 #include "tests/run_family.h"
 #include "tests/scale/family.h"
+#include "tests/temporary_folder.h"
 
 namespace sawtooth {
 namespace {
@@ -114,6 +117,29 @@ TEST_CASE("values count as changed if any of their bits differ", "[engine]") {
           other = Array::zeros("y", Dtype::complex64, {2});
     other.as<std::complex<float>>()[1] = {0, 1};
     CHECK(changed_values(complex, other) == 1);
+}
+
+TEST_CASE("every run says which rows were judged, also one whose definitions are known", "[engine]") {
+    const TemporaryFolder folder;
+    Runner runner(folder.path());
+    Request request;
+    request.family = "btp";
+    request.variants = {"fused"};
+    request.threads = 1;
+    request.repeats = 1;
+    request.parameters.set("H", int64_t{3});
+    request.parameters.set("DH", int64_t{16});
+    request.parameters.set("L", int64_t{1 << 17});
+    for (int run = 0; run < 2; ++run) {
+        INFO("run " << run);
+        const auto outcome = runner.run(request, {}, {});
+        if (!outcome) FAIL(outcome.error().text);
+        const auto& notes = (*outcome)->notes;
+        CHECK(std::ranges::any_of(notes, [](const std::string& note) {
+            return contains(note, "verdicts on x, carry: over 2 chosen rows of 3");
+        }));
+        CHECK((*outcome)->variants[0].verdict() == Verdict::right);
+    }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "app/engine/configure.h"
 #include "app/engine/devices.h"
 #include "app/engine/guarded.h"
 #include "app/engine/identity.h"
@@ -193,9 +194,17 @@ Outcome<std::vector<BenchRow>> measure_rows(const Result& result, const Family& 
     return rows;
 }
 
+// Adds "FAMILY: NOTE" for what is not noted yet.
+void add_notes(const Family& family, const std::vector<std::string>& notes, std::vector<std::string>& all) {
+    for (const std::string& note : notes)
+        if (std::string text = family.name + ": " + note;
+            std::find(all.begin(), all.end(), text) == all.end())
+            all.push_back(std::move(text));
+}
+
 Outcome<std::vector<BenchRow>> run_case(Runner& runner, const Family& family, const BenchCase& bench,
-                                        const Request& base, std::stop_token stop,
-                                        const OnProgress& progress) {
+                                        const Request& base, std::stop_token stop, const OnProgress& progress,
+                                        std::vector<std::string>& notes) {
     Request request = base;
     request.family = family.name;
     request.variants = bench.variants;
@@ -210,9 +219,14 @@ Outcome<std::vector<BenchRow>> run_case(Runner& runner, const Family& family, co
         return rows_without_time(family, bench, error.text);
     }
     const Result& result = **outcome;
-
     const auto machine = runner.machine(request, family);
     if (!machine) return machine.error();
+    std::vector<std::string> news = result.notes;
+    if (const auto fixed = configure(request, {}, machine->backend()))  // its notes are about the case
+        std::erase_if(news, [&](const std::string& note) {
+            return std::find(fixed->notes.begin(), fixed->notes.end(), note) != fixed->notes.end();
+        });
+    add_notes(family, news, notes);
     machine->set_stop(stop);
     auto rows = measure_rows(result, family, *machine, bench, base, progress);
     if (machine->timer && !is_abandoned(*machine)) machine->timer->stop_recording();
@@ -268,7 +282,7 @@ Outcome<BenchReport> run_bench(Runner& runner, const std::vector<std::string>& n
         const auto machine = runner.machine(base, *family);
         if (!machine) return machine.error();
         if (report.device.empty()) report.device = machine->words;
-        for (const std::string& note : machine->notes) report.notes.push_back(family->name + ": " + note);
+        add_notes(*family, machine->notes, report.notes);
         for (BenchCase& bench : family->bench_cases(machine->backend()))
             cases.push_back({family, std::move(bench)});
     }
@@ -279,7 +293,7 @@ Outcome<BenchReport> run_bench(Runner& runner, const std::vector<std::string>& n
         const auto say = [&](const Progress& now, auto) {
             if (progress) progress({fraction, words + ": " + now.words, now.excused}, {});
         };
-        auto rows = run_case(runner, *family, bench, base, stop, say);
+        auto rows = run_case(runner, *family, bench, base, stop, say, report.notes);
         if (!rows && report.rows.empty()) return rows.error();
         if (!rows) {
             report.ended = rows.error();

@@ -66,7 +66,7 @@ struct BenchRow {
 struct BenchReport {
     std::string device, date, version;
     std::vector<BenchRow> rows;
-    std::vector<std::string> notes = {};  // why a family ran on another backend than requested
+    std::vector<std::string> notes = {};  // of the runs, each once: "btp: verdicts on x, carry: over …"
     int repeats = 0;
     Cache cache = Cache::cold;
     std::optional<Error> ended = {};  // what ended it before all cases had rows

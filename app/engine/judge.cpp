@@ -285,10 +285,10 @@ std::optional<Error> add_spread(const Family& family, const DefinitionRequest& r
             multiplies_infinity = multiplies_infinity || one->multiplies_infinity;
             for (size_t i = 0; i < outputs.size(); ++i) {
                 Array& want = outputs[i].want;
-                const Array& drawn = *find(one->outputs, want.name);
-                if (drawn.rows && !want.rows) want = chosen(want, drawn.rows);
+                const Array& output = *find(one->outputs, want.name);
+                if (output.rows && !want.rows) want = chosen(want, output.rows);
                 if (squares.size() == i) squares.emplace_back(want);
-                squares[i].add(drawn);
+                squares[i].add(output);
             }
         }
     }

@@ -173,10 +173,11 @@ void SingleRun::set_verdict(VariantResult& made, OutputVerdict verdict) const {
         *same = std::move(verdict);
 }
 
-void SingleRun::compare_outputs(VariantResult& made) const {
+void SingleRun::compare_outputs(VariantResult& made) {
     const Family& family = *prepared_.configuration.family;
     const Variant& variant = *family.variant(made.name);
     const auto* const expected = prepared_.definitions.known(source(), variant);
+    if (expected) note_judged_rows(*expected);
     for (const Array& output : made.outputs) {
         if (const Array* const wanted = reference_of(prepared_.reference, made.name, output))
             made.errors.push_back(compare(output, *wanted, family.sequence_axis_of(output.name)));

@@ -69,7 +69,7 @@ class SingleRun {
     std::optional<Error> compute(size_t v);
     std::optional<Error> leave_extras_out(size_t v);
     std::optional<Error> leave_out(size_t v, Error reason);
-    void compare_outputs(VariantResult& made) const;
+    void compare_outputs(VariantResult& made);
     Definitions::Source source() const;
     OutputVerdict first_verdict(const Array& output, const Variant& variant,
                                 const std::vector<Expected>* expected) const;

@@ -7,11 +7,11 @@
 namespace sawtooth {
 
 Outcome<Arrays> compute_some_rows(
-    const Arrays& inputs, const Shape& extents, int64_t numbers,
+    const Arrays& inputs, const Shape& extents, int64_t numbers_a_row,
     const std::function<Outcome<Arrays>(const Arrays& inputs, int64_t rows)>& compute) {
     constexpr int64_t most = 1 << 22;
     const int64_t all = count_of(extents);
-    const int64_t count = std::min(all, std::max<int64_t>(most / std::max<int64_t>(numbers, 1), 2));
+    const int64_t count = std::min(all, std::max<int64_t>(most / std::max<int64_t>(numbers_a_row, 1), 2));
     std::shared_ptr<ChosenRows> rows;
     Arrays some = inputs;
     if (count < all) {

@@ -8,13 +8,13 @@
 
 namespace sawtooth {
 
-// Computes some of many independent rows, such as sequences, where a judge draws a definition with noise
-// several times: at most about 2^22 numbers of an output, the first and the last row among them, the others
-// spread evenly. `extents` are the first dimensions of every input; a row has so many numbers in the largest
-// output. compute(inputs, rows) sees only those rows and keeps as many dimensions before them as there are
-// extents.
+// For definitions with noise, which a judge computes several times. Limits the work to about 2^22 numbers of
+// the largest output: chooses rows evenly, the first and the last among them, if all of them have more. A row
+// is one index of the dimensions `extents`, which come first in every input, such as one sequence; in the
+// largest output it has `numbers_a_row` numbers. compute(inputs, rows) receives inputs of the chosen rows;
+// its outputs begin with as many dimensions as `extents` has, which are replaced.
 Outcome<Arrays> compute_some_rows(
-    const Arrays& inputs, const Shape& extents, int64_t numbers,
+    const Arrays& inputs, const Shape& extents, int64_t numbers_a_row,
     const std::function<Outcome<Arrays>(const Arrays& inputs, int64_t rows)>& compute);
 
 }  // namespace sawtooth
