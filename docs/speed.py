@@ -64,6 +64,10 @@ def short_time(us):
     return f"{us:.3g} us"
 
 
+def two_digits(number):
+    return f"{float(f'{number:.2g}'):g}"
+
+
 def words_of_case(family, case):
     """"sum [4, 8192, 512]" as "sum: 4 sequences, 8,192 positions, 512 channels"."""
     def size(number, word):
@@ -92,7 +96,7 @@ def points_of(tables, peers, machine, family, case):
         if (row["family"], row["case"]) == (family, case) and not row.get("launch") and row["time (us)"]:
             share = row["share (%)"]
             assert not share or float(share) <= 105, f"a share above 105 %: {row}"
-            note = f"{row['bound by']} {share} %" if share else ""
+            note = f"{row['bound by']} {two_digits(float(share))} %" if share else ""
             points.append(Point(row["variant"], float(row["time (us)"]), note))
     assert points, f"no rows of {family} {case} in speed-{machine}.csv"
     for row in peers:
