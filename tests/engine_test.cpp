@@ -431,7 +431,11 @@ TEST_CASE("every figure sweep of a family makes figures from its cells", "[engin
             INFO(figure.id);
             CHECK(figure.missing.empty());
             CHECK_FALSE(figure.marks.empty());
+            CHECK_FALSE(figure.y.growing);
         }
+        SweepResult running = *swept;
+        running.complete = false;
+        for (const Figure& figure : figures_of(running)) CHECK(figure.y.growing);
     }
 }
 

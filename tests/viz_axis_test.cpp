@@ -45,6 +45,29 @@ TEST_CASE("large numbers are written in one way on every axis", "[viz]") {
     CHECK(ticks(Scale::linear, {524288, 524300}, 3).front().text == "524,290");  // zoomed in: all digits
 }
 
+TEST_CASE("an axis whose data still comes ends at round numbers and moves rarely", "[viz]") {
+    const auto bounds = [](Scale scale, std::vector<double> y) {
+        Figure figure;
+        figure.y = {.label = "y", .scale = scale, .growing = true};
+        figure.marks.emplace_back(Line{"", {}, std::vector<double>(y.size(), 1.0), y});
+        return bounds_of(figure, {}).y;
+    };
+    for (const double last : {40.0, 130.0, 999.0}) {
+        const Range range = bounds(Scale::log10, {35, 120, last});
+        CHECK(range.low == Approx(10));
+        CHECK(range.high == Approx(1000));
+    }
+    CHECK(bounds(Scale::log10, {35, 1200}).high == Approx(10000));
+    for (const double last : {0.11, 0.19}) {
+        const Range range = bounds(Scale::linear, {0, 0.12, last});
+        CHECK(range.low == 0);
+        CHECK(range.high == Approx(0.2));
+    }
+    const Range single = bounds(Scale::log10, {50});
+    CHECK(single.low < 50);
+    CHECK(single.high > 50);
+}
+
 TEST_CASE("an axis of times has one unit, that of its ticks", "[viz]") {
     const Axis linear{.label = "time", .unit = "us"},
         logarithmic{.label = "time", .unit = "us", .scale = Scale::log10};

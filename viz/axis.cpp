@@ -241,4 +241,11 @@ Range padded(Scale scale, Range range, double share) {
     return {value_at(scale, low), value_at(scale, high)};
 }
 
+Range rounded_outwards(Scale scale, Range range) {
+    const double low = place_of(scale, range.low), high = place_of(scale, range.high);
+    const double step = scale == Scale::linear ? round_step(high - low) : 1;
+    return {value_at(scale, std::floor(low / step + 1e-9) * step),
+            value_at(scale, std::ceil(high / step - 1e-9) * step)};
+}
+
 }  // namespace sawtooth

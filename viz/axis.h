@@ -40,5 +40,7 @@ std::string place_words(double value, const std::string& unit);
 
 // The range with a margin, so that no data lies on the frame; a single value gets a range around it.
 Range padded(Scale scale, Range range, double share);
+// The range up to powers of ten or two, or multiples of a round number as long as the range.
+Range rounded_outwards(Scale scale, Range range);
 
 }  // namespace sawtooth

@@ -108,7 +108,9 @@ bool has_bars(const Figure& figure) {
 Range settled(const Axis& axis, Range fitted, bool exact, double share) {
     const bool names = !axis.categories.empty();
     const Scale scale = names ? Scale::linear : axis.scale;
-    Range range = exact && fitted.low < fitted.high ? fitted : padded(scale, fitted, share);
+    const bool has_length = fitted.low < fitted.high;
+    Range range = has_length && (exact || axis.growing) ? fitted : padded(scale, fitted, share);
+    if (axis.growing && !exact) range = rounded_outwards(scale, range);
     if (names) range = {-0.5, static_cast<double>(axis.categories.size()) - 0.5};
     if (axis.minimum && (scale == Scale::linear || *axis.minimum > 0)) range.low = *axis.minimum;
     if (axis.maximum && (scale == Scale::linear || *axis.maximum > 0)) range.high = *axis.maximum;

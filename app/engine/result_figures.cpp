@@ -29,7 +29,9 @@ std::vector<Figure> figures_of(const Result& result, const View& view) {
     return figures;
 }
 
-std::vector<Figure> figures_of(const SweepResult& result) {
+namespace {
+
+std::vector<Figure> own_or_common_figures(const SweepResult& result) {
     const Family& family = **find_offered_family(result.sweep.base.family);
     Parameters parameters = family.defaults();
     for (const auto& [name, value] : result.sweep.base.parameters.values) parameters.set(name, value);
@@ -37,6 +39,14 @@ std::vector<Figure> figures_of(const SweepResult& result) {
     if (const FigureSweep* const sweep = find_figure_sweep(own, result.sweep.id))
         return sweep->figures(result);
     return sweep_figures(result, family);
+}
+
+}  // namespace
+
+std::vector<Figure> figures_of(const SweepResult& result) {
+    std::vector<Figure> figures = own_or_common_figures(result);
+    for (Figure& figure : figures) figure.y.growing = !result.complete;
+    return figures;
 }
 
 std::vector<Sweep> figure_sweeps(const Request& request, const Parameters& parameters, Backend backend) {

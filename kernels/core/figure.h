@@ -22,6 +22,7 @@ struct Axis {
     std::optional<double> in_sight = {};               // end of the part visible at first; absent: all of it
     std::vector<std::string> categories = {};          // names of 0, 1, 2, … instead of numbers
     bool whole = false;                                // counts and places: ticks stand at whole numbers only
+    bool growing = false;     // more data comes: the ends are round numbers, so that they rarely move
     std::string shared = {};  // axes with the same name, "" for none, share range and cursor ("position")
 };
 
