@@ -92,6 +92,22 @@ TEST_CASE("a heat map writes all of its values or none", "[viz]") {
     CHECK(contains(svg_of(figure_with(map)), "too long"));
 }
 
+TEST_CASE("a text that only its cell's frames leave no room for shortens the texts of all cells", "[viz]") {
+    HeatMap map;
+    map.rows = 1, map.columns = 10, map.values = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, map.best = 1;
+    for (const double value : map.values)
+        map.texts.push_back(std::to_string(static_cast<int>(value)) + "1.5 ms");
+    const auto is_whole = [&](int width) {
+        return contains(to_svg(figure_with(map), dark_theme(), width, 200), ">11.5 ms</text>");
+    };
+    int narrow = 300;
+    while (!is_whole(narrow)) narrow += 10;
+    map.framed = {{0, 4, "fastest", {Ink::Role::highlight}}, {0, 4, "current", {Ink::Role::accent}}};
+    CHECK_FALSE(is_whole(narrow));
+    CHECK(contains(to_svg(figure_with(map), dark_theme(), narrow, 200), ">11.5</text>"));
+    CHECK(is_whole(2 * narrow));
+}
+
 TEST_CASE("a heat map has no reasons of which a word is wider than a cell", "[viz]") {
     HeatMap map;
     map.label = "time", map.unit = "us", map.rows = 1, map.columns = 8;

@@ -66,18 +66,32 @@ float widest_word(const Canvas& canvas, const std::string& text) {
     return widest;
 }
 
+// The room for a text within the frames of the cell.
+float width_inside(const Pen& pen, const HeatMap& map, int64_t row, int64_t column) {
+    float width = cell_box(pen, map, row, column).width() - 2 * pen.canvas.unit();
+    for (size_t i = 0; i < map.framed.size(); ++i)
+        if (map.framed[i].row == row && map.framed[i].column == column)
+            width = frame_of(pen, map, i).width() - 5 * pen.canvas.unit();
+    return width;
+}
+
 // Whether these words fit into all cells with a value, or without one. A few texts among empty cells would
 // look like something special.
 template <class WidthOf>
-bool all_fit(const HeatMap& map, float width, bool with_value, WidthOf width_of) {
-    for (size_t cell = 0; cell < map.texts.size(); ++cell)
-        if (std::isnan(map.values[cell]) != with_value && width_of(map.texts[cell]) > width) return false;
+bool all_fit(const Pen& pen, const HeatMap& map, bool with_value, WidthOf width_of) {
+    for (int64_t row = 0; row < map.rows; ++row)
+        for (int64_t column = 0; column < map.columns; ++column) {
+            const auto cell = static_cast<size_t>(row * map.columns + column);
+            if (std::isnan(map.values[cell]) != with_value &&
+                width_of(map.texts[cell]) > width_inside(pen, map, row, column))
+                return false;
+        }
     return true;
 }
 
-Written written_in(const Pen& pen, const HeatMap& map, float width) {
+Written written_in(const Pen& pen, const HeatMap& map) {
     const auto fit = [&](auto part_of) {
-        return all_fit(map, width, true,
+        return all_fit(pen, map, true,
                        [&](const std::string& text) { return pen.canvas.text_width(part_of(text)); });
     };
     if (fit(short_text)) return Written::text;
@@ -87,10 +101,9 @@ Written written_in(const Pen& pen, const HeatMap& map, float width) {
 void draw_texts(const Pen& pen, const HeatMap& map) {
     const ColourScale colours = colour_scale(map);
     const float inset = 7 * pen.canvas.unit();
-    const float width = cell_box(pen, map, 0, 0).width() - 6 * pen.canvas.unit();
-    const Written written = written_in(pen, map, width + 4 * pen.canvas.unit());
+    const Written written = written_in(pen, map);
     const bool writes_reasons =
-        all_fit(map, width, false, [&](const std::string& text) { return widest_word(pen.canvas, text); });
+        all_fit(pen, map, false, [&](const std::string& text) { return widest_word(pen.canvas, text); });
     for (int64_t row = 0; row < map.rows; ++row)
         for (int64_t column = 0; column < map.columns; ++column) {
             const auto cell = static_cast<size_t>(row * map.columns + column);
@@ -98,6 +111,7 @@ void draw_texts(const Pen& pen, const HeatMap& map) {
             if (text.empty()) continue;
             const double value = map.values[cell];
             const Box box = cell_box(pen, map, row, column);
+            const float width = width_inside(pen, map, row, column);
             const auto most = static_cast<size_t>(std::max(box.height() / pen.canvas.line_height(), 0.0f));
             if (std::isnan(value)) {
                 draw_kind(pen.canvas, pen.theme, box, {pen.theme.quiet}, KindMap::Pattern::hollow);
