@@ -1,8 +1,12 @@
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <new>
+#include <vector>
 
 #include "kernels/core/array.h"
 #include "kernels/core/ceilings.h"
+#include "kernels/core/in_parallel.h"
 #include "kernels/core/parameter.h"
 #include "kernels/core/series.h"
 #include "kernels/core/some_rows.h"
@@ -99,6 +103,16 @@ TEST_CASE("a column of a reduced series is NaN only where all of it is", "[core]
         return i < 500 ? NAN : i % 7 == 0 ? NAN : 1.0;
     });
     for (size_t i = 0; i < series.x.size(); ++i) CHECK(std::isnan(series.y[i]) == (series.x[i] < 500));
+}
+
+TEST_CASE("work in parallel does each part once and hands on what it throws", "[core]") {
+    for (const int64_t count : {0, 1, 2, 1000}) {
+        std::vector<std::atomic<int>> done(static_cast<size_t>(count));
+        in_parallel(count, [&](int64_t i) { ++done[static_cast<size_t>(i)]; });
+        for (const auto& times : done) CHECK(times == 1);
+    }
+    CHECK_THROWS_AS(in_parallel(100, [](int64_t i) { i == 70 ? throw std::bad_alloc() : void(); }),
+                    std::bad_alloc);
 }
 
 TEST_CASE("tables quote what their format would misread", "[core]") {

@@ -251,18 +251,20 @@ Shape index_of(int64_t element, const Shape& shape) {
     return index;
 }
 
-// Calls each(number of the output, number of `want`) for all numbers of `want`.
+// Calls each(number of the output, number of `want`) for the numbers of `want` until it returns false.
 template <class Each>
 void for_each_pair(const Array& want, Each&& each) {
     const int64_t count = Numbers(want).count();
     if (!want.rows) {
-        for (int64_t i = 0; i < count; ++i) each(i, i);
+        for (int64_t i = 0; i < count; ++i)
+            if (!each(i, i)) return;
         return;
     }
     const int64_t rows = want.shape[0], width = rows > 0 ? count / rows : 0;
     for (int64_t row = 0; row < rows; ++row) {
         const int64_t first = want.rows->places[static_cast<size_t>(row)] * width;
-        for (int64_t i = 0; i < width; ++i) each(first + i, row * width + i);
+        for (int64_t i = 0; i < width; ++i)
+            if (!each(first + i, row * width + i)) return;
     }
 }
 
@@ -302,61 +304,80 @@ std::optional<Error> add_spread(const Family& family, const DefinitionRequest& r
     return {};
 }
 
-OutputVerdict judge(const Array& got, const Expected& expected, const Rounding& rounding, Storage storage) {
-    const Array& want = expected.want;
-    const Numbers is(got), should(want);
-    const Bounds bounds(want, rounding, storage, expected.flushed, expected.may_become_nan);
+namespace {
+
+// What an output is judged by.
+struct Judging {
+    const Array& got;
+    const Array& want;
+    const float* spread;  // of every number of `want`; null: none has any
+    Bounds bounds;
+    bool ends_at_first;  // element outside its bound
+};
+
+// Got and Want: the types of the numbers in both arrays.
+template <class Got, class Want>
+OutputVerdict verdict_of(const Judging& judging) {
+    const Bounds& bounds = judging.bounds;
+    const auto* const is = static_cast<const Got*>(static_cast<const void*>(judging.got.data.get()));
+    const auto* const should = static_cast<const Want*>(static_cast<const void*>(judging.want.data.get()));
     OutputVerdict verdict;
-    verdict.output = got.name;
+    verdict.output = judging.got.name;
     double squares = 0, off = 0, uncertain = 0, worst = -1;
-    int64_t worst_place = 0;
-    JudgedElement element;
-    for_each_pair(want, [&](int64_t i, int64_t w) {
-        const double spread = expected.spread[static_cast<size_t>(w)];
-        const double right = should[w];
+    int64_t worst_place = 0, worst_number = 0;
+    for_each_pair(judging.want, [&](int64_t i, int64_t w) {
+        const double spread = judging.spread ? static_cast<double>(judging.spread[w]) : 0;
         if (std::isnan(spread)) {  // rounding decides what kind of number it is
             uncertain = INFINITY;
-            return;
+            return true;
         }
         ++verdict.judged;
-        const double bound = bounds.bound(right, spread), error = bounds.error(is[i], right, bound);
+        const double right = should[w], bound = bounds.bound(right, spread),
+                     error = bounds.error(is[i], right, bound);
         if (std::isfinite(right)) {
             squares += right * right;
             off += error * error;
             uncertain += bound * bound;
         }
         if (error > bound) ++verdict.elements;
+        if (worst >= 0 && error <= worst * bound) return true;
         const double share = error == 0 ? 0 : bound > 0 ? error / bound : INFINITY;
-        if (share <= worst) return;
+        if (share <= worst) return true;
         worst = share;
-        worst_place = i;
-        element = {{}, is[i], right, bound, ""};
+        worst_place = i, worst_number = w;
+        return error <= bound || !judging.ends_at_first;
     });
     if (worst >= 0) {
-        element.index = index_of(worst_place / is.parts(), got.shape);
-        verdict.worst = std::move(element);
+        const double right = should[worst_number];
+        const double spread = judging.spread ? static_cast<double>(judging.spread[worst_number]) : 0;
+        verdict.worst =
+            JudgedElement{index_of(worst_place / Numbers(judging.got).parts(), judging.got.shape),
+                          static_cast<double>(is[worst_place]), right, bounds.bound(right, spread), ""};
     }
     if (squares > 0) verdict.rel_l2 = std::sqrt(off / squares);
     const double least = static_cast<double>(verdict.judged) * bounds.flushed() * bounds.flushed();
     const bool lost = uncertain > squares && uncertain > 4 * least;
-    verdict.verdict = verdict.elements > 0                               ? Verdict::wrong
-                      : lost || (verdict.judged == 0 && got.count() > 0) ? Verdict::cannot_judge
-                                                                         : Verdict::right;
+    verdict.verdict = verdict.elements > 0                                       ? Verdict::wrong
+                      : lost || (verdict.judged == 0 && judging.got.count() > 0) ? Verdict::cannot_judge
+                                                                                 : Verdict::right;
     return verdict;
 }
 
+OutputVerdict verdict_of(const Judging& judging) {
+    if (judging.got.dtype == Dtype::int32) return verdict_of<int32_t, int32_t>(judging);
+    return verdict_of<float, double>(judging);
+}
+
+}  // namespace
+
+OutputVerdict judge(const Array& got, const Expected& expected, const Rounding& rounding, Storage storage) {
+    const Array& want = expected.want;
+    return verdict_of({got, want, expected.spread.data(),
+                       Bounds(want, rounding, storage, expected.flushed, expected.may_become_nan), false});
+}
+
 OutputVerdict judge_at_once(const Array& got, const Array& want, const Rounding& rounding, Storage storage) {
-    const Numbers is(got), should(want);
-    const Bounds bounds(want, rounding, storage, 0, false);
-    bool within = true;
-    for_each_pair(want, [&](int64_t i, int64_t w) {
-        if (!within) return;
-        const double right = should[w], bound = bounds.bound(right, 0);
-        within = bounds.error(is[i], right, bound) <= bound;
-    });
-    if (!within) return {.output = got.name};
-    const Expected expected{want, std::vector<float>(static_cast<size_t>(should.count()))};
-    OutputVerdict verdict = judge(got, expected, rounding, storage);
+    OutputVerdict verdict = verdict_of({got, want, nullptr, Bounds(want, rounding, storage, 0, false), true});
     if (verdict.verdict != Verdict::right) verdict = {.output = got.name};
     return verdict;
 }

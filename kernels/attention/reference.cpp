@@ -14,6 +14,7 @@
 #include "kernels/attention/chosen_rows.h"
 #include "kernels/attention/parts.h"
 #include "kernels/core/common_parameters.h"
+#include "kernels/core/in_parallel.h"
 #include "kernels/core/noisy.h"
 #include "kernels/core/range.h"
 
@@ -214,20 +215,22 @@ class Head {
           window_(parameters.integer("window")),
           causal_(parameters.flag("causal")),
           scale_(Real(1) * parameters.real("scale")),  // kernels round it once
-          in_(std::move(inputs)),
-          scores_(static_cast<size_t>(length_)) {}
+          in_(std::move(inputs)) {}
 
-    Query<Real> forward(int64_t i) {
+    using Scores = std::vector<Real>;  // of one query, with every key
+
+    Query<Real> forward(int64_t i, Scores& scores) const {
         const Range keys = keys_of(i);
+        scores.resize(static_cast<size_t>(keys.last));
         Real largest = -INFINITY;
         for (int64_t j = keys.first; j < keys.last; ++j) {
-            at(j) = score(i, j);
-            if (!(at(j) <= largest)) largest = at(j);  // a NaN wins
+            const Real s = at(scores, j) = score(i, j);
+            if (!(s <= largest)) largest = s;  // a NaN wins
         }
         Real sum = 0;
         RowSum<Real> weighted(d_);
         for (int64_t j = keys.first; j < keys.last; ++j) {
-            const Real p = exp(at(j) - largest);
+            const Real p = exp(at(scores, j) - largest);
             sum += p;
             weighted.add(narrow(p), in_.v.row(j));
         }
@@ -243,12 +246,12 @@ class Head {
         query.delta = dot<Real>(o.data(), in_.dout.row(i), d_);
     }
 
-    // Right after forward(i), whose scores it uses.
-    void backward_query(int64_t i, Query<Real>& query) {
+    // With the scores of forward(i).
+    void backward_query(int64_t i, Scores& scores, Query<Real>& query) const {
         RowSum<Real> dq1(d_), dq2(d_);
         const Range keys = keys_of(i);
         for (int64_t j = keys.first; j < keys.last; ++j) {
-            const Real ds = gradient(i, j, probability(at(j), query), query);
+            const Real ds = gradient(i, j, probability(at(scores, j), query), query);
             if (is_near(i, j))
                 dq1.add(ds, in_.k1.row(j));
             else
@@ -274,7 +277,7 @@ class Head {
     }
 
   private:
-    Real& at(int64_t j) { return scores_[static_cast<size_t>(j)]; }
+    static Real& at(Scores& scores, int64_t j) { return scores[static_cast<size_t>(j)]; }
     Range keys_of(int64_t i) const { return {0, causal_ ? i + 1 : length_}; }
     bool is_near(int64_t i, int64_t j) const { return std::abs(i - j) < window_; }
     Real score(int64_t i, int64_t j) const {
@@ -293,7 +296,6 @@ class Head {
     bool causal_;
     Real scale_;
     Inputs in_;
-    std::vector<Real> scores_;  // of one query
 };
 
 // The rows to compute, over all heads.
@@ -367,24 +369,40 @@ class Definition {
 
   private:
     void add_head(int64_t number) {
-        Range queries = rows_of(*chosen_.queries, number, length_);
+        const Range queries = rows_of(*chosen_.queries, number, length_);
         const Range keys = backward_ ? rows_of(*chosen_.keys, number, length_) : Range{};
         if (queries.count() + keys.count() == 0) return;
-        Head<Real> head(parameters_, inputs_of<Real>(parameters_, inputs_, rotations_, number));
-        std::vector<Query<Real>> all;  // which the gradients of keys need
-        for (int64_t i = 0; i < length_ && !stop_.stop_requested(); ++i) {
-            const bool is_chosen = queries.count() > 0 && position_of(*chosen_.queries, queries.first) == i;
-            if (!is_chosen && keys.count() == 0) continue;
-            Query<Real> query = head.forward(i);
+        const Head<Real> head(parameters_, inputs_of<Real>(parameters_, inputs_, rotations_, number));
+        // The gradients of keys need every query.
+        std::vector<Query<Real>> all(static_cast<size_t>(keys.count() > 0 ? length_ : 0));
+        std::vector<int64_t> rows(static_cast<size_t>(length_), -1);  // -1: not chosen
+        for (int64_t row = queries.first; row < queries.last; ++row)
+            rows[static_cast<size_t>(position_of(*chosen_.queries, row))] = row;
+        for_each(length_, [&](int64_t i) {
+            const int64_t row = rows[static_cast<size_t>(i)];
+            if (row < 0 && all.empty()) return;
+            typename Head<Real>::Scores scores;
+            Query<Real> query = head.forward(i, scores);
             if (backward_) head.preprocess(i, query);
-            if (is_chosen && backward_) head.backward_query(i, query);
-            if (is_chosen) put(queries.first++, i, query);
-            if (keys.count() > 0) all.push_back(std::move(query));
-        }
-        for (int64_t row = keys.first; row < keys.last && !stop_.stop_requested(); ++row) {
-            const int64_t j = position_of(*chosen_.keys, row);
+            if (row >= 0 && backward_) head.backward_query(i, scores, query);
+            if (row >= 0) put(row, i, query);
+            if (!all.empty()) all[static_cast<size_t>(i)] = std::move(query);
+        });
+        for_each(keys.count(), [&](int64_t key) {
+            const int64_t row = keys.first + key, j = position_of(*chosen_.keys, row);
             put(row, j, head.backward_key(j, all));
-        }
+        });
+    }
+
+    // Rows do not depend on one another, but Noisy draws in order. Few products are not worth threads.
+    void for_each(int64_t rows, const std::function<void(int64_t)>& work) const {
+        constexpr int64_t worth_threads = 1 << 22;
+        const auto unless_stopped = [&](int64_t row) {
+            if (!stop_.stop_requested()) work(row);
+        };
+        if (std::is_same_v<Real, double> && rows * length_ * parameters_.integer("D") > worth_threads)
+            return in_parallel(rows, unless_stopped);
+        for (int64_t row = 0; row < rows; ++row) unless_stopped(row);
     }
 
     int64_t position_of(const ChosenRows& chosen, int64_t row) const {

@@ -1,0 +1,28 @@
+#include "kernels/core/in_parallel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace sawtooth {
+
+void in_parallel(int64_t count, const std::function<void(int64_t)>& each) {
+    std::atomic<int64_t> next = 0;
+    const auto work = [&] {
+        for (int64_t i = next++; i < count; i = next++) each(i);
+    };
+    std::vector<std::future<void>> others;
+    const int64_t cores = std::max<int64_t>(1, std::thread::hardware_concurrency());
+    try {
+        for (int64_t other = 1; other < std::min(cores, count); ++other)
+            others.push_back(std::async(std::launch::async, work));
+    } catch (const std::system_error&) {  // no thread is left: fewer do the work
+    }
+    work();
+    for (std::future<void>& other : others) other.get();
+}
+
+}  // namespace sawtooth
