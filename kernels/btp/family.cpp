@@ -58,7 +58,7 @@ std::vector<Parameter> parameters() {
                                           Step::powers_of_two, Renews::inputs)),
         titled("positions",
                integer_parameter("L", "Positions per sequence; the last block may be short.", shape, "tokens",
-                                 2048, 1, 1 << 24, Step::powers_of_two, Renews::inputs)),
+                                 1024, 1, 1 << 24, Step::powers_of_two, Renews::inputs)),
         titled("channels",
                cited(advice, integer_parameter("DH", "Width of a head: channels that share its gates.", shape,
                                                "channels", 16, 1, 256, Step::powers_of_two, Renews::inputs))),
