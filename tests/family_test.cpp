@@ -154,6 +154,22 @@ TEST_CASE("a dry plan on the CPU counts exactly the memory of the plan", "[famil
     });
 }
 
+TEST_CASE("the memory of a plan on the CPU includes the scratch of every worker", "[family][random][cpu]") {
+    for_every_family("scratch", processor, nullptr, {}, [](RandomCase& drawn) {
+        const Plan one = plan_of(drawn, drawn.inputs);
+        const Plan five = *make_plan({.family = drawn.family,
+                                      .variant = variant_on_cpu(drawn.family, drawn.variant.name),
+                                      .parameters = drawn.parameters,
+                                      .inputs = drawn.inputs,
+                                      .workers = 5,
+                                      .stores_extras = true});
+        int64_t most = 0;
+        for (const Launch& launch : one.launches) most = std::max(most, launch.info->scratch_bytes);
+        CHECK(five.memory_bytes - one.memory_bytes == 4 * most);
+        return int64_t{1};
+    });
+}
+
 // Every integer at its largest value, but one of them at its smallest.
 TEST_CASE("the memory of the largest settings is known without their launches", "[family][cpu]") {
     const auto check = [](const Family& family, const Parameters& parameters) {

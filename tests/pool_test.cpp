@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstring>
@@ -10,6 +11,7 @@
 #include "kernels/cpu/pool.h"
 #include "tests/catch.h"
 #include "tests/child_process.h"
+#include "tests/contains.h"
 
 namespace sawtooth::cpu {
 namespace {
@@ -46,6 +48,55 @@ TEST_CASE("items of a cyclic split may wait for earlier ones, with more threads 
         });
         CHECK(reached == 200);
     }
+}
+
+struct TwoRooms {
+    float* row;
+    int64_t* counts;
+
+    TwoRooms(Scratch& scratch, int64_t width)
+        : row(scratch.take<float>(width)), counts(scratch.take<int64_t>(3)) {}
+};
+
+TEST_CASE("every worker has scratch of its own, as much as the dispatch declares", "[pool][cpu]") {
+    Pool pool(3);
+    for (const int64_t width : {5, 4096, 7}) {
+        std::atomic<int> wrong{0};
+        const auto work = [&](const Item& item) {
+            const auto rooms = take_rooms<TwoRooms>(item.scratch, width);
+            for (int64_t i = 0; i < width; ++i) rooms.row[i] = static_cast<float>(item.index);
+            std::fill_n(rooms.counts, 3, item.index);
+            std::this_thread::yield();
+            for (int64_t i = 0; i < width; ++i) wrong += rooms.row[i] != static_cast<float>(item.index);
+            wrong += std::count(rooms.counts, rooms.counts + 3, item.index) != 3;
+        };
+        pool.dispatch(50, Split::cyclic, work, scratch_bytes<TwoRooms>(width));
+        CHECK(wrong == 0);
+    }
+}
+
+TEST_CASE("scratch that nothing has written is not a number", "[pool][cpu]") {
+    Pool pool(1);
+    bool is_nan = false;
+    pool.dispatch(
+        1, Split::contiguous,
+        [&](const Item& item) { is_nan = std::isnan(take_rooms<TwoRooms>(item.scratch, 8).row[7]); },
+        scratch_bytes<TwoRooms>(int64_t{8}));
+    CHECK(is_nan);
+}
+
+TEST_CASE("child: a launch takes more scratch than it declares", "[.child]") {
+    Pool pool(1);
+    pool.dispatch(
+        1, Split::contiguous, [](const Item&) {}, scratch_bytes<TwoRooms>(int64_t{100}));
+    pool.dispatch(
+        1, Split::contiguous, [](const Item& item) { take_rooms<TwoRooms>(item.scratch, int64_t{9000}); },
+        scratch_bytes<TwoRooms>(int64_t{8}));
+}
+
+TEST_CASE("a launch that takes more scratch than it declares ends the program in words", "[pool][cpu]") {
+    ChildProcess child("ulimit -c 0;", "child: a launch takes more scratch than it declares");
+    CHECK(contains(child.output(), "bytes of scratch and declares"));
 }
 
 TEST_CASE("every dispatch is recorded with busy spans and tallies of its workers", "[pool][cpu]") {

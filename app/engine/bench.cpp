@@ -117,7 +117,8 @@ std::optional<Error> measure_row(const Result& result, const Variant& variant, c
                            .variant = variant,
                            .parameters = result.parameters,
                            .inputs = result.inputs,
-                           .device = machine.device()});
+                           .device = machine.device(),
+                           .workers = machine.workers()});
     if (!plan) return plan.error();
     auto limit = limit_plan(machine, bench.limit, result.work, *plan);
     if (!limit) return limit.error();

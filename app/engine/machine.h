@@ -23,6 +23,7 @@ struct Machine {
 
     Backend backend() const { return timer ? Backend::cuda : Backend::cpu; }
     cuda::Device* device() const { return timer ? &timer->device() : nullptr; }
+    int workers() const { return pool ? pool->threads() : 1; }
     Executor executor() const { return {pool, timer}; }
     void set_stop(std::stop_token stop) const;
 };

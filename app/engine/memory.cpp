@@ -98,6 +98,7 @@ MemoryNeed needed_memory(const Configuration& configuration, const Machine& mach
                                      .inputs = shapes.inputs,
                                      .dry = true,
                                      .device = machine.device(),
+                                     .workers = machine.workers(),
                                      .stores_extras = stores_extras});
         if (!plan) continue;  // it will not run; the reason is reported later
         const int64_t outputs = shapes.output_bytes(variant, stores_extras);

@@ -33,7 +33,8 @@ SAWTOOTH_FIELDS(Work, bytes, operations)
 SAWTOOTH_FIELDS(ArrayUse, name, shape, element_bytes)
 SAWTOOTH_FIELDS(Extent, x, y, z)
 SAWTOOTH_FIELDS(Resources, registers, shared_bytes, spill_bytes)
-SAWTOOTH_FIELDS(LaunchInfo, name, meaning, grid, grid_formula, block, reads, writes, resources, work)
+SAWTOOTH_FIELDS(LaunchInfo, name, meaning, grid, grid_formula, block, reads, writes, resources, scratch_bytes,
+                work)
 SAWTOOTH_FIELDS(Tally, combines, read, written)
 SAWTOOTH_FIELDS(Occupancy, theoretical, achieved, limiter, blocks)
 SAWTOOTH_FIELDS(BusySpan, worker, start_us, end_us)
@@ -57,7 +58,7 @@ SAWTOOTH_FIELDS(Result, request, parameters, main_output, backend, device, proce
                 work, variants, ceilings, copy, clocks, in_turns, notes, hops, timed, complete)
 SAWTOOTH_FIELDS(SweepCell, values, refused, result)
 
-SAWTOOTH_FIELDS(Axis, label, unit, scale, minimum, maximum, in_sight, categories, whole, shared)
+SAWTOOTH_FIELDS(Axis, label, unit, scale, minimum, maximum, in_sight, categories, whole, growing, shared)
 SAWTOOTH_FIELDS(Ink, role, index, dashed)
 SAWTOOTH_FIELDS(Setting, parameter, values)
 SAWTOOTH_FIELDS(Line, label, ink, x, y, markers, sets, wrong, unstable)

@@ -22,7 +22,7 @@ namespace sawtooth {
 // worker runs one after another; every answer has the number of its job. A job ends with Shown of a complete
 // result, CellDone, Checked, FiguresMade, ArrayPart, DevicesFound or Failed.
 
-constexpr int protocol_version = 8;  // raised whenever message_fields.h changes
+constexpr int protocol_version = 9;  // raised whenever message_fields.h changes
 
 using JobNumber = uint64_t;
 using Bytes = std::vector<uint8_t>;

@@ -132,6 +132,7 @@ std::optional<Error> SingleRun::make_plan(size_t v, bool stores_extras) {
                                      .parameters = prepared_.configuration.parameters,
                                      .inputs = prepared_.inputs,
                                      .device = prepared_.machine.device(),
+                                     .workers = prepared_.machine.workers(),
                                      .stores_extras = stores_extras,
                                      .stop = limit_.token()});
     if (!plan) return plan.error();

@@ -88,6 +88,8 @@ Facts facts_of(const LaunchRecord& launch) {
     if (!info.reads.empty()) facts.emplace_back("reads", text_of(info.reads));
     if (!info.writes.empty()) facts.emplace_back("writes", text_of(info.writes));
     if (info.resources) add_resources(*info.resources, facts);
+    if (info.scratch_bytes > 0)
+        facts.emplace_back("scratch", short_bytes(static_cast<double>(info.scratch_bytes)) + " per worker");
     add_occupancy(launch.occupancy, facts);
     if (info.work.bytes > 0 && launch.duration_us > 0)
         facts.emplace_back(

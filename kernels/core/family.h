@@ -67,6 +67,7 @@ struct PlanRequest {
     const Arrays& inputs;
     bool dry = false;
     cuda::Device* device = nullptr;  // of the CUDA backend: compiles, allocates; null: the CPU
+    int workers = 1;                 // of the pool, on the CPU
     bool stores_extras = false;      // outputs whose row is `extra`
     std::stop_token stop = {};       // ends the building: a plan may have millions of launches
 };

@@ -51,7 +51,8 @@ struct LaunchInfo {
     Extent block = {};  // threads; 1 on the CPU
     std::vector<ArrayUse> reads = {}, writes = {};
     std::optional<Resources> resources = {};
-    Work work = {};  // without bytes, those of the arrays: each read or written once
+    int64_t scratch_bytes = 0;  // of every worker of the CPU
+    Work work = {};             // without bytes, those of the arrays: each read or written once
 };
 
 // The target of a launch: the pool, or a stream of the CUDA driver.

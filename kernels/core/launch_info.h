@@ -31,6 +31,11 @@ inline LaunchInfo launch_info(std::string name, std::string meaning, Uses reads,
     return info;
 }
 
+inline LaunchInfo with_scratch(LaunchInfo info, int64_t bytes_of_worker) {
+    info.scratch_bytes = bytes_of_worker;
+    return info;
+}
+
 // The same, for a launch that moves other bytes than each of its arrays once.
 inline LaunchInfo with_bytes(LaunchInfo info, double bytes) {
     info.work.bytes = bytes;

@@ -1,11 +1,17 @@
 #include "kernels/cpu/plan_builder.h"
 
+#include <algorithm>
 #include <cstring>
 
+#include "kernels/core/integers.h"
 #include "kernels/cpu/half.h"
 
 namespace sawtooth::cpu {
+
 std::shared_ptr<const LaunchInfo> PlanBuilder::described(LaunchInfo info, const Side& items) {
+    const int64_t more = std::max<int64_t>(info.scratch_bytes - scratch_bytes_, 0);
+    scratch_bytes_ += more;
+    plan_.memory_bytes = saturating_add(plan_.memory_bytes, saturating_multiply(more, request().workers));
     return std::make_shared<const LaunchInfo>(on_grid(std::move(info), {items.count, 1, 1}, items.formula));
 }
 
@@ -13,12 +19,12 @@ void PlanBuilder::launch(LaunchInfo info, const Side& items, Split split, Work w
                          std::function<void()> before) {
     if (error_) return;
     count_launches(1, bytes_a_launch);
-    plan_.launches.push_back(
-        {described(std::move(info), items),
-         [count = items.count, split, work = std::move(work), before = std::move(before)](Queue& queue) {
-             if (before) before();
-             queue.pool->dispatch(count, split, work);
-         }});
+    const auto shared = described(std::move(info), items);
+    plan_.launches.push_back({shared, [count = items.count, scratch = shared->scratch_bytes, split,
+                                       work = std::move(work), before = std::move(before)](Queue& queue) {
+                                  if (before) before();
+                                  queue.pool->dispatch(count, split, work, scratch);
+                              }});
 }
 
 void PlanBuilder::launch_steps(LaunchInfo info, const Side& items, int64_t count,
@@ -26,18 +32,20 @@ void PlanBuilder::launch_steps(LaunchInfo info, const Side& items, int64_t count
     if (error_) return;
     count_launches(1, bytes_a_launch);
     count_launches(count, sizeof(Launch));
+    const auto shared = described(std::move(info), items);
     if (plan_.dry) return;
     struct Steps {
-        int64_t items;
+        int64_t items, scratch_bytes;
         std::function<void(int64_t, const Item&)> work;
     };
-    const Steps& steps = keep(Steps{items.count, std::move(work)});
-    const auto shared = described(std::move(info), items);
+    const Steps& steps = keep(Steps{items.count, shared->scratch_bytes, std::move(work)});
     plan_.launches.reserve(plan_.launches.size() + static_cast<size_t>(count));
     for (int64_t step = 0; step < count; ++step)
         plan_.launches.push_back({shared, [&steps, step](Queue& queue) {
-                                      queue.pool->dispatch(steps.items, Split::contiguous,
-                                                           [&](const Item& item) { steps.work(step, item); });
+                                      queue.pool->dispatch(
+                                          steps.items, Split::contiguous,
+                                          [&](const Item& item) { steps.work(step, item); },
+                                          steps.scratch_bytes);
                                   }});
 }
 

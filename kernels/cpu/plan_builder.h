@@ -29,13 +29,14 @@ class PlanBuilder : public sawtooth::PlanBuilder {
                       std::function<void(int64_t step, const Item&)> work);
 
   private:
-    static std::shared_ptr<const LaunchInfo> described(LaunchInfo info, const Side& items);
+    std::shared_ptr<const LaunchInfo> described(LaunchInfo info, const Side& items);
     std::shared_ptr<void> allocate(int64_t bytes, bool zeroed) override;
     const void* load(const Array& array, Storage storage) override;
     Fetch fetch() override;
     Copy copy() const override;
 
     Arena arena_;
+    int64_t scratch_bytes_ = 0;  // of every worker: what the largest launch needs
 };
 
 }  // namespace sawtooth::cpu

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstring>
 #include <thread>
 
 #if defined(__x86_64__)
@@ -62,6 +63,7 @@ struct Pool::State {
         std::atomic<int> core{-1};    // where the worker was last seen
         double start_us = 0, end_us = 0;
         Tally tally;
+        std::shared_ptr<std::byte[]> scratch;
     };
 
     std::vector<Worker> workers;
@@ -76,6 +78,9 @@ struct Pool::State {
     int active = 0;
     Split split = Split::contiguous;
     const std::function<void(const Item&)>* work = nullptr;
+    int64_t scratch_bytes = 0;  // of every worker
+
+    int64_t room = 0;  // for the scratch of every worker: the most of all dispatches
 
     Clock::time_point origin = Clock::now();
     std::vector<DispatchRecord> records;
@@ -101,8 +106,9 @@ struct Pool::State {
         const int64_t first = cyclic ? index : items * index / active;
         const int64_t last = cyclic ? items : items * (index + 1) / active;
         const int64_t step = cyclic ? active : 1;
+        const Scratch scratch({worker.scratch.get(), static_cast<size_t>(scratch_bytes)});
         for (int64_t i = first; i < last && !stop.stop_requested(); i += step)
-            (*work)({i, index, worker.tally, stop});
+            (*work)({i, index, worker.tally, stop, scratch});
         worker.end_us = now_us();
     }
 
@@ -123,6 +129,17 @@ struct Pool::State {
             do_items(index);
             if (pending.fetch_sub(1, std::memory_order_acq_rel) == 1) pending.notify_one();
         }
+    }
+
+    // Bytes of ones are a NaN in every float: no kernel is right by luck.
+    void make_room(int64_t bytes) {
+        scratch_bytes = bytes;
+        if (bytes <= room) return;
+        for (Worker& worker : workers) {
+            worker.scratch = allocate(bytes);
+            std::memset(worker.scratch.get(), 0xFF, static_cast<size_t>(bytes));
+        }
+        room = bytes;
     }
 
     // Whether the worker was last seen on the calling core.
@@ -154,8 +171,10 @@ Pool::~Pool() = default;
 
 int Pool::threads() const { return static_cast<int>(state_->workers.size()); }
 
-void Pool::dispatch(int64_t items, Split split, const std::function<void(const Item&)>& work) {
+void Pool::dispatch(int64_t items, Split split, const std::function<void(const Item&)>& work,
+                    int64_t scratch_bytes) {
     State& state = *state_;
+    state.make_room(scratch_bytes);
     state.items = items;
     state.split = split;
     state.work = &work;

@@ -9,6 +9,7 @@
 
 #include "kernels/core/launch.h"
 #include "kernels/core/result.h"
+#include "kernels/cpu/scratch.h"
 
 namespace sawtooth::cpu {
 
@@ -32,6 +33,7 @@ struct Item {
     int worker = 0;
     Tally& tally;  // of this worker
     const std::stop_token& stop;
+    Scratch scratch;  // of this worker; the item takes from a copy
 };
 
 // Threads that run dispatches one after another; the dispatching thread is worker 0. A launch on the CPU is
@@ -46,8 +48,9 @@ class Pool {
     int threads() const;
 
     // Calls work(item) for 0 … items - 1. Returns when all are done, or soon after `stop` is requested:
-    // workers check it before each item. Items must not throw.
-    void dispatch(int64_t items, Split split, const std::function<void(const Item&)>& work);
+    // workers check it before each item. Items must not throw. Every item has `scratch_bytes` of scratch.
+    void dispatch(int64_t items, Split split, const std::function<void(const Item&)>& work,
+                  int64_t scratch_bytes = 0);
 
     // The stop token for all later dispatches.
     void set_stop(std::stop_token stop);

@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "kernels/cpu/half.h"
-#include "kernels/cpu/scratch.h"
 
 namespace sawtooth::scan {
 namespace {
@@ -19,21 +18,17 @@ constexpr int64_t segment_columns = 32;  // at most this many columns from all s
 struct Segments {
     int64_t channels, count, rows, columns;
 
-    Segments(const Tile& tile)
-        : channels(tile.columns),
+    Segments(int64_t steps, int64_t tile_columns)
+        : channels(tile_columns),
           count(segment_columns / channels),
-          rows(ceil_divide(tile.steps, count)),
+          rows(ceil_divide(steps, count)),
           columns(count * channels) {}
 };
 
-// Scratch of one thread, which processes one tile at a time.
-struct Scratch {
-    std::vector<float> input, output, packed[2], packed_out[2], states[2], totals[2];
-};
-thread_local Scratch scratch;
-
-States resized(std::vector<float> (&planes)[2], int64_t count) {
-    return {{cpu::at_least(planes[0], count), cpu::at_least(planes[1], count)}};
+States take_planes(cpu::Scratch& scratch, int planes, int64_t count) {
+    States states;
+    for (int p = 0; p < planes; ++p) states.plane[p] = scratch.take<float>(count);
+    return states;
 }
 
 // Copies `count` rows of `channels` values from one stride to another.
@@ -43,8 +38,7 @@ void copy_rows(const float* from, int64_t from_stride, float* to, int64_t to_str
         for (int64_t c = 0; c < channels; ++c) to[k * to_stride + c] = from[k * from_stride + c];
 }
 
-Rows pack(const Job& job, const Tile& tile, const Segments& segments, Rows in) {
-    const States packed = resized(scratch.packed, segments.rows * segments.columns);
+Rows pack(const Job& job, const Tile& tile, const Segments& segments, Rows in, States packed) {
     for (int plane = 0; plane < input_planes_of(job.op); ++plane) {
         for (int64_t segment = 0; segment < segments.count; ++segment) {
             const int64_t begin = segment * segments.rows;
@@ -68,47 +62,45 @@ void unpack(const Tile& tile, const Segments& segments, const float* packed, flo
     }
 }
 
-States fold_segments(Operator op, const Segments& segments, Rows packed) {
-    const States totals = resized(scratch.totals, segments.columns);
+void fold_segments(Operator op, const Segments& segments, Rows packed, States totals) {
     fill_identity(op, totals, segments.columns);
     cpu::fold_rows(
         {.op = op, .in = packed, .rows = segments.rows, .columns = segments.columns, .total = totals});
-    return totals;
 }
 
 bool is_narrow(const Job& job) { return job.channels > 1 && job.channels < narrow_below; }
 
-// The states before every segment of a narrow tile, in scratch. Advances carry, and total if it is given.
+// A narrow tile whose rooms hold the states before every segment. Advances carry, and total if it is given.
 struct Prepared {
     Segments segments;
     Rows packed;
-    States states;
 };
-Prepared prepare_segments(const Access& access, const Tile& tile, States carry, States total) {
+Prepared prepare_segments(const Access& access, const Tile& tile, const TileRooms& rooms, States carry,
+                          States total) {
     const Operator op = access.job().op;
-    const Segments segments(tile);
-    const Rows packed = pack(access.job(), tile, segments, access.input(tile, scratch.input));
-    const States totals = fold_segments(op, segments, packed);
-    const States states = resized(scratch.states, segments.columns);
-    if (total.plane[0]) spread(op, totals, segments.count, segments.channels, total, states);
-    if (carry.plane[0]) spread(op, totals, segments.count, segments.channels, carry, states);
-    return {segments, packed, states};
+    const Segments segments(tile.steps, tile.columns);
+    const Rows packed =
+        pack(access.job(), tile, segments, access.input(tile, rooms.rows.input), rooms.packed);
+    fold_segments(op, segments, packed, rooms.totals);
+    if (total.plane[0]) spread(op, rooms.totals, segments.count, segments.channels, total, rooms.states);
+    if (carry.plane[0]) spread(op, rooms.totals, segments.count, segments.channels, carry, rooms.states);
+    return {segments, packed};
 }
 
-void scan_narrow(const Access& access, const Tile& tile, States carry, States total) {
-    const Prepared ready = prepare_segments(access, tile, carry, total);
-    const States out = resized(scratch.packed_out, ready.segments.rows * ready.segments.columns);
+void scan_narrow(const Access& access, const Tile& tile, const TileRooms& rooms, States carry, States total) {
+    const Prepared ready = prepare_segments(access, tile, rooms, carry, total);
+    float* const out = rooms.packed_out.plane[0];
     cpu::scan_rows({.op = access.job().op,
                     .in = ready.packed,
                     .rows = ready.segments.rows,
                     .columns = ready.segments.columns,
-                    .carry = ready.states,
-                    .out = out.plane[0],
+                    .carry = rooms.states,
+                    .out = out,
                     .out_stride = ready.segments.columns});
     int64_t stride = 0;
-    float* const to = access.output(tile, scratch.output, stride);
-    unpack(tile, ready.segments, out.plane[0], to, stride);
-    access.put_output(tile, scratch.output);
+    float* const to = access.output(tile, rooms.rows.output, stride);
+    unpack(tile, ready.segments, out, to, stride);
+    access.put_output(tile, rooms.rows.output);
 }
 
 // Rows are walked in groups, so that a group of few columns finds its cache lines still cached. A single
@@ -116,8 +108,8 @@ void scan_narrow(const Access& access, const Tile& tile, States carry, States to
 constexpr int64_t rows_a_group = 4;
 
 template <class Step>
-void walk_wide(const Access& access, const Tile& tile, Walk walk, Step&& step) {
-    const Rows in = access.input(tile, scratch.input);
+void walk_wide(const Access& access, const Tile& tile, const RowRooms& rooms, Walk walk, Step&& step) {
+    const Rows in = access.input(tile, rooms.input);
     walk.op = access.job().op;
     walk.columns = tile.columns;
     // Decided per job, not per tile: a strip of one column may be stored differently in each of its walks.
@@ -136,12 +128,13 @@ void walk_wide(const Access& access, const Tile& tile, Walk walk, Step&& step) {
 }
 
 template <class Step>
-void scan_wide(const Access& access, const Tile& tile, States carry, States total, bool stream, Step&& step) {
+void scan_wide(const Access& access, const Tile& tile, const RowRooms& rooms, States carry, States total,
+               bool stream, Step&& step) {
     Walk walk{.carry = carry, .total = total};
-    walk.out = access.output(tile, scratch.output, walk.out_stride);
+    walk.out = access.output(tile, rooms.output, walk.out_stride);
     walk.stream = stream && access.job().y_storage == Storage::f32;
-    walk_wide(access, tile, walk, step);
-    access.put_output(tile, scratch.output);
+    walk_wide(access, tile, rooms, walk, step);
+    access.put_output(tile, rooms.output);
 }
 
 // A tile in scratch keeps its rows in memory order without gaps: the offset of step 0, and the stride to the
@@ -169,7 +162,7 @@ int64_t Access::offset(const Tile& tile) const {
     return (tile.batch * job_.length + position) * job_.channels + tile.column;
 }
 
-Rows Access::input(const Tile& tile, std::vector<float>& room) const {
+Rows Access::input(const Tile& tile, float* room) const {
     Rows rows;
     const int64_t at = offset(tile);
     if (job_.storage == Storage::f32) {
@@ -179,10 +172,9 @@ Rows Access::input(const Tile& tile, std::vector<float>& room) const {
         return rows;
     }
     const int64_t count = tile.steps * tile.columns;
-    float* const planes = cpu::at_least(room, input_planes_of(job_.op) * count);
     rows.stride = room_stride(job_, tile);
     for (int plane = 0; plane < input_planes_of(job_.op); ++plane) {
-        float* const to = planes + plane * count;
+        float* const to = room + plane * count;
         rows.plane[plane] = to + room_begin(job_, tile);
         each_run(*this, tile, [&](int64_t begin, int64_t in_room, int64_t size) {
             cpu::widen(job_.storage, static_cast<const uint16_t*>(job_.in.plane[plane]) + begin, to + in_room,
@@ -192,24 +184,23 @@ Rows Access::input(const Tile& tile, std::vector<float>& room) const {
     return rows;
 }
 
-float* Access::output(const Tile& tile, std::vector<float>& room, int64_t& out_stride) const {
+float* Access::output(const Tile& tile, float* room, int64_t& out_stride) const {
     if (job_.y_storage == Storage::f32) {
         out_stride = stride();
         return static_cast<float*>(job_.y) + offset(tile);
     }
     out_stride = room_stride(job_, tile);
-    return cpu::at_least(room, tile.steps * tile.columns) + room_begin(job_, tile);
+    return room + room_begin(job_, tile);
 }
 
-void Access::put_output(const Tile& tile, const std::vector<float>& room) const {
+void Access::put_output(const Tile& tile, const float* room) const {
     if (job_.y_storage == Storage::f32) return;
     each_run(*this, tile, [&](int64_t begin, int64_t in_room, int64_t size) {
-        cpu::narrow(job_.y_storage, room.data() + in_room, static_cast<uint16_t*>(job_.y) + begin, size);
+        cpu::narrow(job_.y_storage, room + in_room, static_cast<uint16_t*>(job_.y) + begin, size);
     });
 }
 
-void Access::lift(int64_t batch, int64_t first, int64_t every, int64_t count, States to,
-                  bool with_initial) const {
+void Access::lift(int64_t batch, int64_t first, int64_t every, int64_t count, States to, States room) const {
     const int64_t channels = job_.channels;
     for (int p = 0; p < input_planes_of(job_.op); ++p) {
         for (int64_t k = 0; k < count; ++k) {
@@ -223,11 +214,9 @@ void Access::lift(int64_t batch, int64_t first, int64_t every, int64_t count, St
         }
     }
     if (planes_of(job_.op) > input_planes_of(job_.op)) std::fill_n(to.plane[1], count * channels, 0.0f);
-    if (!with_initial || first != 0 || job_.op != Operator::linear) return;
-    std::vector<float> room[2];
-    const States before = resized(room, channels);
-    start(batch, 0, channels, before);
-    combine(job_.op, before, to, to, channels);
+    if (!room.plane[0] || first != 0 || job_.op != Operator::linear) return;
+    start(batch, 0, channels, room);
+    combine(job_.op, room, to, to, channels);
 }
 
 void Access::drop(int64_t batch, int64_t first, int64_t every, int64_t count, const float* values) const {
@@ -247,31 +236,54 @@ void Access::start(int64_t batch, int64_t column, int64_t columns, States states
     if (job_.initial) std::copy_n(job_.initial + batch * job_.channels + column, columns, states.plane[1]);
 }
 
-void chain_tile(const Access& access, const Tile& tile, States carry, bool stream) {
-    scan_wide(access, tile, carry, {}, stream, cpu::chain_rows);
+States take_states(cpu::Scratch& scratch, Operator op, int64_t count) {
+    return take_planes(scratch, planes_of(op), count);
 }
 
-void fold_tile(const Access& access, const Tile& tile, States total) {
+RowRooms::RowRooms(cpu::Scratch& scratch, const Job& job, int64_t steps, int64_t columns) {
+    const int64_t count = steps * columns;
+    if (job.storage != Storage::f32) input = scratch.take<float>(input_planes_of(job.op) * count);
+    if (job.y_storage != Storage::f32) output = scratch.take<float>(count);
+}
+
+TileRooms::TileRooms(cpu::Scratch& scratch, const Job& job, int64_t steps, int64_t columns)
+    : rows(scratch, job, steps, columns) {
+    if (!is_narrow(job)) return;
+    const Segments segments(steps, columns);
+    const int64_t count = segments.rows * segments.columns;
+    packed = take_planes(scratch, input_planes_of(job.op), count);
+    packed_out = take_states(scratch, job.op, count);
+    totals = take_states(scratch, job.op, segments.columns);
+    states = take_states(scratch, job.op, segments.columns);
+}
+
+void chain_tile(const Access& access, const Tile& tile, const RowRooms& rooms, States carry, bool stream) {
+    scan_wide(access, tile, rooms, carry, {}, stream, cpu::chain_rows);
+}
+
+void fold_tile(const Access& access, const Tile& tile, const TileRooms& rooms, States total) {
     if (is_narrow(access.job())) {
-        prepare_segments(access, tile, {}, total);
+        prepare_segments(access, tile, rooms, {}, total);
         return;
     }
-    walk_wide(access, tile, {.total = total}, cpu::fold_rows);
+    walk_wide(access, tile, rooms.rows, {.total = total}, cpu::fold_rows);
 }
 
-void scan_tile(const Access& access, const Tile& tile, States carry, bool stream) {
-    scan_and_fold_tile(access, tile, carry, {}, stream);
+void scan_tile(const Access& access, const Tile& tile, const TileRooms& rooms, States carry, bool stream) {
+    scan_and_fold_tile(access, tile, rooms, carry, {}, stream);
 }
 
-void scan_and_fold_tile(const Access& access, const Tile& tile, States carry, States total, bool stream) {
+void scan_and_fold_tile(const Access& access, const Tile& tile, const TileRooms& rooms, States carry,
+                        States total, bool stream) {
     if (is_narrow(access.job()))
-        scan_narrow(access, tile, carry, total);
+        scan_narrow(access, tile, rooms, carry, total);
     else
-        scan_wide(access, tile, carry, total, stream,
+        scan_wide(access, tile, rooms.rows, carry, total, stream,
                   total.plane[0] ? cpu::scan_and_fold_rows : cpu::scan_rows);
 }
 
-void scan_tile_states(const Access& access, const Tile& tile, States total, States local, bool stream) {
+void scan_tile_states(const Access& access, const Tile& tile, const TileRooms& rooms, States total,
+                      States local, bool stream) {
     const Operator op = access.job().op;
     fill_identity(op, total, tile.columns);
     const int64_t at = access.offset(tile);
@@ -280,16 +292,16 @@ void scan_tile_states(const Access& access, const Tile& tile, States total, Stat
         for (int plane = 0; plane < planes_of(op); ++plane)
             walk.states_out.plane[plane] = local.plane[plane] + at;
         walk.states_out.stride = access.stride();
-        walk_wide(access, tile, walk, cpu::scan_states);
+        walk_wide(access, tile, rooms.rows, walk, cpu::scan_states);
         return;
     }
-    const Prepared ready = prepare_segments(access, tile, total, {});
-    const States out = resized(scratch.packed_out, ready.segments.rows * ready.segments.columns);
+    const Prepared ready = prepare_segments(access, tile, rooms, total, {});
+    const States out = rooms.packed_out;
     cpu::scan_states({.op = op,
                       .in = ready.packed,
                       .rows = ready.segments.rows,
                       .columns = ready.segments.columns,
-                      .carry = ready.states,
+                      .carry = rooms.states,
                       .states_out = {{out.plane[0], out.plane[1]}, ready.segments.columns}});
     for (int plane = 0; plane < planes_of(op); ++plane)
         unpack(tile, ready.segments, out.plane[plane], local.plane[plane] + at, access.stride());

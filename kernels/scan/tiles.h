@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "kernels/core/launch.h"
 #include "kernels/cpu/row_scan.h"
+#include "kernels/cpu/scratch.h"
 #include "kernels/scan/job.h"
 
 namespace sawtooth::scan {
@@ -23,18 +23,18 @@ class Access {
     explicit Access(const Job& job) : job_(job) {}
     const Job& job() const { return job_; }
 
-    // The input rows of the tile: in place for f32, otherwise widened into scratch.
-    Rows input(const Tile& tile, std::vector<float>& scratch) const;
-    // The output rows: in place for f32, otherwise scratch that `put_output` narrows.
-    float* output(const Tile& tile, std::vector<float>& scratch, int64_t& stride) const;
-    void put_output(const Tile& tile, const std::vector<float>& scratch) const;
+    // The input rows of the tile: in place for f32, otherwise widened into `room`.
+    Rows input(const Tile& tile, float* room) const;
+    // The output rows: in place for f32, otherwise those of `room`, which `put_output` narrows.
+    float* output(const Tile& tile, float* room, int64_t& stride) const;
+    void put_output(const Tile& tile, const float* room) const;
     // Offset of the tile's first row in an array of the job's shape, and the stride to the next row.
     int64_t offset(const Tile& tile) const;
     int64_t stride() const { return job_.flipped ? -job_.channels : job_.channels; }
 
-    // States of steps first, first + every, …: [count, channels] per plane, contiguous. `with_initial` joins
-    // the state before step 0 of linear into step 0.
-    void lift(int64_t batch, int64_t first, int64_t every, int64_t count, States to, bool with_initial) const;
+    // States of steps first, first + every, …: [count, channels] per plane, contiguous. Where `room` is
+    // given, of [channels], the state before step 0 of linear is made there and joined into step 0.
+    void lift(int64_t batch, int64_t first, int64_t every, int64_t count, States to, States room = {}) const;
     // Writes the finished values of such steps to y.
     void drop(int64_t batch, int64_t first, int64_t every, int64_t count, const float* values) const;
 
@@ -45,16 +45,37 @@ class Access {
     const Job& job_;
 };
 
+// `count` states in the scratch of an item.
+States take_states(cpu::Scratch& scratch, Operator op, int64_t count);
+
+// The rows of a tile in f32, where the job stores less; otherwise null.
+struct RowRooms {
+    float *input = nullptr, *output = nullptr;
+
+    RowRooms(cpu::Scratch& scratch, const Job& job, int64_t steps, int64_t columns);
+};
+
+// What the fold and scan of a tile work in, for tiles of at most `steps` steps and `columns` columns.
+struct TileRooms {
+    RowRooms rows;
+    States packed = {}, packed_out = {};  // rows of segments; null unless tiles are cut into segments
+    States totals = {}, states = {};      // of every segment, and before it
+
+    TileRooms(cpu::Scratch& scratch, const Job& job, int64_t steps, int64_t columns);
+};
+
 // The plain chain: one combine after another down every column, for any number of channels.
-void chain_tile(const Access& access, const Tile& tile, States carry, bool stream);
+void chain_tile(const Access& access, const Tile& tile, const RowRooms& rooms, States carry, bool stream);
 
 // Fold and scan of a tile. Tiles of 2 to 15 channels are cut into segments that lie side by side as columns,
 // so that vectors are full. Both functions join the segments' totals in order, so they get the same total.
-void fold_tile(const Access& access, const Tile& tile, States total);
-void scan_tile(const Access& access, const Tile& tile, States carry, bool stream);
-void scan_and_fold_tile(const Access& access, const Tile& tile, States carry, States total, bool stream);
+void fold_tile(const Access& access, const Tile& tile, const TileRooms& rooms, States total);
+void scan_tile(const Access& access, const Tile& tile, const TileRooms& rooms, States carry, bool stream);
+void scan_and_fold_tile(const Access& access, const Tile& tile, const TileRooms& rooms, States carry,
+                        States total, bool stream);
 // Writes the state after every step, from the identity, to `local`, of the job's shape; `total` is the last.
-void scan_tile_states(const Access& access, const Tile& tile, States total, States local, bool stream);
+void scan_tile_states(const Access& access, const Tile& tile, const TileRooms& rooms, States total,
+                      States local, bool stream);
 
 // Strips of columns, so narrow that a tile of `steps` stays in the L2 cache. Few channels are one strip.
 struct Strips {

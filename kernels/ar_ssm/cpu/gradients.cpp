@@ -1,27 +1,34 @@
 #include "kernels/ar_ssm/cpu/gradients.h"
 
+#include <algorithm>
 #include <string>
 
 namespace sawtooth::ar_ssm {
 
+TermRooms::TermRooms(cpu::Scratch& scratch, const CpuJob& job, const WeightGradient& of, int64_t rows,
+                     int64_t columns) {
+    const int64_t tokens = most_tokens_a_tile(job), beside = of.of_neighbours ? Surroundings::beside : 0;
+    const int64_t across = std::min(columns, of.columns);
+    left = of.left.take_room(scratch, tokens, of.of_neighbours ? across : std::min(rows, of.rows));
+    right = of.right.take_room(scratch, tokens + beside, across);
+    neighbours = of.of_neighbours ? scratch.take<Neighbours>(tokens) : nullptr;
+}
+
 void WeightGradient::add(const CpuJob& job, Range tokens, Range of_rows, Range of_columns,
-                         float* sums) const {
-    thread_local std::vector<float> left_room, right_room;
+                         const TermRooms& rooms, float* sums) const {
     const int64_t stride = cpu::padded(of_columns.count());
     if (of_neighbours) {
-        thread_local std::vector<Neighbours> neighbours;
-        const Surroundings around(job, right, tokens, of_columns, right_room);
-        neighbours.clear();
-        for (int64_t token = tokens.first; token < tokens.last; ++token)
-            neighbours.push_back(around.of(token));
-        const Rows dt = left.load(tokens, of_columns, left_room);
-        return add_tap_gradients(neighbours, dt.values, dt.stride, stride, sums);
+        const Surroundings around(job, right, tokens, of_columns, rooms.right);
+        for (int64_t i = 0; i < tokens.count(); ++i) rooms.neighbours[i] = around.of(tokens.first + i);
+        const Rows dt = left.load(tokens, of_columns, rooms.left);
+        const std::span from(rooms.neighbours, static_cast<size_t>(tokens.count()));
+        return add_tap_gradients(from, dt.values, dt.stride, stride, sums);
     }
     constexpr float one = 1;
-    const Rows from = right.load(tokens, of_columns, right_room);
+    const Rows from = right.load(tokens, of_columns, rooms.right);
     cpu::Left factor = {&one, 0, 0};
     if (left.values) {
-        const Rows rows = left.load(tokens, of_rows, left_room);
+        const Rows rows = left.load(tokens, of_rows, rooms.left);
         factor = {rows.values, 1, rows.stride};
     }
     cpu::multiply({.left = factor,

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "kernels/ar_ssm/cpu/job.h"
 
 namespace sawtooth::ar_ssm {
@@ -8,6 +10,8 @@ namespace sawtooth::ar_ssm {
 struct GradientRows {
     Buffer hidden, dhidden, dlogits, dprojected_u, dprojected_v, w;
 };
+
+struct TermRooms;
 
 // The gradient of one weight: scale times the sum over all tokens of the products of a number of `left` and
 // one of `right`. That of conv has a row per tap, and multiplies the neighbours in `right`.
@@ -23,9 +27,19 @@ struct WeightGradient {
     bool of_w = false;  // `left` is w, of which each direction has its own
 
     // Adds the terms of a tile of tokens for a block of the gradient, [rows, padded columns].
-    void add(const CpuJob& job, Range tokens, Range of_rows, Range of_columns, float* sums) const;
+    void add(const CpuJob& job, Range tokens, Range of_rows, Range of_columns, const TermRooms& rooms,
+             float* sums) const;
     // Writes such a block to the output, or adds it.
     void put(const float* sums, Range of_rows, Range of_columns, bool adds) const;
+};
+
+// What `add` needs for the terms of a tile, for blocks of at most `rows` x `columns`.
+struct TermRooms {
+    float *left, *right;
+    Neighbours* neighbours;  // of every token; null unless they are multiplied
+
+    TermRooms(cpu::Scratch& scratch, const CpuJob& job, const WeightGradient& of, int64_t rows,
+              int64_t columns);
 };
 
 // In the order of their launches.

@@ -86,8 +86,6 @@ Factor part_of(const Factor& factor, int64_t first, int64_t columns) {
     return {factor.strips + first * factor.inner, factor.inner, columns};
 }
 
-thread_local std::vector<float> x_row;
-
 // One strip of a factor times a row.
 std::array<double, lanes> strip_in_double(const Factor& factor, int64_t strip, const float* row) {
     std::array<double, lanes> sums;
@@ -141,14 +139,14 @@ CpuJob::CpuJob(cpu::PlanBuilder& builder, float output_scale)
     taps_back = pack.lines(conv.reversed(), scale());
 }
 
-double CpuJob::unit_in_double(int64_t token, int64_t unit) const {
-    const float* const row = x.load({token, token + 1}, x_row).values;
+double CpuJob::unit_in_double(int64_t token, int64_t unit, const DoubleRooms& rooms) const {
+    const float* const row = x.load({token, token + 1}, rooms.x).values;
     return strip_in_double(gate_w1, unit / lanes, row)[unit % lanes] + double{gate_b1[unit]};
 }
 
 // A unit so much smaller than the largest of its token may be rounded to the wrong side of the jump of relu's
 // derivative.
-void CpuJob::activate_hidden(Range tokens, const Buffer& rows) const {
+void CpuJob::activate_hidden(Range tokens, const Buffer& rows, const DoubleRooms& rooms) const {
     constexpr float near = 0x1p-14f;
     for (int64_t i = 0; i < tokens.count(); ++i) {
         float* const row = rows.at(i);
@@ -157,32 +155,30 @@ void CpuJob::activate_hidden(Range tokens, const Buffer& rows) const {
         if (sizes.least < limit)
             for (int64_t unit = 0; unit < hidden; ++unit)
                 if (std::abs(row[unit]) < limit)
-                    row[unit] = static_cast<float>(unit_in_double(tokens.first + i, unit));
+                    row[unit] = static_cast<float>(unit_in_double(tokens.first + i, unit, rooms));
         relu(row, hidden_stride());
     }
 }
 
-std::vector<double> CpuJob::hidden_in_double(int64_t token) const {
-    const float* const row = x.load({token, token + 1}, x_row).values;
-    std::vector<double> units(static_cast<size_t>(hidden));
+void CpuJob::hidden_in_double(int64_t token, const DoubleRooms& rooms) const {
+    const float* const row = x.load({token, token + 1}, rooms.x).values;
     for (int64_t strip = 0; strip < strips_of(hidden); ++strip) {
         const auto sums = strip_in_double(gate_w1, strip, row);
         for (int64_t i = strip * lanes; i < std::min((strip + 1) * lanes, hidden); ++i) {
             const double unit = sums[i % lanes] + double{gate_b1[i]};
-            units[static_cast<size_t>(i)] = unit < 0 ? 0 : unit;
+            rooms.units[i] = unit < 0 ? 0 : unit;
         }
     }
-    return units;
 }
 
-double CpuJob::logit_in_double(const std::vector<double>& units, int64_t of_rank) const {
+double CpuJob::logit_in_double(const double* units, int64_t of_rank) const {
     const float* const weights = gate_w2.strips + of_rank / lanes * hidden * lanes + of_rank % lanes;
     double logit = gate_b2[of_rank];
-    for (int64_t i = 0; i < hidden; ++i) logit += units[static_cast<size_t>(i)] * double{weights[i * lanes]};
+    for (int64_t i = 0; i < hidden; ++i) logit += units[i] * double{weights[i * lanes]};
     return logit;
 }
 
-void CpuJob::open_gates(Range tokens, float* rows, float* slopes) const {
+void CpuJob::open_gates(Range tokens, float* rows, float* slopes, const DoubleRooms& rooms) const {
     const int64_t stride = rank_stride(), numbers = tokens.count() * stride;
     for (float* row = rows; row < rows + numbers; row += stride) add_bias(row, gate_b2, rank);
     if (slopes) {
@@ -191,21 +187,22 @@ void CpuJob::open_gates(Range tokens, float* rows, float* slopes) const {
         cpu::sigmoid(slopes, numbers);
         for (int64_t i = 0; i < numbers; ++i) slopes[i] *= 1 - slopes[i];
     }
-    hard ? open_hard_gates(tokens, rows) : cpu::sigmoid(rows, numbers);
+    hard ? open_hard_gates(tokens, rows, rooms) : cpu::sigmoid(rows, numbers);
     for (float* row = rows; row < rows + numbers; row += stride) std::fill(row + rank, row + stride, 0.0f);
     gates.put(tokens, rows);
 }
 
 // A logit close to 0 may be rounded to the wrong side of the jump of a hard gate.
-void CpuJob::open_hard_gates(Range tokens, float* rows) const {
+void CpuJob::open_hard_gates(Range tokens, float* rows, const DoubleRooms& rooms) const {
     constexpr float near = 0x1p-10f;
     for (int64_t token = tokens.first; token < tokens.last; ++token, rows += rank_stride()) {
-        std::vector<double> units;  // computed once a token, where a logit needs them
+        bool has_units = false;  // computed once a token, where a logit needs them
         for (int64_t k = 0; k < rank; ++k) {
             double logit = rows[k];
             if (std::abs(rows[k]) < near) {
-                if (units.empty()) units = hidden_in_double(token);
-                logit = logit_in_double(units, k);
+                if (!has_units) hidden_in_double(token, rooms);
+                has_units = true;
+                logit = logit_in_double(rooms.units, k);
             }
             rows[k] = logit >= 0 ? 1.0f : 0.0f;
         }
@@ -218,15 +215,14 @@ void CpuJob::sum_gates(Range tokens, const float* rows) const {
 }
 
 void CpuJob::convolve_tokens(const TokenArray& from, Range tokens, const float* of_taps, const float* bias,
-                             float* to) const {
-    thread_local std::vector<float> room;
-    const Surroundings rows(*this, from, tokens, {0, width}, room);
+                             const AroundRooms& rooms, float* to) const {
+    const Surroundings around(*this, from, tokens, {0, width}, rooms.rows);
     for (int64_t token = tokens.first; token < tokens.last; ++token, to += width_stride())
-        convolve(rows.of(token), of_taps, bias, width_stride(), to);
+        convolve(around.of(token), of_taps, bias, width_stride(), to);
 }
 
 Surroundings::Surroundings(const CpuJob& job, const TokenArray& array, Range tokens, Range columns,
-                           std::vector<float>& room)
+                           float* room)
     : length_(job.length),
       around_{std::max<int64_t>(tokens.first - 1, 0), std::min(tokens.last + 1, job.tokens())},
       rows_(array.load(around_, columns, room)) {}
@@ -238,5 +234,12 @@ Neighbours Surroundings::of(int64_t token) const {
 }
 
 int64_t tile_of(const CpuJob& job) { return tile_rows_on_cpu(job.width_stride()); }
+int64_t most_tokens_a_tile(const CpuJob& job) { return std::min(tile_of(job), job.tokens()); }
+
+DoubleRooms::DoubleRooms(cpu::Scratch& scratch, const CpuJob& job)
+    : x(job.x.take_room(scratch, 1)), units(job.hard ? scratch.take<double>(job.hidden) : nullptr) {}
+
+AroundRooms::AroundRooms(cpu::Scratch& scratch, const CpuJob& job)
+    : rows(job.x.take_room(scratch, most_tokens_a_tile(job) + Surroundings::beside)) {}
 
 }  // namespace sawtooth::ar_ssm

@@ -17,6 +17,9 @@ struct Factor {
     void multiply(const Rows& left, int64_t rows, const Buffer& to, cpu::Into into = cpu::Into::set) const;
 };
 
+struct DoubleRooms;
+struct AroundRooms;
+
 // What the variants on the CPU work on. They compute in f32. Rows between launches are padded to a multiple
 // of 16 numbers: those of ranks to rank_stride(), of hidden units to hidden_stride(), of channels to
 // width_stride(). Padding never mixes with other numbers.
@@ -31,14 +34,14 @@ struct CpuJob : Sizes {
     // Steps on rows of some tokens.
 
     // rows: from W1 x to the hidden layer.
-    void activate_hidden(Range tokens, const Buffer& rows) const;
+    void activate_hidden(Range tokens, const Buffer& rows, const DoubleRooms& rooms) const;
     // rows: from W2 hidden to gates, which are stored too. `slopes`, their derivatives by the logits, may be
     // null.
-    void open_gates(Range tokens, float* rows, float* slopes) const;
+    void open_gates(Range tokens, float* rows, float* slopes, const DoubleRooms& rooms) const;
     void sum_gates(Range tokens, const float* rows) const;
-    // to = bias + the convolution with taps [3, width_stride()].
+    // to = bias + the convolution with taps [3, width_stride()], from x or dy.
     void convolve_tokens(const TokenArray& from, Range tokens, const float* taps, const float* bias,
-                         float* to) const;
+                         const AroundRooms& rooms, float* to) const;
 
     TokenArray x, dy;
     TokenOutput y, gates, dx;
@@ -54,18 +57,19 @@ struct CpuJob : Sizes {
     const float* taps_back;
 
   private:
-    void open_hard_gates(Range tokens, float* rows) const;
-    // A hidden unit before its relu; the hidden layer of a token, and a logit from it.
-    double unit_in_double(int64_t token, int64_t unit) const;
-    std::vector<double> hidden_in_double(int64_t token) const;
-    double logit_in_double(const std::vector<double>& units, int64_t of_rank) const;
+    void open_hard_gates(Range tokens, float* rows, const DoubleRooms& rooms) const;
+    // A hidden unit before its relu; the hidden layer of a token, into the rooms, and a logit from it.
+    double unit_in_double(int64_t token, int64_t unit, const DoubleRooms& rooms) const;
+    void hidden_in_double(int64_t token, const DoubleRooms& rooms) const;
+    double logit_in_double(const double* units, int64_t of_rank) const;
 };
 
 // Rows of some tokens with those of their neighbours in the sequence.
 class Surroundings {
   public:
-    Surroundings(const CpuJob& job, const TokenArray& array, Range tokens, Range columns,
-                 std::vector<float>& room);
+    static constexpr int64_t beside = 2;  // at most this many tokens are loaded besides
+
+    Surroundings(const CpuJob& job, const TokenArray& array, Range tokens, Range columns, float* room);
     Neighbours of(int64_t token) const;
 
   private:
@@ -76,5 +80,22 @@ class Surroundings {
 
 // How many positions the variants compute at once: their rows of channels stay in the L2 cache.
 int64_t tile_of(const CpuJob& job);
+// The most that there are in a tile, also of a short sequence.
+int64_t most_tokens_a_tile(const CpuJob& job);
+
+// For numbers that are computed again in double precision: a row of x, and the hidden layer of one token.
+struct DoubleRooms {
+    float* x;
+    double* units;  // null unless gates are hard
+
+    DoubleRooms(cpu::Scratch& scratch, const CpuJob& job);
+};
+
+// For the rows of a tile of x or dy, which are stored alike, and its neighbours.
+struct AroundRooms {
+    float* rows;
+
+    AroundRooms(cpu::Scratch& scratch, const CpuJob& job);
+};
 
 }  // namespace sawtooth::ar_ssm

@@ -81,7 +81,7 @@ void convolve(const Neighbours& from, const float* taps, const float* bias, int6
     });
 }
 
-void add_tap_gradients(const std::vector<Neighbours>& from, const float* dt, int64_t stride, int64_t count,
+void add_tap_gradients(std::span<const Neighbours> from, const float* dt, int64_t stride, int64_t count,
                        float* gradients) {
     for (int64_t i = 0; i < count; i += width) {
         V sums[3];
@@ -155,7 +155,7 @@ void keep_where_positive(float* row, const float* by, int64_t count) {
 void convolve(const Neighbours& from, const float* taps, const float* bias, int64_t count, float* to) {
     HWY_DYNAMIC_DISPATCH(convolve)(from, taps, bias, count, to);
 }
-void add_tap_gradients(const std::vector<Neighbours>& from, const float* dt, int64_t stride, int64_t count,
+void add_tap_gradients(std::span<const Neighbours> from, const float* dt, int64_t stride, int64_t count,
                        float* gradients) {
     HWY_DYNAMIC_DISPATCH(add_tap_gradients)(from, dt, stride, count, gradients);
 }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <span>
 
 namespace sawtooth::ar_ssm {
 
@@ -22,7 +22,7 @@ struct Neighbours {
 // to = bias + the sum of taps [3, count] times neighbours.
 void convolve(const Neighbours& from, const float* taps, const float* bias, int64_t count, float* to);
 // gradients [3, count] += the sum over positions of neighbours times dt, whose rows are `stride` apart.
-void add_tap_gradients(const std::vector<Neighbours>& from, const float* dt, int64_t stride, int64_t count,
+void add_tap_gradients(std::span<const Neighbours> from, const float* dt, int64_t stride, int64_t count,
                        float* gradients);
 
 // From the gradients of u = pu g and v = pv g to those of pu, pv and the logits; `slopes` are the derivatives

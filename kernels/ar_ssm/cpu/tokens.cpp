@@ -3,25 +3,27 @@
 #include <algorithm>
 
 #include "kernels/cpu/half.h"
-#include "kernels/cpu/scratch.h"
 #include "kernels/cpu/vectors.h"
 
 namespace sawtooth::ar_ssm {
 
-Rows TokenArray::load(Range tokens, Range of_columns, std::vector<float>& room) const {
+float* TokenArray::take_room(cpu::Scratch& scratch, int64_t tokens, int64_t of_columns) const {
+    return in_place() ? nullptr : scratch.take<float>(tokens * cpu::padded(of_columns));
+}
+
+Rows TokenArray::load(Range tokens, Range of_columns, float* room) const {
     const int64_t at = tokens.first * columns + of_columns.first, count = of_columns.count();
     if (in_place()) return {static_cast<const float*>(values) + at, columns};
     const int64_t stride = cpu::padded(count);
-    float* const rows = cpu::at_least(room, tokens.count() * stride);
     for (int64_t i = 0; i < tokens.count(); ++i) {
-        float* const row = rows + i * stride;
+        float* const row = room + i * stride;
         if (storage == Storage::f32)
             std::copy_n(static_cast<const float*>(values) + at + i * columns, count, row);
         else
             cpu::widen(storage, static_cast<const uint16_t*>(values) + at + i * columns, row, count);
         std::fill(row + count, row + stride, 0.0f);
     }
-    return {rows, stride};
+    return {room, stride};
 }
 
 void multiply(const Buffer& left, const Buffer& right, const Buffer& to, int64_t count) {
@@ -38,10 +40,10 @@ Buffer TokenOutput::buffer(PlanBuilder& builder, int64_t tokens) const {
     return {in_place() ? static_cast<float*>(values) : builder.take<float>(tokens * stride), stride};
 }
 
-Buffer TokenOutput::rows(Range tokens, std::vector<float>& room) const {
+Buffer TokenOutput::rows(Range tokens, float* room) const {
     const int64_t stride = cpu::padded(columns);
     if (in_place()) return {static_cast<float*>(values) + tokens.first * stride, stride};
-    return {cpu::at_least(room, tokens.count() * stride), stride};
+    return {room, stride};
 }
 
 void TokenOutput::put(Range tokens, const float* rows) const {

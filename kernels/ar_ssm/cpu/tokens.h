@@ -1,11 +1,10 @@
 #pragma once
 
-#include <vector>
-
 #include "kernels/core/plan_builder.h"
 #include "kernels/core/range.h"
 #include "kernels/core/storage.h"
 #include "kernels/cpu/products.h"
+#include "kernels/cpu/scratch.h"
 
 namespace sawtooth::ar_ssm {
 
@@ -25,10 +24,15 @@ struct TokenArray {
 
     // Whether its rows are padded f32, so that they are used where they are.
     bool in_place() const { return storage == Storage::f32 && columns % cpu::lanes == 0; }
+    // The room that `load` needs; null for rows that are used in place.
+    float* take_room(cpu::Scratch& scratch, int64_t tokens, int64_t of_columns) const;
+    float* take_room(cpu::Scratch& scratch, int64_t tokens) const {
+        return take_room(scratch, tokens, columns);
+    }
     // Some columns of some tokens; copied to `room` unless they are used in place. The first column is a
     // multiple of 16.
-    Rows load(Range tokens, Range of_columns, std::vector<float>& room) const;
-    Rows load(Range tokens, std::vector<float>& room) const { return load(tokens, {0, columns}, room); }
+    Rows load(Range tokens, Range of_columns, float* room) const;
+    Rows load(Range tokens, float* room) const { return load(tokens, {0, columns}, room); }
 };
 
 // Rows between launches, [tokens, stride] of f32; the stride is a multiple of 16.
@@ -54,13 +58,18 @@ struct TokenOutput {
     int64_t columns = 0;
     Storage storage = Storage::f32;
 
+    // The room that `rows` needs; null for rows that are computed in place.
+    float* take_room(cpu::Scratch& scratch, int64_t tokens) const {
+        return array().take_room(scratch, tokens);
+    }
     // Rows of all tokens, or of some, then in `room`.
     Buffer buffer(PlanBuilder& builder, int64_t tokens) const;
-    Buffer rows(Range tokens, std::vector<float>& room) const;
+    Buffer rows(Range tokens, float* room) const;
     void put(Range tokens, const float* rows) const;
 
   private:
-    bool in_place() const { return TokenArray{values, columns, storage}.in_place(); }
+    TokenArray array() const { return {values, columns, storage}; }
+    bool in_place() const { return array().in_place(); }
 };
 
 }  // namespace sawtooth::ar_ssm

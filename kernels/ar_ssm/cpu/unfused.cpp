@@ -2,14 +2,13 @@
 // of the gradient of a weight.
 
 #include <algorithm>
-#include <vector>
 
 #include "kernels/ar_ssm/cpu/gradients.h"
 #include "kernels/ar_ssm/cpu/scans.h"
 #include "kernels/ar_ssm/describe.h"
 #include "kernels/ar_ssm/parts.h"
+#include "kernels/core/launch_info.h"
 #include "kernels/core/passes.h"
-#include "kernels/cpu/scratch.h"
 #include "kernels/cpu/vectors.h"
 
 namespace sawtooth::ar_ssm {
@@ -18,7 +17,32 @@ namespace {
 using cpu::Into;
 using describe::Direction;
 
-thread_local std::vector<float> room;
+// For the rows of a tile of x, dy or y, which are stored alike.
+struct TileRooms {
+    float* rows;
+
+    TileRooms(cpu::Scratch& scratch, const CpuJob& job)
+        : rows(job.x.take_room(scratch, most_tokens_a_tile(job))) {}
+};
+
+struct HiddenRooms {
+    TileRooms tile;
+    DoubleRooms in_double;
+
+    HiddenRooms(cpu::Scratch& scratch, const CpuJob& job) : tile(scratch, job), in_double(scratch, job) {}
+};
+
+// A block of the gradient of a weight, [block_rows, block_columns], and what its terms need.
+constexpr int64_t block_rows = 16, block_columns = 256;
+
+struct BlockRooms {
+    float* sums;
+    TermRooms terms;
+
+    BlockRooms(cpu::Scratch& scratch, const CpuJob& job, const WeightGradient& of)
+        : sums(scratch.take<float>(block_rows * block_columns)),
+          terms(scratch, job, of, block_rows, block_columns) {}
+};
 
 class Unfused {
   public:
@@ -35,9 +59,10 @@ class Unfused {
 
     void add_forward() {
         const Buffer t = take(job_.width_stride());
-        launch(describe::convolve(request_), [t, &job = job_](Range tokens) {
-            job.convolve_tokens(job.x, tokens, job.taps, job.zeros, t.at(tokens.first));
-        });
+        launch_in<AroundRooms>(
+            describe::convolve(request_), [t, &job = job_](Range tokens, const AroundRooms& rooms) {
+                job.convolve_tokens(job.x, tokens, job.taps, job.zeros, rooms, t.at(tokens.first));
+            });
         add_gates();
         add_projection(describe::project_u(request_), job_.u_proj, projected_u_, u_);
         add_projection(describe::project_v(request_), job_.v_proj, projected_v_, v_);
@@ -47,13 +72,14 @@ class Unfused {
         if (job_.bidirectional) add_read_out(Direction::reverse, c_rev_, w_rev_);
         const Buffer uv = add_output(Direction::forward, w_);
         const Buffer uv_rev = job_.bidirectional ? add_output(Direction::reverse, w_rev_) : Buffer{};
-        launch(describe::add(request_), [t, uv, uv_rev, &job = job_](Range tokens) {
-            const int64_t count = tokens.count() * job.width_stride();
-            float* const y = job.y.rows(tokens, room).values;
-            cpu::combine(y, 1, t.at(tokens.first), 1, uv.at(tokens.first), count);
-            if (uv_rev) cpu::combine(y, job.scale(), y, job.scale(), uv_rev.at(tokens.first), count);
-            job.y.put(tokens, y);
-        });
+        launch_in<TileRooms>(
+            describe::add(request_), [t, uv, uv_rev, &job = job_](Range tokens, const TileRooms& rooms) {
+                const int64_t count = tokens.count() * job.width_stride();
+                float* const y = job.y.rows(tokens, rooms.rows).values;
+                cpu::combine(y, 1, t.at(tokens.first), 1, uv.at(tokens.first), count);
+                if (uv_rev) cpu::combine(y, job.scale(), y, job.scale(), uv_rev.at(tokens.first), count);
+                job.y.put(tokens, y);
+            });
     }
 
     void add_backward() {
@@ -81,10 +107,11 @@ class Unfused {
         });
         add_weight_gradients({hidden_, dhidden, dlogits, dprojected_u, dprojected_v, w_});
         const Buffer dx = job_.dx.buffer(builder_, job_.tokens());
-        launch(describe::x_gradient(request_, "conv"), [=, &job = job_](Range tokens) {
-            job.convolve_tokens(job.dy, tokens, job.taps_back, job.zeros, dx.at(tokens.first));
-            job.dx.put(tokens, dx.at(tokens.first));
-        });
+        launch_in<AroundRooms>(
+            describe::x_gradient(request_, "conv"), [=, &job = job_](Range tokens, const AroundRooms& rooms) {
+                job.convolve_tokens(job.dy, tokens, job.taps_back, job.zeros, rooms, dx.at(tokens.first));
+                job.dx.put(tokens, dx.at(tokens.first));
+            });
         add_x_gradient("gate_w1", dhidden, job_.gate_w1_back, dx);
         add_x_gradient("u_proj", dprojected_u, job_.u_proj_back, dx);
         add_x_gradient("v_proj", dprojected_v, job_.v_proj_back, dx);
@@ -101,6 +128,15 @@ class Unfused {
         builder_.launch(std::move(info), pieces("B L", count, tile),
                         [=](const cpu::Item& item) { act(tile_at(item.index, tile, count)); });
     }
+    // A launch whose items call act(tokens, rooms).
+    template <class Rooms, class Act>
+    void launch_in(LaunchInfo info, Act act) {
+        const int64_t tile = tile_of(job_), count = job_.tokens();
+        builder_.launch(with_scratch(std::move(info), cpu::scratch_bytes<Rooms>(job_)),
+                        pieces("B L", count, tile), [=, &job = job_](const cpu::Item& item) {
+                            act(tile_at(item.index, tile, count), cpu::take_rooms<Rooms>(item.scratch, job));
+                        });
+    }
 
     void add_scan(const char* prefix, bool flipped, const Buffer& from, const char* from_name,
                   const Buffer& to, const char* to_name) {
@@ -109,28 +145,31 @@ class Unfused {
     }
 
     void add_gates() {
-        launch(describe::hidden(request_), [hidden = hidden_, &job = job_](Range tokens) {
+        launch_in<HiddenRooms>(describe::hidden(request_), [hidden = hidden_, &job = job_](
+                                                               Range tokens, const HiddenRooms& rooms) {
             const Buffer to = hidden.from(tokens.first);
-            job.gate_w1.multiply(job.x.load(tokens, room), tokens.count(), to);
-            job.activate_hidden(tokens, to);
+            job.gate_w1.multiply(job.x.load(tokens, rooms.tile.rows), tokens.count(), to);
+            job.activate_hidden(tokens, to, rooms.in_double);
         });
-        launch(describe::gates(request_),
-               [hidden = hidden_, gates = gates_, slopes = slopes_, &job = job_](Range tokens) {
-                   const Buffer to = gates.from(tokens.first);
-                   job.gate_w2.multiply(hidden.from(tokens.first), tokens.count(), to);
-                   job.open_gates(tokens, to.values, job.backward ? slopes.at(tokens.first) : nullptr);
-               });
+        launch_in<DoubleRooms>(
+            describe::gates(request_), [hidden = hidden_, gates = gates_, slopes = slopes_, &job = job_](
+                                           Range tokens, const DoubleRooms& rooms) {
+                const Buffer to = gates.from(tokens.first);
+                job.gate_w2.multiply(hidden.from(tokens.first), tokens.count(), to);
+                job.open_gates(tokens, to.values, job.backward ? slopes.at(tokens.first) : nullptr, rooms);
+            });
         launch(describe::effective_rank(request_), [gates = gates_, &job = job_](Range tokens) {
             job.sum_gates(tokens, gates.at(tokens.first));
         });
     }
 
     void add_projection(LaunchInfo info, const Factor& factor, const Buffer& projected, const Buffer& gated) {
-        launch(std::move(info), [=, gates = gates_, &job = job_](Range tokens) {
-            factor.multiply(job.x.load(tokens, room), tokens.count(), projected.from(tokens.first));
-            multiply(projected.from(tokens.first), gates.from(tokens.first), gated.from(tokens.first),
-                     tokens.count());
-        });
+        launch_in<TileRooms>(
+            std::move(info), [=, gates = gates_, &job = job_](Range tokens, const TileRooms& rooms) {
+                factor.multiply(job.x.load(tokens, rooms.rows), tokens.count(), projected.from(tokens.first));
+                multiply(projected.from(tokens.first), gates.from(tokens.first), gated.from(tokens.first),
+                         tokens.count());
+            });
     }
 
     void add_read_out(Direction direction, const Buffer& c, const Buffer& w) {
@@ -151,9 +190,11 @@ class Unfused {
 
     void add_factor_gradients(const Buffer& dc, const Buffer& dv) {
         const Buffer dw = take_ranks();
-        launch(describe::w_gradient(request_), [=, &job = job_](Range tokens) {
-            job.out_proj_back.multiply(job.dy.load(tokens, room), tokens.count(), dw.from(tokens.first));
-        });
+        launch_in<TileRooms>(describe::w_gradient(request_),
+                             [=, &job = job_](Range tokens, const TileRooms& rooms) {
+                                 job.out_proj_back.multiply(job.dy.load(tokens, rooms.rows), tokens.count(),
+                                                            dw.from(tokens.first));
+                             });
         launch(describe::factor_gradients(request_), [=, v = v_, c = c_, c_rev = c_rev_](Range tokens) {
             const int64_t first = tokens.first, count = tokens.count();
             multiply(dw.from(first), v.from(first), dc.from(first), count);
@@ -173,22 +214,23 @@ class Unfused {
     }
 
     void add_weight_gradient(const WeightGradient& gradient, Direction direction) {
-        constexpr int64_t rows = 16, columns = 256;
         const Side blocks =
-            pieces("rows", gradient.rows, rows) * pieces("columns", gradient.columns, columns);
-        builder_.launch(describe::weight_gradient(request_, gradient.weight, direction), blocks,
-                        [=, &job = job_](const cpu::Item& item) {
-                            const int64_t across = ceil_divide(gradient.columns, columns),
-                                          tile = tile_of(job);
-                            const int64_t tiles = ceil_divide(job.tokens(), tile);
-                            const Range of_rows = tile_at(item.index / across, rows, gradient.rows);
-                            const Range of_columns = tile_at(item.index % across, columns, gradient.columns);
-                            float* const sums = cpu::at_least(room, rows * columns);
-                            std::fill_n(sums, rows * columns, 0.0f);
-                            for (int64_t t = 0; t < tiles && !item.stop.stop_requested(); ++t)
-                                gradient.add(job, tile_at(t, tile, job.tokens()), of_rows, of_columns, sums);
-                            gradient.put(sums, of_rows, of_columns, direction == Direction::reverse);
-                        });
+            pieces("rows", gradient.rows, block_rows) * pieces("columns", gradient.columns, block_columns);
+        builder_.launch(
+            with_scratch(describe::weight_gradient(request_, gradient.weight, direction),
+                         cpu::scratch_bytes<BlockRooms>(job_, gradient)),
+            blocks, [=, &job = job_](const cpu::Item& item) {
+                const int64_t across = ceil_divide(gradient.columns, block_columns), tile = tile_of(job);
+                const int64_t tiles = ceil_divide(job.tokens(), tile);
+                const Range of_rows = tile_at(item.index / across, block_rows, gradient.rows);
+                const Range of_columns = tile_at(item.index % across, block_columns, gradient.columns);
+                const auto rooms = cpu::take_rooms<BlockRooms>(item.scratch, job, gradient);
+                std::fill_n(rooms.sums, block_rows * block_columns, 0.0f);
+                for (int64_t t = 0; t < tiles && !item.stop.stop_requested(); ++t)
+                    gradient.add(job, tile_at(t, tile, job.tokens()), of_rows, of_columns, rooms.terms,
+                                 rooms.sums);
+                gradient.put(rooms.sums, of_rows, of_columns, direction == Direction::reverse);
+            });
     }
 
     void add_x_gradient(const char* weight, const Buffer& from, const Factor& factor, const Buffer& dx) {

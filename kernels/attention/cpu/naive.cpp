@@ -9,6 +9,7 @@
 #include "kernels/attention/cpu/scores.h"
 #include "kernels/attention/describe.h"
 #include "kernels/attention/parts.h"
+#include "kernels/core/launch_info.h"
 #include "kernels/cpu/vectors.h"
 
 namespace sawtooth::attention {
@@ -27,14 +28,17 @@ struct Pass {
     // The rows of a query tile, with all keys as one tile.
     ScoreTile rows(Range queries) const { return {job.mask, queries, {0, job.length}, matrices.stride}; }
     int64_t at(int64_t head, int64_t query) const { return (head * job.length + query) * matrices.stride; }
+    ScoreRooms rooms(cpu::Scratch scratch) const {
+        return cpu::take_rooms<ScoreRooms>(scratch, job, matrices.stride);
+    }
 };
 
-void score(const Pass& pass, int64_t head, Range queries) {
-    compute_scores(pass.job, head, pass.rows(queries), TileKind::mixed,
+void score(const Pass& pass, int64_t head, Range queries, cpu::Scratch scratch) {
+    compute_scores(pass.job, head, pass.rows(queries), TileKind::mixed, pass.rooms(scratch),
                    pass.matrices.probabilities + pass.at(head, queries.first));
 }
 
-void normalise(const Pass& pass, int64_t head, Range queries) {
+void normalise(const Pass& pass, int64_t head, Range queries, cpu::Scratch) {
     const CpuJob& job = pass.job;
     for (int64_t i = queries.first; i < queries.last; ++i) {
         float* const row = pass.matrices.probabilities + pass.at(head, i);
@@ -45,7 +49,7 @@ void normalise(const Pass& pass, int64_t head, Range queries) {
     }
 }
 
-void weigh_values(const Pass& pass, int64_t head, Range queries) {
+void weigh_values(const Pass& pass, int64_t head, Range queries, cpu::Scratch) {
     const CpuJob& job = pass.job;
     float* const o = job.o + job.at(head, queries.first);
     std::fill_n(o, queries.count() * job.d, 0.0f);
@@ -53,28 +57,29 @@ void weigh_values(const Pass& pass, int64_t head, Range queries) {
                   job.v + job.at(head, 0), job.d, o);
 }
 
-void preprocess(const Pass& pass, int64_t head, Range queries) {
+void preprocess(const Pass& pass, int64_t head, Range queries, cpu::Scratch) {
     const CpuJob& job = pass.job;
     for (int64_t i = queries.first; i < queries.last; ++i)
         job.delta[job.row_at(head, i)] =
             ordered_dot(job.o + job.at(head, i), job.dout + job.at(head, i), job.d);
 }
 
-void differentiate(const Pass& pass, int64_t head, Range queries) {
+void differentiate(const Pass& pass, int64_t head, Range queries, cpu::Scratch) {
     const int64_t at = pass.at(head, queries.first);
     compute_score_gradients(pass.job, head, pass.rows(queries), pass.matrices.probabilities + at,
                             pass.matrices.gradients + at);
 }
 
-void gradients_of_queries(const Pass& pass, int64_t head, Range queries) {
+void gradients_of_queries(const Pass& pass, int64_t head, Range queries, cpu::Scratch scratch) {
     const CpuJob& job = pass.job;
     const int64_t query = job.at(head, queries.first);
     for (float* const dq : {job.dq1, job.dq2}) std::fill_n(dq + query, queries.count() * job.d, 0.0f);
     add_gradients(job, head, pass.rows(queries), TileKind::mixed,
-                  pass.matrices.gradients + pass.at(head, queries.first), {job.dq1 + query, job.dq2 + query});
+                  pass.matrices.gradients + pass.at(head, queries.first), pass.rooms(scratch),
+                  {job.dq1 + query, job.dq2 + query});
 }
 
-void gradients_of_keys(const Pass& pass, int64_t head, Range keys) {
+void gradients_of_keys(const Pass& pass, int64_t head, Range keys, cpu::Scratch scratch) {
     const CpuJob& job = pass.job;
     const int64_t at = job.at(head, keys.first);
     for (float* const to : {job.dk1, job.dk2, job.dv}) std::fill_n(to + at, keys.count() * job.d, 0.0f);
@@ -86,12 +91,12 @@ void gradients_of_keys(const Pass& pass, int64_t head, Range keys) {
         const int64_t place = pass.at(head, begin) + keys.first;
         add_over_queries(tile, pass.matrices.probabilities + place, job.dout + job.at(head, begin), job.d,
                          job.dv + at);
-        add_gradients(job, head, tile, TileKind::mixed, pass.matrices.gradients + place,
+        add_gradients(job, head, tile, TileKind::mixed, pass.matrices.gradients + place, pass.rooms(scratch),
                       {nullptr, nullptr, job.dk1 + at, job.dk2 + at});
     }
 }
 
-using Act = void (*)(const Pass&, int64_t head, Range);
+using Act = void (*)(const Pass&, int64_t head, Range, cpu::Scratch);
 
 void add_pass(cpu::PlanBuilder& builder, const Pass& pass, LaunchInfo info, bool over_keys, Act act) {
     const CpuJob& job = pass.job;
@@ -102,7 +107,7 @@ void add_pass(cpu::PlanBuilder& builder, const Pass& pass, LaunchInfo info, bool
                    [pass, act, tiles, over_keys](const cpu::Item& item) {
                        const int64_t tile = item.index % tiles;
                        const Range positions = over_keys ? pass.job.keys(tile) : pass.job.queries(tile);
-                       act(pass, item.index / tiles, positions);
+                       act(pass, item.index / tiles, positions, item.scratch);
                        item.tally.combines += positions.count();
                    });
 }
@@ -116,14 +121,17 @@ Outcome<Plan> plan_naive_on_cpu(const PlanRequest& request) {
     const int64_t numbers = job.heads * job.length * pass.matrices.stride;
     pass.matrices.probabilities = builder.take<float>(numbers);
     if (job.runs_backward) pass.matrices.gradients = builder.take<float>(numbers);
-    add_pass(builder, pass, describe::scores(request), false, score);
+    const int64_t rooms = cpu::scratch_bytes<ScoreRooms>(job, pass.matrices.stride);
+    add_pass(builder, pass, with_scratch(describe::scores(request), rooms), false, score);
     add_pass(builder, pass, describe::softmax(request), false, normalise);
     add_pass(builder, pass, describe::values(request), false, weigh_values);
     if (job.runs_backward) {
         add_pass(builder, pass, describe::preprocess(request), false, preprocess);
         add_pass(builder, pass, describe::score_gradients(request), false, differentiate);
-        add_pass(builder, pass, describe::gradients_of_queries(request), false, gradients_of_queries);
-        add_pass(builder, pass, describe::gradients_of_keys(request), true, gradients_of_keys);
+        add_pass(builder, pass, with_scratch(describe::gradients_of_queries(request), rooms), false,
+                 gradients_of_queries);
+        add_pass(builder, pass, with_scratch(describe::gradients_of_keys(request), rooms), true,
+                 gradients_of_keys);
     }
     add_epilogue(builder, job);
     return builder.finish();

@@ -1,10 +1,8 @@
 #include "kernels/attention/cpu/scores.h"
 
 #include <limits>
-#include <vector>
 
 #include "kernels/attention/cpu/rows.h"
-#include "kernels/cpu/scratch.h"
 #include "kernels/cpu/vectors.h"
 
 namespace sawtooth::attention {
@@ -12,18 +10,12 @@ namespace {
 
 constexpr float forbidden = -std::numeric_limits<float>::infinity();
 
-struct Scratch {
-    std::vector<float> queries, far, split;
-};
-thread_local Scratch scratch;
-
 bool has_near(TileKind kind) { return kind != TileKind::far; }
 bool has_far(TileKind kind) { return kind != TileKind::near; }
 
 void multiply_with(const CpuJob& job, int64_t head, const ScoreTile& tile, const float* q,
-                   const float* strips, float* to) {
+                   const float* strips, float* scaled, float* to) {
     const int64_t count = tile.queries.count() * job.d;
-    float* const scaled = cpu::at_least(scratch.queries, count);
     std::copy_n(q + job.at(head, tile.queries.first), count, scaled);
     cpu::scale(scaled, job.scale, count);
     multiply_scores(tile, scaled, strips + job.strip_at(head, tile.keys.first), job.d, to);
@@ -67,11 +59,12 @@ bool are_finite(const CpuJob& job, int64_t head, const ScoreTile& tile) {
 
 }  // namespace
 
-void compute_scores(const CpuJob& job, int64_t head, const ScoreTile& tile, TileKind kind, float* to) {
+void compute_scores(const CpuJob& job, int64_t head, const ScoreTile& tile, TileKind kind,
+                    const ScoreRooms& rooms, float* to) {
     const int64_t rows = tile.queries.count(), columns = cpu::padded(tile.keys.count());
-    if (has_near(kind)) multiply_with(job, head, tile, job.q1, job.k1_strips, to);
-    float* const far = kind == TileKind::mixed ? cpu::at_least(scratch.far, rows * tile.stride) : to;
-    if (has_far(kind)) multiply_with(job, head, tile, job.q2, job.k2_strips, far);
+    if (has_near(kind)) multiply_with(job, head, tile, job.q1, job.k1_strips, rooms.queries, to);
+    float* const far = kind == TileKind::mixed ? rooms.other : to;
+    if (has_far(kind)) multiply_with(job, head, tile, job.q2, job.k2_strips, rooms.queries, far);
     for (int64_t r = 0; r < rows; ++r) {
         float* const row = to + r * tile.stride;
         if (kind == TileKind::mixed) {
@@ -84,8 +77,9 @@ void compute_scores(const CpuJob& job, int64_t head, const ScoreTile& tile, Tile
     }
 }
 
-void compute_probabilities(const CpuJob& job, int64_t head, const ScoreTile& tile, TileKind kind, float* to) {
-    compute_scores(job, head, tile, kind, to);
+void compute_probabilities(const CpuJob& job, int64_t head, const ScoreTile& tile, TileKind kind,
+                           const ScoreRooms& rooms, float* to) {
+    compute_scores(job, head, tile, kind, rooms, to);
     const int64_t columns = cpu::padded(tile.keys.count());
     for (int64_t r = 0; r < tile.queries.count(); ++r) {
         const int64_t at = job.row_at(head, tile.queries.first + r);
@@ -105,7 +99,7 @@ void compute_score_gradients(const CpuJob& job, int64_t head, const ScoreTile& t
 }
 
 void add_gradients(const CpuJob& job, int64_t head, const ScoreTile& tile, TileKind kind,
-                   const float* score_gradients, const TileGradients& to) {
+                   const float* score_gradients, const ScoreRooms& rooms, const TileGradients& to) {
     const auto add = [&](const float* values, const float* q, const float* k, float* dq, float* dk) {
         if (dq) add_over_keys(tile, values, k + job.at(head, tile.keys.first), job.d, dq);
         if (dk) add_over_queries(tile, values, q + job.at(head, tile.queries.first), job.d, dk);
@@ -115,7 +109,7 @@ void add_gradients(const CpuJob& job, int64_t head, const ScoreTile& tile, TileK
     if (!are_finite(job, head, tile)) return add_pairs(job, head, tile, score_gradients, to);
     // Those of one encoding at a time, with 0 for the pairs of the other.
     const int64_t rows = tile.queries.count();
-    float* const split = cpu::at_least(scratch.split, rows * tile.stride);
+    float* const split = rooms.other;
     for (const bool near_ones : {true, false}) {
         for (int64_t r = 0; r < rows; ++r) {
             float* const row = split + r * tile.stride;

@@ -4,14 +4,13 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
-#include <vector>
 
 #include "kernels/attention/cpu/prologue.h"
 #include "kernels/attention/cpu/rows.h"
 #include "kernels/attention/cpu/scores.h"
 #include "kernels/attention/describe.h"
 #include "kernels/attention/parts.h"
-#include "kernels/cpu/scratch.h"
+#include "kernels/core/launch_info.h"
 #include "kernels/cpu/vectors.h"
 
 namespace sawtooth::attention {
@@ -19,10 +18,16 @@ namespace {
 
 constexpr float nothing = -std::numeric_limits<float>::infinity();
 
-struct Scratch {
-    std::vector<float> scores, gradients, shift, sum;
+struct ForwardRooms {
+    ScoreRooms tile;
+    float *scores, *shift, *sum;
+
+    ForwardRooms(cpu::Scratch& scratch, const CpuJob& job)
+        : tile(scratch, job, job.block_n),
+          scores(scratch.take<float>(job.block_m * job.block_n)),
+          shift(scratch.take<float>(job.block_m)),
+          sum(scratch.take<float>(job.block_m)) {}
 };
-thread_local Scratch scratch;
 
 // The softmax of one query so far: the scores are shifted by the largest, or by 0 if all are -infinity.
 float shift_of(float most) { return most == nothing ? 0 : most; }
@@ -30,9 +35,7 @@ float shift_of(float most) { return most == nothing ? 0 : most; }
 void stream_forward(const CpuJob& job, const cpu::Item& item) {
     const int64_t head = item.index / job.query_tiles();
     const Range queries = job.queries(item.index % job.query_tiles());
-    float* const scores = cpu::at_least(scratch.scores, job.block_m * job.block_n);
-    float* const shift = cpu::at_least(scratch.shift, job.block_m);
-    float* const sum = cpu::at_least(scratch.sum, job.block_m);
+    const auto [tile_rooms, scores, shift, sum] = cpu::take_rooms<ForwardRooms>(item.scratch, job);
     float* const o = job.o + job.at(head, queries.first);
     std::fill_n(o, queries.count() * job.d, 0.0f);
     std::fill_n(shift, queries.count(), nothing);
@@ -42,7 +45,7 @@ void stream_forward(const CpuJob& job, const cpu::Item& item) {
         const TileKind kind = kind_of(job.mask, queries, keys);
         if (kind == TileKind::skipped) continue;
         const ScoreTile tile{job.mask, queries, keys, job.block_n};
-        compute_scores(job, head, tile, kind, scores);
+        compute_scores(job, head, tile, kind, tile_rooms, scores);
         item.tally.combines += queries.count() * encodings_of(kind);
         const int64_t columns = cpu::padded(keys.count());
         for (int64_t r = 0; r < queries.count(); ++r) {
@@ -79,10 +82,19 @@ struct Groups {
     float *dq1 = nullptr, *dq2 = nullptr;
 };
 
+struct BackwardRooms {
+    ScoreRooms tile;
+    float *probabilities, *gradients;
+
+    BackwardRooms(cpu::Scratch& scratch, const CpuJob& job)
+        : tile(scratch, job, job.block_n),
+          probabilities(scratch.take<float>(job.block_m * job.block_n)),
+          gradients(scratch.take<float>(job.block_m * job.block_n)) {}
+};
+
 void stream_backward(const CpuJob& job, const Groups& groups, const cpu::Item& item) {
     const int64_t head = item.index / groups.count, group = item.index % groups.count;
-    float* const probabilities = cpu::at_least(scratch.scores, job.block_m * job.block_n);
-    float* const gradients = cpu::at_least(scratch.gradients, job.block_m * job.block_n);
+    const auto [tile_rooms, probabilities, gradients] = cpu::take_rooms<BackwardRooms>(item.scratch, job);
     const int64_t own = (group * job.heads) * job.length * job.d;
     float *const dq1 = groups.dq1 + own, *const dq2 = groups.dq2 + own;
     for (float* const dq : {dq1, dq2}) std::fill_n(dq + job.at(head, 0), job.length * job.d, 0.0f);
@@ -96,11 +108,11 @@ void stream_backward(const CpuJob& job, const Groups& groups, const cpu::Item& i
             if (kind == TileKind::skipped) continue;
             const ScoreTile tile{job.mask, queries, keys, job.block_n};
             const int64_t query = job.at(head, queries.first);
-            compute_probabilities(job, head, tile, kind, probabilities);
+            compute_probabilities(job, head, tile, kind, tile_rooms, probabilities);
             item.tally.combines += queries.count() * encodings_of(kind);
             add_over_queries(tile, probabilities, job.dout + query, job.d, job.dv + at);
             compute_score_gradients(job, head, tile, probabilities, gradients);
-            add_gradients(job, head, tile, kind, gradients,
+            add_gradients(job, head, tile, kind, gradients, tile_rooms,
                           {dq1 + query, dq2 + query, job.dk1 + at, job.dk2 + at});
         }
     }
@@ -136,13 +148,14 @@ Outcome<Plan> plan_streaming_on_cpu(const PlanRequest& request) {
     cpu::PlanBuilder builder(request);
     const CpuJob& job = builder.keep(prepared_job(builder));
     const Side tiles = pieces("N", job.length, "BLOCK_M", job.block_m) * side("Z H", job.heads);
-    builder.launch(describe::forward(request), tiles, cpu::Split::cyclic,
-                   [&job](const cpu::Item& item) { stream_forward(job, item); });
+    builder.launch(with_scratch(describe::forward(request), cpu::scratch_bytes<ForwardRooms>(job)), tiles,
+                   cpu::Split::cyclic, [&job](const cpu::Item& item) { stream_forward(job, item); });
     if (job.runs_backward) {
         builder.launch(describe::preprocess(request), tiles,
                        [&job](const cpu::Item& item) { preprocess(job, item); });
         const Groups groups = take_groups(builder, job);
-        builder.launch(describe::backward(request, groups.count, 5),
+        builder.launch(with_scratch(describe::backward(request, groups.count, 5),
+                                    cpu::scratch_bytes<BackwardRooms>(job)),
                        side("Z H", job.heads) * side("groups", groups.count), cpu::Split::cyclic,
                        [&job, groups](const cpu::Item& item) { stream_backward(job, groups, item); });
         if (groups.count > 1)

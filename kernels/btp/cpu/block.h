@@ -3,14 +3,25 @@
 #include <span>
 
 #include "kernels/btp/cpu/job.h"
+#include "kernels/cpu/scratch.h"
 
 namespace sawtooth::btp {
 
-// One block of one head in the scratch of this thread, which holds one block at a time. Carries and their
-// gradients have one number per channel.
+// What one block works in. Values are [channels, pitch].
+struct BlockRooms {
+    float *matrix, *gates, *da;
+    float* products;     // a_0 … a_{i-1}; 0 past the block
+    float *u, *spare_x;  // x follows one spare line, so that the number before it can be read
+    float *dx, *r, *w;   // for the backward pass
+
+    BlockRooms(cpu::Scratch& scratch, const CpuJob& job);
+};
+
+// One block of one head; rooms hold one block at a time. Carries and their gradients have one number per
+// channel.
 class Block {
   public:
-    Block(const CpuJob& job, int64_t head, int64_t index);
+    Block(const CpuJob& job, const BlockRooms& rooms, int64_t head, int64_t index);
 
     float decay() const;  // the product of all gates
     // to += decay times from, for every channel.
@@ -31,15 +42,13 @@ class Block {
 
   private:
     void solve_from(int64_t first);
+    float* x() const;
     std::span<const float> gates() const;
     void load(const void* from, float* to) const;
     void store(const float* from, void* to) const;
 
-    struct Scratch;
-    static Scratch& scratch_of_thread();
-
     const CpuJob& job_;
-    Scratch& scratch_;
+    const BlockRooms& rooms_;
     int64_t head_;
     Range positions_;
     int64_t count_;  // of positions

@@ -6,14 +6,13 @@
 #include <cfloat>
 #include <cmath>
 #include <utility>
-#include <vector>
 
 #include "kernels/btp/cpu/block.h"
 #include "kernels/btp/describe.h"
 #include "kernels/btp/parts.h"
+#include "kernels/core/launch_info.h"
 #include "kernels/cpu/lookback.h"
 #include "kernels/cpu/plan_builder.h"
-#include "kernels/cpu/scratch.h"
 
 namespace sawtooth::btp {
 namespace {
@@ -30,6 +29,14 @@ float decay_of_both(float left, float right) {
 float decayed(float decay, float value) {
     return std::abs(decay) == FLT_MIN && std::isfinite(value) ? 0 : decay * value;
 }
+
+struct WalkRooms {
+    BlockRooms block;
+    float *value, *next;  // what enters a block, and what leaves it
+
+    WalkRooms(cpu::Scratch& scratch, const CpuJob& job)
+        : block(scratch, job), value(scratch.take<float>(job.width)), next(scratch.take<float>(job.width)) {}
+};
 
 // From block to block goes the carry, or from the end its gradient. What leaves a block is a share of its own
 // and, with order full, its decay times what entered it.
@@ -55,13 +62,13 @@ struct Walk {
     Range steps(int64_t stretch) const { return tile_at(stretch, blocks_a_stretch, job.blocks()); }
     int64_t block_at(int64_t step) const { return from_end ? job.blocks() - 1 - step : step; }
 
-    // What enters a stretch. False if the dispatch was stopped.
-    bool enter(int64_t stretch, int64_t head, const cpu::Item& item, float* value) const {
-        std::fill_n(value, job.width, 0.0f);
-        if (job.order == Order::full) return look_back(stretch, head, item, value);
+    // What enters a stretch becomes the value. False if the dispatch was stopped.
+    bool enter(int64_t stretch, int64_t head, const cpu::Item& item, const WalkRooms& rooms) const {
+        std::fill_n(rooms.value, job.width, 0.0f);
+        if (job.order == Order::full) return look_back(stretch, head, item, rooms);
         if (job.order == Order::one || stretch == 0) return true;
-        Block before(job, head, block_at(steps(stretch).first - 1));
-        own_share(before, value);
+        Block before(job, rooms.block, head, block_at(steps(stretch).first - 1));
+        own_share(before, rooms.value);
         return true;
     }
 
@@ -76,12 +83,12 @@ struct Walk {
     }
 
     // The total and the decay of a stretch; `room` for one value.
-    void fold(int64_t stretch, int64_t head, float* room) const {
+    void fold(int64_t stretch, int64_t head, const BlockRooms& rooms, float* room) const {
         float* const sum = total(stretch, head);
         float& decay = decays[at(stretch, head)] = 1;
         std::fill_n(sum, job.width, 0.0f);
         for (int64_t step = steps(stretch).first; step < steps(stretch).last; ++step) {
-            Block block(job, head, block_at(step));
+            Block block(job, rooms, head, block_at(step));
             own_share(block, room);
             block.decay_into(sum, room);
             std::copy_n(room, job.width, sum);
@@ -97,8 +104,9 @@ struct Walk {
 
     // Forward from the prefix found, as a prefix is defined: its bits do not depend on how far a stretch had
     // to look back. `value` is 0 at first.
-    bool look_back(int64_t stretch, int64_t head, const cpu::Item& item, float* value) const {
-        fold(stretch, head, prefix(stretch, head));
+    bool look_back(int64_t stretch, int64_t head, const cpu::Item& item, const WalkRooms& rooms) const {
+        float* const value = rooms.value;
+        fold(stretch, head, rooms.block, prefix(stretch, head));
         board.publish_total(stretch, head);
         const int64_t found = board.find_prefix(stretch, head, item);
         if (found == cpu::Lookback::stopped) return false;
@@ -111,10 +119,12 @@ struct Walk {
 };
 
 // Works on one block: `value` enters it, `next` leaves it.
-using Act = void (*)(const CpuJob&, int64_t head, int64_t index, const float* value, float* next);
+using Act = void (*)(const CpuJob&, const BlockRooms&, int64_t head, int64_t index, const float* value,
+                     float* next);
 
-void solve(const CpuJob& job, int64_t head, int64_t index, const float* carry, float* next) {
-    Block block(job, head, index);
+void solve(const CpuJob& job, const BlockRooms& rooms, int64_t head, int64_t index, const float* carry,
+           float* next) {
+    Block block(job, rooms, head, index);
     std::copy_n(carry, job.width, job.carry + job.carry_at(head, index));
     block.solve();
     if (job.order != Order::one) {
@@ -125,27 +135,23 @@ void solve(const CpuJob& job, int64_t head, int64_t index, const float* carry, f
     block.store_x();
 }
 
-void differentiate(const CpuJob& job, int64_t head, int64_t index, const float* gradient, float* next) {
-    Block block(job, head, index);
+void differentiate(const CpuJob& job, const BlockRooms& rooms, int64_t head, int64_t index,
+                   const float* gradient, float* next) {
+    Block block(job, rooms, head, index);
     if (job.order != Order::one) block.carry_gradient(next);
     if (job.order == Order::full) block.decay_into(gradient, next);
     block.differentiate(job.carry + job.carry_at(head, index), job.order == Order::one ? nullptr : gradient);
 }
 
-struct Entering {
-    std::vector<float> value, next;
-};
-thread_local Entering entering;
-
 void walk_stretch(const Walk& walk, Act act, const cpu::Item& item) {
     const CpuJob& job = walk.job;
     const int64_t stretch = item.index / job.heads, head = item.index % job.heads;
-    float* value = cpu::at_least(entering.value, job.width);
-    float* next = cpu::at_least(entering.next, job.width);
-    if (!walk.enter(stretch, head, item, value)) return;
+    const auto rooms = cpu::take_rooms<WalkRooms>(item.scratch, job);
+    if (!walk.enter(stretch, head, item, rooms)) return;
+    float *value = rooms.value, *next = rooms.next;
     std::fill_n(next, job.width, 0.0f);
     for (int64_t step = walk.steps(stretch).first; step < walk.steps(stretch).last; ++step) {
-        act(job, head, walk.block_at(step), value, next);
+        act(job, rooms.block, head, walk.block_at(step), value, next);
         std::swap(value, next);
     }
 }
@@ -154,8 +160,9 @@ void add(cpu::PlanBuilder& builder, const CpuJob& job, LaunchInfo info, bool fro
     const Walk& walk = builder.keep(Walk(builder, job, from_end));
     // Every item waits only for smaller items.
     builder.launch(
-        std::move(info), pieces("L", job.length, positions_a_stretch) * side("B H", job.heads),
-        cpu::Split::cyclic, [&walk, act](const cpu::Item& item) { walk_stretch(walk, act, item); },
+        with_scratch(std::move(info), cpu::scratch_bytes<WalkRooms>(job)),
+        pieces("L", job.length, positions_a_stretch) * side("B H", job.heads), cpu::Split::cyclic,
+        [&walk, act](const cpu::Item& item) { walk_stretch(walk, act, item); },
         [&walk] { walk.board.start_run(); });
 }
 

@@ -3,10 +3,12 @@
 // block, or one head if a launch scans the carries of order full.
 
 #include <algorithm>
+#include <utility>
 
 #include "kernels/btp/cpu/block.h"
 #include "kernels/btp/describe.h"
 #include "kernels/btp/parts.h"
+#include "kernels/core/launch_info.h"
 #include "kernels/cpu/plan_builder.h"
 
 namespace sawtooth::btp {
@@ -21,16 +23,16 @@ struct TwoPass {
     bool has_next(int64_t index) const { return index + 1 < job.blocks(); }
 
     // The carry into the next block is the last value of this one.
-    void solve(int64_t head, int64_t index) const {
-        Block block(job, head, index);
+    void solve(const BlockRooms& rooms, int64_t head, int64_t index) const {
+        Block block(job, rooms, head, index);
         block.solve();
         block.store_x();
         if (index == 0 || job.order == Order::one) std::fill_n(carry(head, index), job.width, 0.0f);
         if (job.order != Order::one && has_next(index)) block.solved_last(carry(head, index + 1));
     }
 
-    void add_carry(int64_t head, int64_t index) const {
-        Block block(job, head, index);
+    void add_carry(const BlockRooms& rooms, int64_t head, int64_t index) const {
+        Block block(job, rooms, head, index);
         block.load_x();
         block.add_carry(carry(head, index));
         block.store_x();
@@ -38,35 +40,42 @@ struct TwoPass {
             block.decay_into(carry(head, index), carry(head, index + 1));
     }
 
-    void differentiate_carry(int64_t head, int64_t index) const {
-        Block(job, head, index).carry_gradient(gradient(head, index));
+    void differentiate_carry(const BlockRooms& rooms, int64_t head, int64_t index) const {
+        Block(job, rooms, head, index).carry_gradient(gradient(head, index));
     }
 
-    void differentiate(int64_t head, int64_t index) const {
+    void differentiate(const BlockRooms& rooms, int64_t head, int64_t index) const {
         const float* const next = gradients && has_next(index) ? gradient(head, index + 1) : nullptr;
-        Block block(job, head, index);
+        Block block(job, rooms, head, index);
         if (job.order == Order::full && next) block.decay_into(next, gradient(head, index));
         block.differentiate(carry(head, index), next);
     }
 };
 
-using Act = void (TwoPass::*)(int64_t head, int64_t index) const;
+using Act = void (TwoPass::*)(const BlockRooms& rooms, int64_t head, int64_t index) const;
+
+LaunchInfo with_rooms(LaunchInfo info, const CpuJob& job) {
+    return with_scratch(std::move(info), cpu::scratch_bytes<BlockRooms>(job));
+}
 
 void add_blocks(cpu::PlanBuilder& builder, const TwoPass& pass, LaunchInfo info, Act act) {
     const Side blocks = side("B H", pass.job.heads) * pieces("L", pass.job.length, "BL", pass.job.block);
-    builder.launch(std::move(info), blocks, [&pass, act](const cpu::Item& item) {
+    builder.launch(with_rooms(std::move(info), pass.job), blocks, [&pass, act](const cpu::Item& item) {
         const int64_t blocks = pass.job.blocks();
-        (pass.*act)(item.index / blocks, item.index % blocks);
+        const auto rooms = cpu::take_rooms<BlockRooms>(item.scratch, pass.job);
+        (pass.*act)(rooms, item.index / blocks, item.index % blocks);
     });
 }
 
 // The blocks of a head in order, or from the last one.
 void add_heads(cpu::PlanBuilder& builder, const TwoPass& pass, LaunchInfo info, Act act, bool from_end) {
-    builder.launch(std::move(info), side("B H", pass.job.heads), [=, &pass](const cpu::Item& item) {
-        const int64_t blocks = pass.job.blocks();
-        for (int64_t i = 0; i < blocks && !item.stop.stop_requested(); ++i)
-            (pass.*act)(item.index, from_end ? blocks - 1 - i : i);
-    });
+    builder.launch(with_rooms(std::move(info), pass.job), side("B H", pass.job.heads),
+                   [=, &pass](const cpu::Item& item) {
+                       const int64_t blocks = pass.job.blocks();
+                       const auto rooms = cpu::take_rooms<BlockRooms>(item.scratch, pass.job);
+                       for (int64_t i = 0; i < blocks && !item.stop.stop_requested(); ++i)
+                           (pass.*act)(rooms, item.index, from_end ? blocks - 1 - i : i);
+                   });
 }
 
 }  // namespace

@@ -6,9 +6,7 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
-#include <vector>
 
-#include "kernels/cpu/scratch.h"
 #include "kernels/lut/cpu/detectors.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -78,17 +76,15 @@ HWY_AFTER_NAMESPACE();
 namespace sawtooth::lut {
 namespace {
 HWY_EXPORT(check_tile);
-thread_local std::vector<float> scratch;
 }  // namespace
 
-void check_detectors(const DetectorCheck& check, Range items) {
-    float* const x = cpu::at_least(scratch, check.inputs * items_a_tile);
+void check_detectors(const DetectorCheck& check, Range items, const CheckRooms& rooms) {
     for (int64_t lane = 0; lane < items_a_tile; ++lane) {
         // Lanes past the last item repeat it.
         const float* const from = check.x + std::min(items.first + lane, items.last - 1) * check.inputs;
-        for (int64_t i = 0; i < check.inputs; ++i) x[i * items_a_tile + lane] = from[i];
+        for (int64_t i = 0; i < check.inputs; ++i) rooms.x[i * items_a_tile + lane] = from[i];
     }
-    HWY_DYNAMIC_DISPATCH(check_tile)(check, items, x);
+    HWY_DYNAMIC_DISPATCH(check_tile)(check, items, rooms.x);
 }
 
 }  // namespace sawtooth::lut

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "kernels/core/range.h"
+#include "kernels/cpu/scratch.h"
 
 namespace sawtooth::lut {
 
@@ -19,7 +20,15 @@ struct DetectorCheck {
 // Items side by side in vectors.
 constexpr int64_t items_a_tile = 8;
 
+// The inputs of the items, turned so that those of all items lie side by side.
+struct CheckRooms {
+    float* x;  // [inputs, items_a_tile]
+
+    CheckRooms(cpu::Scratch& scratch, const DetectorCheck& check)
+        : x(scratch.take<float>(check.inputs * items_a_tile)) {}
+};
+
 // Checks all detectors of at most items_a_tile items.
-void check_detectors(const DetectorCheck& check, Range items);
+void check_detectors(const DetectorCheck& check, Range items, const CheckRooms& rooms);
 
 }  // namespace sawtooth::lut

@@ -1,6 +1,8 @@
 // As few launches as sums with one owner allow: an item of the batch owns its y and dx; a row of a table
 // its gradient, which is the sum over the items that chose the row, written once.
 
+#include <algorithm>
+
 #include "kernels/lut/cpu/launches.h"
 #include "kernels/lut/cpu/scratch.h"
 #include "kernels/lut/cpu/weight_gradients.h"
@@ -9,6 +11,18 @@
 namespace sawtooth::lut {
 namespace {
 
+template <class Sum>
+struct LookUpRooms {
+    CheckRooms check;
+    const float** rows;
+    Sum* y;
+
+    LookUpRooms(cpu::Scratch& scratch, const CpuJob& job)
+        : check(scratch, job.check),
+          rows(scratch.take<const float*>(job.sparse ? 0 : job.detectors)),
+          y(scratch.take<Sum>(job.outputs)) {}
+};
+
 template <class Sums>
 struct Fused {
     using Sum = typename Sums::Sum;
@@ -16,20 +30,19 @@ struct Fused {
     Sums sums;
     WeightGradients<Sums> gradients;
 
-    static Scratch<Sum>& scratch() { return Scratch<Sum>::of_thread(); }
-
-    void look_up(int64_t tile) const {
+    void look_up(int64_t tile, cpu::Scratch scratch) const {
+        const auto rooms = cpu::take_rooms<LookUpRooms<Sum>>(scratch, job);
+        Sum* const y = rooms.y;
         const Range items = tile_at(tile, items_a_tile, job.batch);
-        check_detectors(job.check, items);
+        check_detectors(job.check, items, rooms.check);
         for (int64_t b = items.first; b < items.last; ++b) {
-            Sum* const y = scratch().zeros(job.outputs);
-            job.sparse ? add_synapses(b, y) : add_rows(b, y);
+            std::fill_n(y, job.outputs, Sum{0});
+            job.sparse ? add_synapses(b, y) : add_rows(b, rooms.rows, y);
             sums.finish(y, job.outputs, fault_y, job.y + b * job.outputs);
         }
     }
 
-    void add_rows(int64_t b, Sum* y) const {
-        const float** const rows = cpu::at_least(scratch().rows, job.detectors);
+    void add_rows(int64_t b, const float** rows, Sum* y) const {
         for (int64_t t = 0; t < job.detectors; ++t)
             rows[t] = job.weights + job.weights_of(job.neuron(b, t)).first;
         sums.add_rows(rows, job.detectors, job.outputs, 1, y);
@@ -43,10 +56,13 @@ struct Fused {
         }
     }
 
+    int64_t sums_a_tile() const { return std::min(job.batch, items_a_tile) * job.inputs; }
+
     // Some items together, so that they find the table of a detector in the cache.
-    void input_gradients(int64_t tile) const {
+    void input_gradients(int64_t tile, cpu::Scratch scratch) const {
         const Range items = tile_at(tile, items_a_tile, job.batch);
-        Sum* const dx = scratch().zeros(items.count() * job.inputs);
+        Sum* const dx = cpu::take_rooms<SumRooms<Sum>>(scratch, sums_a_tile()).sums;
+        std::fill_n(dx, items.count() * job.inputs, Sum{0});
         const auto of = [&](int64_t b) { return dx + (b - items.first) * job.inputs; };
         for (int64_t t = 0; t < job.detectors; ++t)
             for (int64_t b = items.first; b < items.last; ++b) {
@@ -60,30 +76,33 @@ struct Fused {
             sums.finish(of(b), job.inputs, fault_dx, job.dx + b * job.inputs);
     }
 
-    void sort_by_neuron(int64_t t) const {
-        gradients.sort(t, [&](auto act) {
+    void sort_by_neuron(int64_t t, cpu::Scratch scratch) const {
+        gradients.sort(t, scratch, [&](auto act) {
             for (int64_t b = 0; b < job.batch; ++b) act(job.check.lookup_index[job.found_at(b, t)], b);
         });
     }
 
-    void weight_gradients(int64_t tile) const { gradients.write(tile); }
+    void weight_gradients(int64_t tile, cpu::Scratch scratch) const { gradients.write(tile, scratch); }
 };
 
 template <class Sums>
 void add_launches(cpu::PlanBuilder& builder, const CpuJob& job) {
     using Pass = Fused<Sums>;
+    using Sum = typename Sums::Sum;
     const Sums sums(builder);
     const Pass& pass = builder.keep(Pass{job, sums, WeightGradients<Sums>(builder, job, sums, job.batch)});
     const PlanRequest& request = builder.request();
-    builder.launch(describe::look_up(request), pieces("B", job.batch, items_a_tile),
+    const Side tiles = pieces("B", job.batch, items_a_tile);
+    builder.launch(with_scratch(describe::look_up(request), cpu::scratch_bytes<LookUpRooms<Sum>>(job)), tiles,
                    calls(pass, &Pass::look_up));
     if (!job.dx) return;
-    builder.launch(describe::input_gradients(request), pieces("B", job.batch, items_a_tile),
-                   calls(pass, &Pass::input_gradients));
-    builder.launch(describe::sort_by_neuron(request), side("T", job.detectors),
-                   calls(pass, &Pass::sort_by_neuron));
-    builder.launch(describe::weight_gradients(request), pass.gradients.tiles(),
-                   calls(pass, &Pass::weight_gradients));
+    builder.launch(with_scratch(describe::input_gradients(request),
+                                cpu::scratch_bytes<SumRooms<Sum>>(pass.sums_a_tile())),
+                   tiles, calls(pass, &Pass::input_gradients));
+    builder.launch(with_scratch(describe::sort_by_neuron(request), pass.gradients.sort_bytes()),
+                   side("T", job.detectors), calls(pass, &Pass::sort_by_neuron));
+    builder.launch(with_scratch(describe::weight_gradients(request), pass.gradients.write_bytes()),
+                   pass.gradients.tiles(), calls(pass, &Pass::weight_gradients));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "kernels/core/launch_info.h"
 #include "kernels/cpu/plan_builder.h"
 #include "kernels/lut/cpu/job.h"
 #include "kernels/lut/describe.h"
@@ -12,10 +13,15 @@ namespace sawtooth::lut {
 
 // What the variants of both families launch on the CPU.
 
-// Calls a kernel of `pass`, which the plan keeps, with the number of each item.
+// Calls a kernel of `pass`, which the plan keeps, with the number of each item, and with its scratch if the
+// kernel takes any.
 template <class Pass>
 cpu::PlanBuilder::Work calls(const Pass& pass, void (Pass::*kernel)(int64_t) const) {
     return [&pass, kernel](const cpu::Item& item) { (pass.*kernel)(item.index); };
+}
+template <class Pass>
+cpu::PlanBuilder::Work calls(const Pass& pass, void (Pass::*kernel)(int64_t, cpu::Scratch) const) {
+    return [&pass, kernel](const cpu::Item& item) { (pass.*kernel)(item.index, item.scratch); };
 }
 
 // A launch that calls act(range) for stretches of all numbers of an array, if it has numbers.

@@ -1,30 +1,29 @@
 #pragma once
 
-#include <algorithm>
-#include <vector>
+#include <cstdint>
 
 #include "kernels/cpu/scratch.h"
 
 namespace sawtooth::lut {
 
-// What a worker keeps between items.
+// What kernels of both families take for an item.
+
 template <class Sum>
-struct Scratch {
-    std::vector<const float*> rows;
-    std::vector<Sum> sums;
-    std::vector<float> floats;
-    std::vector<int64_t> starts;
+struct SumRooms {
+    Sum* sums;
 
-    static Scratch& of_thread() {
-        thread_local Scratch scratch;
-        return scratch;
-    }
-
-    Sum* zeros(int64_t count) {
-        Sum* const values = cpu::at_least(sums, count);
-        std::fill_n(values, count, Sum{0});
-        return values;
-    }
+    SumRooms(cpu::Scratch& scratch, int64_t count) : sums(scratch.take<Sum>(count)) {}
 };
+
+// Where rows begin that are added to sums in one call.
+struct RowRooms {
+    const float** rows;
+
+    RowRooms(cpu::Scratch& scratch, int64_t count) : rows(scratch.take<const float*>(count)) {}
+};
+
+// Rows of one call if their number depends on the data: so many that it costs nothing to load and store the
+// sums again.
+constexpr int64_t rows_at_once = 1024;
 
 }  // namespace sawtooth::lut

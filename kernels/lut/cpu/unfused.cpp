@@ -3,10 +3,9 @@
 // item, backward by detector, and each group has a place and a count of its own.
 
 #include <algorithm>
-#include <vector>
 
-#include "kernels/cpu/scratch.h"
 #include "kernels/lut/cpu/launches.h"
+#include "kernels/lut/cpu/scratch.h"
 #include "kernels/lut/parts.h"
 
 namespace sawtooth::lut {
@@ -21,8 +20,6 @@ struct EventList {
         events[group * room + counts[group]++] = event;
     }
 };
-
-thread_local std::vector<const float*> row_pointers;
 
 template <class Sums>
 struct Unfused {
@@ -40,12 +37,13 @@ struct Unfused {
             list.add(group, room, {static_cast<int32_t>(item), static_cast<int32_t>(neuron)});
     }
 
-    void check_detectors(int64_t tile) const {
-        lut::check_detectors(job.check, tile_at(tile, items_a_tile, job.batch));
+    void check_detectors(int64_t tile, cpu::Scratch scratch) const {
+        lut::check_detectors(job.check, tile_at(tile, items_a_tile, job.batch),
+                             cpu::take_rooms<CheckRooms>(scratch, job.check));
     }
 
-    void fire_detectors(int64_t tile) const {
-        check_detectors(tile);
+    void fire_detectors(int64_t tile, cpu::Scratch scratch) const {
+        check_detectors(tile, scratch);
         const Range items = tile_at(tile, items_a_tile, job.batch);
         for (int64_t b = items.first; b < items.last; ++b)
             for (int64_t t = 0; t < job.detectors; ++t) fire(events, b, job.detectors, b, job.neuron(b, t));
@@ -64,10 +62,10 @@ struct Unfused {
         }
     }
 
-    void fill_outputs_fully_connected(int64_t index) const {
+    void fill_outputs_fully_connected(int64_t index, cpu::Scratch scratch) const {
         const int64_t b = index / job.output_blocks;
         const Range outputs = job.outputs_of(index % job.output_blocks);
-        const float** const rows = cpu::at_least(row_pointers, job.detectors);
+        const float** const rows = cpu::take_rooms<RowRooms>(scratch, job.detectors).rows;
         for (int64_t t = 0; t < job.detectors; ++t)
             rows[t] = job.weights + job.weights_of(job.neuron(b, t)).first + outputs.first;
         sums.add_rows(rows, job.detectors, outputs.count(), 1, y + b * job.outputs + outputs.first);
@@ -150,15 +148,18 @@ class Launches {
         const ArrayUse y = describe::y(request_);
         add_clear(builder_, y, pass_.y);
         const Side tiles = pieces("B", job_.batch, items_a_tile);
+        const int64_t check_bytes = cpu::scratch_bytes<CheckRooms>(job_.check);
         if (job_.sparse) {
             add_clear(builder_, {"event_count", {job_.batch}}, pass_.events.counts);
-            add(describe::fire_detectors(request_), tiles, &Pass::fire_detectors);
+            add(with_scratch(describe::fire_detectors(request_), check_bytes), tiles, &Pass::fire_detectors);
             add(describe::fill_outputs_by_forward_groups(request_), items() * blocks(),
                 &Pass::fill_outputs_by_forward_groups);
         } else {
-            add(describe::check_detectors(request_), tiles, &Pass::check_detectors);
-            add(describe::fill_outputs_fully_connected(request_), items() * blocks(),
-                &Pass::fill_outputs_fully_connected);
+            add(with_scratch(describe::check_detectors(request_), check_bytes), tiles,
+                &Pass::check_detectors);
+            add(with_scratch(describe::fill_outputs_fully_connected(request_),
+                             cpu::scratch_bytes<RowRooms>(job_.detectors)),
+                items() * blocks(), &Pass::fill_outputs_fully_connected);
         }
         add_convert(builder_, job_, pass_.sums, y, pass_.y, fault_y, job_.y);
     }
@@ -196,7 +197,8 @@ class Launches {
     Side tables() const { return side("T", job_.detectors); }
     Side blocks() const { return side("output_blocks", job_.output_blocks); }
 
-    void add(LaunchInfo info, const Side& items, void (Pass::*kernel)(int64_t) const) {
+    template <class Kernel>
+    void add(LaunchInfo info, const Side& items, Kernel kernel) {
         builder_.launch(std::move(info), items, calls(pass_, kernel));
     }
 

@@ -2,7 +2,6 @@
 // positions, a distance its dpositional, a row of a table its gradient.
 
 #include <algorithm>
-#include <vector>
 
 #include "kernels/lut/cpu/launches.h"
 #include "kernels/lut/cpu/scratch.h"
@@ -14,6 +13,16 @@
 namespace sawtooth::lut_sequence {
 namespace {
 
+template <class Sum>
+struct LookUpRooms {
+    const float** rows;  // of the pairs of a position, from one table
+    Sum* y;
+
+    LookUpRooms(cpu::Scratch& scratch, const CpuJob& job)
+        : rows(scratch.take<const float*>(job.sparse ? 0 : job.sizes.distances())),
+          y(scratch.take<Sum>(job.outputs)) {}
+};
+
 template <class Sums>
 struct Fused {
     using Sum = typename Sums::Sum;
@@ -22,7 +31,6 @@ struct Fused {
     lut::WeightGradients<Sums> gradients;
     Sum *du, *positional_du;  // [T, B, pairs]
 
-    static lut::Scratch<Sum>& scratch() { return lut::Scratch<Sum>::of_thread(); }
     int64_t du_at(const Pair& p) const {
         const int64_t sequence = p.detector * job.sizes.batch + p.item;
         return sequence * job.sizes.pairs() + p.j * (p.j - 1) / 2 + p.i;
@@ -30,10 +38,12 @@ struct Fused {
 
     // The rows that a position chooses from one table share the bits of its query, so they lie close
     // together.
-    void look_up_pairs(int64_t position) const {
-        Sum* const y = scratch().zeros(job.outputs);
+    void look_up_pairs(int64_t position, cpu::Scratch scratch) const {
+        const auto rooms = cpu::take_rooms<LookUpRooms<Sum>>(scratch, job);
+        Sum* const y = rooms.y;
+        std::fill_n(y, job.outputs, Sum{0});
         for (int64_t t = 0; t < job.detectors; ++t)
-            job.sparse ? add_synapses(position, t, y) : add_rows(position, t, y);
+            job.sparse ? add_synapses(position, t, y) : add_rows(position, t, rooms.rows, y);
         sums.finish(y, job.outputs, lut::fault_y, job.y + position * job.outputs);
     }
 
@@ -44,13 +54,12 @@ struct Fused {
         for (int64_t i = 0; i < j; ++i) act(Pair{item, i, j, t});
     }
 
-    void add_rows(int64_t position, int64_t t, Sum* y) const {
-        std::vector<const float*>& rows = scratch().rows;
-        rows.clear();
+    void add_rows(int64_t position, int64_t t, const float** rows, Sum* y) const {
+        int64_t count = 0;
         for_earlier(position, t, [&](const Pair& pair) {
-            rows.push_back(job.weights + job.weights_of(job.neuron_of(pair)).first);
+            rows[count++] = job.weights + job.weights_of(job.neuron_of(pair)).first;
         });
-        sums.add_rows(rows.data(), std::ssize(rows), job.outputs, 1, y);
+        sums.add_rows(rows, count, job.outputs, 1, y);
     }
 
     void add_synapses(int64_t position, int64_t t, Sum* y) const {
@@ -84,8 +93,9 @@ struct Fused {
     }
 
     // All pairs in which its bit flips share two anchors.
-    void position_gradients(int64_t position) const {
-        Sum* const dx = scratch().zeros(job.inputs);
+    void position_gradients(int64_t position, cpu::Scratch scratch) const {
+        Sum* const dx = cpu::take_rooms<lut::SumRooms<Sum>>(scratch, job.inputs).sums;
+        std::fill_n(dx, job.inputs, Sum{0});
         for (int64_t t = 0; t < job.detectors; ++t) {
             const int32_t bit = job.check.min_delta_index[job.found_at(position, t)];
             if (bit < 0) continue;
@@ -109,9 +119,10 @@ struct Fused {
     }
 
     // Of all distances of a detector, in the order of du.
-    void distance_gradients(int64_t t) const {
+    void distance_gradients(int64_t t, cpu::Scratch scratch) const {
         const int64_t bits = job.sizes.positional, distances = job.sizes.distances();
-        Sum* const totals = scratch().zeros(distances);
+        Sum* const totals = cpu::take_rooms<lut::SumRooms<Sum>>(scratch, distances).sums;
+        std::fill_n(totals, distances, Sum{0});
         for (int64_t position = 0; position < job.positions(); ++position)
             for_earlier(position, t,
                         [&](const Pair& pair) { totals[pair.j - pair.i - 1] += positional_du[du_at(pair)]; });
@@ -124,15 +135,15 @@ struct Fused {
         }
     }
 
-    void sort_by_neuron(int64_t t) const {
-        gradients.sort(t, [&](auto act) {
+    void sort_by_neuron(int64_t t, cpu::Scratch scratch) const {
+        gradients.sort(t, scratch, [&](auto act) {
             for (int64_t position = 0; position < job.positions(); ++position)
                 for_earlier(position, t,
                             [&](const Pair& pair) { act(job.neuron_of(pair) - t * job.rows, position); });
         });
     }
 
-    void weight_gradients(int64_t tile) const { gradients.write(tile); }
+    void weight_gradients(int64_t tile, cpu::Scratch scratch) const { gradients.write(tile, scratch); }
 };
 
 template <class Sums>
@@ -146,18 +157,25 @@ void add_launches(cpu::PlanBuilder& builder, const CpuJob& job) {
         builder.keep(Pass{job, sums, lut::WeightGradients<Sums>(builder, job, sums, pairs),
                           builder.take<Sum>(du), builder.take<Sum>(s.positional > 0 ? du : 0)});
     // Later positions have more pairs: they go round the workers.
-    const auto add = [&](LaunchInfo info, const Side& items, void (Pass::*kernel)(int64_t) const) {
+    const auto add = [&](LaunchInfo info, const Side& items, auto kernel) {
         builder.launch(std::move(info), items, cpu::Split::cyclic, lut::calls(pass, kernel));
     };
     const PlanRequest& request = builder.request();
     const Side positions = side("B", s.batch) * side("S", s.length), tables = side("T", s.detectors);
-    add(describe::look_up_pairs(request), positions, &Pass::look_up_pairs);
+    const auto sums_bytes = [](int64_t count) { return cpu::scratch_bytes<lut::SumRooms<Sum>>(count); };
+    add(with_scratch(describe::look_up_pairs(request), cpu::scratch_bytes<LookUpRooms<Sum>>(job)), positions,
+        &Pass::look_up_pairs);
     if (!job.dx) return;
     add(describe::pair_gradients(request), tables * positions, &Pass::pair_gradients);
-    add(describe::position_gradients(request), positions, &Pass::position_gradients);
-    if (s.positional > 0) add(describe::distance_gradients(request), tables, &Pass::distance_gradients);
-    add(describe::sort_by_neuron(request), tables, &Pass::sort_by_neuron);
-    add(describe::weight_gradients(request), pass.gradients.tiles(), &Pass::weight_gradients);
+    add(with_scratch(describe::position_gradients(request), sums_bytes(job.inputs)), positions,
+        &Pass::position_gradients);
+    if (s.positional > 0)
+        add(with_scratch(describe::distance_gradients(request), sums_bytes(s.distances())), tables,
+            &Pass::distance_gradients);
+    add(with_scratch(describe::sort_by_neuron(request), pass.gradients.sort_bytes()), tables,
+        &Pass::sort_by_neuron);
+    add(with_scratch(describe::weight_gradients(request), pass.gradients.write_bytes()),
+        pass.gradients.tiles(), &Pass::weight_gradients);
 }
 
 }  // namespace

@@ -26,10 +26,12 @@ void check_distance(const CpuJob& job, int64_t distance) {
 
 // The launches of both variants that find the bits of positions and distances.
 void add_checks(cpu::PlanBuilder& builder, const CpuJob& job) {
-    builder.launch(describe::check_detectors_for_sequence(builder.request()),
+    builder.launch(with_scratch(describe::check_detectors_for_sequence(builder.request()),
+                                cpu::scratch_bytes<lut::CheckRooms>(job.check)),
                    pieces("B S", job.positions(), lut::items_a_tile), [&job](const cpu::Item& item) {
                        lut::check_detectors(job.check,
-                                            tile_at(item.index, lut::items_a_tile, job.positions()));
+                                            tile_at(item.index, lut::items_a_tile, job.positions()),
+                                            cpu::take_rooms<lut::CheckRooms>(item.scratch, job.check));
                    });
     if (job.sizes.distances() == 0) return;
     builder.launch(describe::check_positional_embeddings(builder.request()),

@@ -3,9 +3,10 @@
 // hash table are claimed in any order, as each has one sum.
 
 #include <algorithm>
-#include <vector>
+#include <utility>
 
 #include "kernels/lut/cpu/launches.h"
+#include "kernels/lut/cpu/scratch.h"
 #include "kernels/lut_sequence/cpu/events.h"
 #include "kernels/lut_sequence/cpu/gradient_table.h"
 #include "kernels/lut_sequence/cpu/plan.h"
@@ -14,8 +15,6 @@
 
 namespace sawtooth::lut_sequence {
 namespace {
-
-thread_local std::vector<const float*> row_pointers;
 
 template <class Sums>
 struct Unfused {
@@ -33,23 +32,28 @@ struct Unfused {
         return {entries + first, high + first, HashStart(job.sizes)};
     }
 
-    void fill_outputs_by_sparse_firings(int64_t index) const {
+    void fill_outputs_by_sparse_firings(int64_t index, cpu::Scratch scratch) const {
         const int64_t position = index / job.output_blocks;
         const Range outputs = job.outputs_of(index % job.output_blocks),
                     fired = events.main.events_of(position);
         Sum* const to = y + position * job.outputs;
-        row_pointers.clear();
+        const float** const rows = cpu::take_rooms<lut::RowRooms>(scratch, lut::rows_at_once).rows;
+        int64_t count = 0;
+        const auto add_collected = [&] {
+            sums.add_rows(rows, std::exchange(count, 0), outputs.count(), 1, to + outputs.first);
+        };
         for (int64_t e = fired.first; e < fired.last; ++e) {
             const Event& event = events.main.events[e];
             const Range range = job.weights_of(event.neuron);
-            if (!job.sparse)
-                row_pointers.insert(row_pointers.end(), event.count,
-                                    job.weights + range.first + outputs.first);
+            for (int32_t i = 0; !job.sparse && i < event.count; ++i) {
+                if (count == lut::rows_at_once) add_collected();
+                rows[count++] = job.weights + range.first + outputs.first;
+            }
             for (int64_t s = range.first; job.sparse && s < range.last; ++s)
                 if (job.targets[s] >= outputs.first && job.targets[s] < outputs.last)
                     to[job.targets[s]] += static_cast<Sum>(event.count) * sums.term(job.weights[s]);
         }
-        sums.add_rows(row_pointers.data(), std::ssize(row_pointers), outputs.count(), 1, to + outputs.first);
+        add_collected();
     }
 
     // The first event of a neuron at a position gives the sum.
@@ -67,23 +71,26 @@ struct Unfused {
         }
     }
 
-    void gather_w_gradients(int64_t index) const {
+    void gather_w_gradients(int64_t index, cpu::Scratch scratch) const {
+        const float** const rows = cpu::take_rooms<lut::RowRooms>(scratch, lut::rows_at_once).rows;
         const int64_t t = index / job.output_blocks;
         const Range outputs = job.outputs_of(index % job.output_blocks);
         for (int64_t position = 0; position < job.positions(); ++position) {
             const Range fired = events.main.events_of(position, t);
-            for (int64_t e = fired.first; e < fired.last; ++e) add_gradient(events.main.events[e], outputs);
+            for (int64_t e = fired.first; e < fired.last; ++e)
+                add_gradient(events.main.events[e], outputs, rows);
         }
         for (int64_t row = t * job.rows; row < (t + 1) * job.rows; ++row) subtract_gradients(row, outputs);
     }
 
-    void add_gradient(const Event& event, Range outputs) const {
+    void add_gradient(const Event& event, Range outputs, const float** rows) const {
         const float* const dy = job.dy_of(event.position);
         const Range range = job.weights_of(event.neuron);
         if (!job.sparse) {
-            row_pointers.assign(event.count, dy + outputs.first);
-            sums.add_rows(row_pointers.data(), event.count, outputs.count(), job.lr,
-                          dweights + range.first + outputs.first);
+            std::fill_n(rows, std::min<int64_t>(event.count, lut::rows_at_once), dy + outputs.first);
+            for (int64_t left = event.count; left > 0; left -= lut::rows_at_once)
+                sums.add_rows(rows, std::min(left, lut::rows_at_once), outputs.count(), job.lr,
+                              dweights + range.first + outputs.first);
             return;
         }
         for (int64_t s = range.first; s < range.last; ++s)
@@ -155,8 +162,8 @@ class Launches {
         add_event_launches(builder_, pass_.events);
         const ArrayUse y = describe::y(request_);
         lut::add_clear(builder_, y, pass_.y);
-        add(describe::fill_outputs_by_sparse_firings(request_), positions() * blocks(),
-            &Pass::fill_outputs_by_sparse_firings);
+        add(with_scratch(describe::fill_outputs_by_sparse_firings(request_), rows_bytes()),
+            positions() * blocks(), &Pass::fill_outputs_by_sparse_firings);
         convert(y, pass_.y, lut::fault_y, job_.y);
     }
 
@@ -169,8 +176,8 @@ class Launches {
         lut::add_clear(builder_, dweights, pass_.dweights);
         gather_x(describe::Events::main, pass_.events.main);
         gather_x(describe::Events::alternative, *pass_.events.alternative);
-        add(describe::gather_w_gradients_for_sequence(request_), side("T", job_.detectors) * blocks(),
-            &Pass::gather_w_gradients);
+        add(with_scratch(describe::gather_w_gradients_for_sequence(request_), rows_bytes()),
+            side("T", job_.detectors) * blocks(), &Pass::gather_w_gradients);
         add(describe::propagate_through_detectors_for_sequence(request_),
             positions() + side("S - 1", job_.sizes.distances()), &Pass::propagate_through_detectors);
         convert(dx, pass_.dx, lut::fault_dx, job_.dx);
@@ -195,8 +202,11 @@ class Launches {
     Side positions() const { return side("B", job_.sizes.batch) * side("S", job_.sizes.length); }
     Side blocks() const { return side("output_blocks", job_.output_blocks); }
 
+    static int64_t rows_bytes() { return cpu::scratch_bytes<lut::RowRooms>(lut::rows_at_once); }
+
     // Later positions have more events: they go round the workers.
-    void add(LaunchInfo info, const Side& items, void (Pass::*kernel)(int64_t) const) {
+    template <class Kernel>
+    void add(LaunchInfo info, const Side& items, Kernel kernel) {
         builder_.launch(std::move(info), items, cpu::Split::cyclic, lut::calls(pass_, kernel));
     }
 

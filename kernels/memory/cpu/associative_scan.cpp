@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "kernels/cpu/scratch.h"
+#include "kernels/core/launch_info.h"
 #include "kernels/cpu/vectors.h"
 #include "kernels/memory/cpu/chain.h"
 
@@ -21,19 +21,30 @@ int64_t tree_tokens(const CpuJob& job) {
     return tokens;
 }
 
+// a, b and h of an element.
+struct Scalars {
+    float a = 1, b = 0, h = 0;
+};
+
+struct TreeRooms {
+    float *m, *s;  // one matrix per token of a tile each; s is null without momentum
+    Scalars* scalars;
+
+    TreeRooms(cpu::Scratch& scratch, const TiledChain& tiled)
+        : m(scratch.take<float>(tiled.tiling.tile() * tiled.chain.strip_size())),
+          s(tiled.chain.has_momentum ? scratch.take<float>(tiled.tiling.tile() * tiled.chain.strip_size())
+                                     : nullptr),
+          scalars(scratch.take<Scalars>(tiled.tiling.tile())) {}
+};
+
 // The matrices of a tile's tokens for one strip. Leaves are elements; after the down sweep, slot t holds the
 // state before token t.
 class Tree {
   public:
-    Tree(int64_t size, bool has_momentum, int64_t tokens)
-        : size_(size), has_momentum_(has_momentum), scalars_(static_cast<size_t>(tokens)) {
-        thread_local std::vector<float> room;
-        m_ = cpu::at_least(room, (has_momentum ? 2 : 1) * tokens * size);
-        s_ = has_momentum ? m_ + tokens * size : nullptr;
-    }
+    Tree(int64_t size, const TreeRooms& rooms) : size_(size), rooms_(rooms) {}
 
-    float* m(int64_t slot) { return m_ + slot * size_; }
-    float* s(int64_t slot) { return s_ ? s_ + slot * size_ : nullptr; }
+    float* m(int64_t slot) { return rooms_.m + slot * size_; }
+    float* s(int64_t slot) { return rooms_.s ? rooms_.s + slot * size_ : nullptr; }
     void set_scalars(int64_t slot, Gate gate) { at(slot) = {gate.decay, gate.keep, gate.keep}; }
     int64_t combines() const { return combines_; }
 
@@ -56,10 +67,7 @@ class Tree {
     }
 
   private:
-    struct Scalars {
-        float a = 1, b = 0, h = 0;
-    };
-    Scalars& at(int64_t slot) { return scalars_[static_cast<size_t>(slot)]; }
+    Scalars& at(int64_t slot) { return rooms_.scalars[slot]; }
 
     static int64_t left_of(int64_t count) {
         int64_t left = 1;
@@ -70,7 +78,7 @@ class Tree {
     void join(int64_t left, int64_t right) {
         const Scalars first = at(left), second = at(right);
         cpu::combine(m(right), 1, m(right), second.a, m(left), size_);
-        if (has_momentum_) {
+        if (rooms_.s) {
             cpu::combine(m(right), 1, m(right), second.b, s(left), size_);
             cpu::combine(s(right), 1, s(right), second.h, s(left), size_);
         }
@@ -82,7 +90,7 @@ class Tree {
     void pass(int64_t left, int64_t right) {
         const Scalars element = at(left);
         cpu::combine(m(left), 1, m(left), element.a, m(right), size_);
-        if (has_momentum_) {
+        if (rooms_.s) {
             cpu::combine(m(left), 1, m(left), element.b, s(right), size_);
             cpu::combine(s(left), 1, s(left), element.h, s(right), size_);
             std::swap_ranges(s(left), s(left) + size_, s(right));
@@ -92,22 +100,28 @@ class Tree {
     }
 
     int64_t size_;
-    bool has_momentum_;
-    float *m_ = nullptr, *s_ = nullptr;
-    std::vector<Scalars> scalars_;
+    TreeRooms rooms_;
     int64_t combines_ = 0;
 };
 
-struct Scratch {
-    std::vector<float> weighted, queries, boundary;
-};
-thread_local Scratch scratch;
+struct ScanRooms {
+    TreeRooms tree;
+    float* weighted;  // errors of a window
+    float* queries;   // [tile, padded(columns)]
+    float* boundary;  // M at the boundary of the chunk
 
-// One strip of one tile; queries: [tile, padded(columns)].
+    ScanRooms(cpu::Scratch& scratch, const TiledChain& tiled)
+        : tree(scratch, tiled),
+          weighted(scratch.take<float>(tiled.chain.window * lanes)),
+          queries(scratch.take<float>(tiled.tiling.tile() * padded(tiled.chain.columns))),
+          boundary(scratch.take<float>(tiled.chain.strip_size())) {}
+};
+
+// One strip of one tile.
 struct Place {
     const TiledChain& tiled;
     int64_t item, tile;
-    const float* queries;
+    const ScanRooms& rooms;
 
     int64_t sequence() const { return item / tiled.chain.strips(); }
     int64_t strip() const { return item % tiled.chain.strips(); }
@@ -119,7 +133,7 @@ void outer_products(const Place& at, int64_t token, float step, float* to, cpu::
     const TiledChain& tiled = at.tiled;
     const int64_t first = tiled.sources_of(at.tokens()).first;
     const int64_t from = tiled.chain.first_source(token) - first, count = token + 1 - first - from;
-    float* const weighted = cpu::at_least(scratch.weighted, count * lanes);
+    float* const weighted = at.rooms.weighted;
     std::copy_n(tiled.errors_of(tiled.strip_slot(at.item, at.tile)) + from * lanes, count * lanes, weighted);
     cpu::scale(weighted, step, count * lanes);
     cpu::multiply({.left = {tiled.keys_of(tiled.slot(at.sequence(), at.tile)) + from, tiled.sources, 1},
@@ -140,7 +154,7 @@ void fill_leaf(const Place& at, int64_t leaf, Tree& tree) {
 }
 
 // Turns the state before a token into the state after it and reads it.
-void finish_leaf(const Place& at, int64_t leaf, Tree& tree, const float* boundary) {
+void finish_leaf(const Place& at, int64_t leaf, Tree& tree) {
     static constexpr float zeros[lanes] = {};
     const CpuJob& job = at.tiled.job;
     const StripChain& chain = at.tiled.chain;
@@ -156,29 +170,28 @@ void finish_leaf(const Place& at, int64_t leaf, Tree& tree, const float* boundar
         outer_products(at, token, gate.step, m, cpu::Into::subtract);
     }
     float y[lanes];
-    error_of(job.reads_boundary ? boundary : m, at.queries + leaf * padded(chain.columns), chain.columns,
-             zeros, y);
+    error_of(job.reads_boundary ? at.rooms.boundary : m, at.rooms.queries + leaf * padded(chain.columns),
+             chain.columns, zeros, y);
     job.put(at.sequence(), token, at.strip() * lanes, y, lanes);
 }
 
-void scan_tile(const TiledChain& tiled, const cpu::Item& item, int64_t tile, const float* boundary) {
+void scan_tile(const TiledChain& tiled, const cpu::Item& item, int64_t tile, const ScanRooms& rooms) {
     const CpuJob& job = tiled.job;
     const StripChain& chain = tiled.chain;
     const int64_t size = chain.strip_size();
     const Range tokens = tiled.tiling.at(tile);
     const int64_t count = tokens.count(), last = count - 1;
-    float* const queries = cpu::at_least(scratch.queries, count * padded(chain.columns));
-    const Place at{tiled, item.index, tile, queries};
+    const Place at{tiled, item.index, tile, rooms};
     float *const m = chain.m_of(item.index), *const s = chain.s_of(item.index);
-    job.load_keys(job.q, at.sequence(), tokens, queries);
-    Tree tree(size, chain.has_momentum, count);
-    make_errors(tiled, item.index, tile, boundary);
+    job.load_keys(job.q, at.sequence(), tokens, rooms.queries);
+    Tree tree(size, rooms.tree);
+    make_errors(tiled, item.index, tile, rooms.boundary);
     for (int64_t leaf = 0; leaf < count; ++leaf) fill_leaf(at, leaf, tree);
     tree.sweep_up(0, count);
     std::copy_n(m, size, tree.m(last));
     if (s) std::copy_n(s, size, tree.s(last));
     tree.sweep_down(0, count);
-    for (int64_t leaf = 0; leaf < count; ++leaf) finish_leaf(at, leaf, tree, boundary);
+    for (int64_t leaf = 0; leaf < count; ++leaf) finish_leaf(at, leaf, tree);
     std::copy_n(tree.m(last), size, m);
     if (s) std::copy_n(tree.s(last), size, s);
     item.tally.combines += tree.combines() + count;
@@ -186,10 +199,11 @@ void scan_tile(const TiledChain& tiled, const cpu::Item& item, int64_t tile, con
 
 void scan_strip(const TiledChain& tiled, const cpu::Item& item) {
     const int64_t size = tiled.chain.strip_size();
-    float* const boundary = cpu::at_least(scratch.boundary, size);
+    const auto rooms = cpu::take_rooms<ScanRooms>(item.scratch, tiled);
     walk_tiles(tiled, item, [&](int64_t tile) {
-        if (tiled.tiling.opening(tile) == tile) std::copy_n(tiled.chain.m_of(item.index), size, boundary);
-        scan_tile(tiled, item, tile, boundary);
+        if (tiled.tiling.opening(tile) == tile)
+            std::copy_n(tiled.chain.m_of(item.index), size, rooms.boundary);
+        scan_tile(tiled, item, tile, rooms);
     });
 }
 
@@ -202,8 +216,9 @@ void forward::associative_scan(cpu::PlanBuilder& builder, const CpuJob& job, Ran
     std::vector<ArrayUse> brings = describe::gates_of(job, tokens.count());
     brings.insert(brings.end(), {{"keys", rows}, {"values", rows}, {"q", rows, bytes_of(job.storage)}});
     add_prepare(builder, tiled);
-    builder.launch(describe::tree(job, tokens, std::move(brings)), tiled.chain.sides(),
-                   [&tiled](const cpu::Item& item) { scan_strip(tiled, item); });
+    builder.launch(
+        with_scratch(describe::tree(job, tokens, std::move(brings)), cpu::scratch_bytes<ScanRooms>(tiled)),
+        tiled.chain.sides(), [&tiled](const cpu::Item& item) { scan_strip(tiled, item); });
 }
 
 int64_t room::associative_scan(const CpuJob& job, Range tokens) {

@@ -2,18 +2,13 @@
 
 #include <algorithm>
 
-#include "kernels/cpu/scratch.h"
+#include "kernels/core/launch_info.h"
 #include "kernels/cpu/vectors.h"
 
 namespace sawtooth::memory {
 namespace {
 
 constexpr int64_t block_rows = 16;  // tokens of a tile read together
-
-struct Scratch {
-    std::vector<float> rows, weighted, weights, products, queries, scaled, outputs, coefficients;
-};
-thread_local Scratch scratch;
 
 }  // namespace
 
@@ -34,7 +29,10 @@ TiledChain tile_matrix(const CpuJob& job, Range tokens, int64_t tile, Pieces& ro
     tiled.load_keys = [&job](int64_t sequence, Range of, float* to) {
         job.load_keys(job.k, sequence, of, to);
     };
-    tiled.load_values = [&job](int64_t sequence, Range of, float* to) { job.load_values(sequence, of, to); };
+    tiled.load_values = [&job](int64_t sequence, Range of, float* space, float* to) {
+        job.load_values(sequence, of, space, to);
+    };
+    tiled.room_of_values = job.room_of_values();
     return tiled;
 }
 
@@ -60,14 +58,13 @@ void TileCoefficients::advance(int64_t token) {
                     token + 1 - sources_.first);
 }
 
-void prepare_tile(const TiledChain& tiled, int64_t sequence, int64_t tile) {
+void prepare_tile(const TiledChain& tiled, int64_t sequence, int64_t tile, const PrepareRooms& rooms) {
     const StripChain& chain = tiled.chain;
     const Range tokens = tiled.tiling.at(tile), sources = tiled.sources_of(tokens);
     const int64_t slot = tiled.slot(sequence, tile), key_row = padded(chain.columns);
-    float* const rows = cpu::at_least(scratch.rows, sources.count() * key_row);
-    tiled.load_keys(sequence, sources, rows);
-    cpu::transpose(rows, key_row, sources.count(), chain.columns, tiled.keys_of(slot), tiled.sources);
-    tiled.load_values(sequence, sources, tiled.values_of(slot));
+    tiled.load_keys(sequence, sources, rooms.keys);
+    cpu::transpose(rooms.keys, key_row, sources.count(), chain.columns, tiled.keys_of(slot), tiled.sources);
+    tiled.load_values(sequence, sources, rooms.values, tiled.values_of(slot));
     float* const ends = tiled.ends_of(slot);
     TileCoefficients coefficients(chain, sequence, sources, ends, ends + tiled.sources);
     for (int64_t token = tokens.first; token < tokens.last; ++token) coefficients.advance(token);
@@ -94,13 +91,12 @@ void make_errors(const TiledChain& tiled, int64_t item, int64_t tile, const floa
 }
 
 void subtract_outer_products(const TiledChain& tiled, int64_t item, int64_t tile, const float* factors,
-                             float* to) {
+                             const OuterProductRooms& rooms, float* to) {
     const StripChain& chain = tiled.chain;
     const int64_t count = tiled.sources_of(tiled.tiling.at(tile)).count();
-    float* const weighted = cpu::at_least(scratch.weighted, count * lanes);
-    cpu::scale_rows(weighted, tiled.errors_of(tiled.strip_slot(item, tile)), factors, count);
+    cpu::scale_rows(rooms.weighted, tiled.errors_of(tiled.strip_slot(item, tile)), factors, count);
     cpu::multiply({.left = {tiled.keys_of(tiled.slot(item / chain.strips(), tile)), tiled.sources, 1},
-                   .right = {weighted},
+                   .right = {rooms.weighted},
                    .target = {to},
                    .rows = chain.columns,
                    .inner = count,
@@ -110,7 +106,8 @@ void subtract_outer_products(const TiledChain& tiled, int64_t item, int64_t tile
 namespace {
 
 // The state after one strip of a tile.
-void advance_state(const TiledChain& tiled, int64_t item, int64_t tile, float* m, float* s) {
+void advance_state(const TiledChain& tiled, int64_t item, int64_t tile, const OuterProductRooms& rooms,
+                   float* m, float* s) {
     const int64_t size = tiled.chain.strip_size();
     const float* const w = tiled.ends_of(tiled.slot(item / tiled.chain.strips(), tile));
     const float *const h = w + tiled.sources, *const scalars = h + tiled.sources;
@@ -118,15 +115,16 @@ void advance_state(const TiledChain& tiled, int64_t item, int64_t tile, float* m
         cpu::combine(m, scalars[0], m, scalars[1], s, size);
     else
         cpu::scale(m, scalars[0], size);
-    subtract_outer_products(tiled, item, tile, w, m);
+    subtract_outer_products(tiled, item, tile, w, rooms, m);
     if (!s) return;
     cpu::scale(s, scalars[2], size);
-    subtract_outer_products(tiled, item, tile, h, s);
+    subtract_outer_products(tiled, item, tile, h, rooms, s);
 }
 
 void walk_strip(const TiledChain& tiled, const cpu::Item& item) {
     const StripChain& chain = tiled.chain;
     const int64_t at = item.index;
+    const auto rooms = cpu::take_rooms<OuterProductRooms>(item.scratch, tiled);
     float *const m = chain.m_of(at), *const s = chain.s_of(at);
     walk_tiles(tiled, item, [&](int64_t tile) {
         const int64_t slot = tiled.strip_slot(at, tile);
@@ -134,20 +132,34 @@ void walk_strip(const TiledChain& tiled, const cpu::Item& item) {
         std::copy_n(m, chain.strip_size(), tiled.state_of(tiled.states_m, slot));
         if (s) std::copy_n(s, chain.strip_size(), tiled.state_of(tiled.states_s, slot));
         make_errors(tiled, at, tile, tiled.state_of(tiled.states_m, opening));
-        advance_state(tiled, at, tile, m, s);
+        advance_state(tiled, at, tile, rooms, m, s);
         item.tally.combines += tiled.tiling.at(tile).count();
     });
 }
 
-// Rows first … first + count - 1 of a tile's tokens with their coefficients: a, b and a row of w for each.
+struct ReadRooms {
+    float *w, *h;                                  // coefficients of a tile's sources
+    float *queries, *scaled, *weights, *products;  // of a block; weights: its rows of w
+    float* y;
+
+    ReadRooms(cpu::Scratch& scratch, const TiledChain& tiled)
+        : w(scratch.take<float>(tiled.most_sources())),
+          h(scratch.take<float>(tiled.most_sources())),
+          queries(scratch.take<float>(block_rows * padded(tiled.chain.columns))),
+          scaled(scratch.take<float>(block_rows * padded(tiled.chain.columns))),
+          weights(scratch.take<float>(block_rows * tiled.most_sources())),
+          products(scratch.take<float>(block_rows * tiled.most_sources())),
+          y(scratch.take<float>(block_rows * padded(tiled.chain.rows))) {}
+};
+
+// Rows first … first + count - 1 of a tile's tokens with their coefficients a and b.
 struct Block {
     int64_t sequence, tile, first, count;
-    float* w;
     float of_memory[block_rows], of_momentum[block_rows];
 };
 
-// y = a M q + b S q - sum of w e (k . q), for the block's queries into `y` [count, padded(rows)].
-void read_evolving(const TiledChain& tiled, const Block& block, const float* queries, float* y) {
+// y = a M q + b S q - sum of w e (k . q), for the block's queries into rooms.y [count, padded(rows)].
+void read_evolving(const TiledChain& tiled, const Block& block, const ReadRooms& rooms) {
     const StripChain& chain = tiled.chain;
     const int64_t slot = tiled.slot(block.sequence, block.tile), row = padded(chain.rows);
     const int64_t key_row = padded(chain.columns), strip_slot = slot * chain.strips();
@@ -155,13 +167,12 @@ void read_evolving(const TiledChain& tiled, const Block& block, const float* que
     const int64_t before = tokens.first - tiled.sources_of(tokens).first;
     const int64_t reach = before + block.first + block.count;  // sources visible to the block
     const auto add_states = [&](const float* states, const float* factors, cpu::Into into) {
-        float* const scaled = cpu::at_least(scratch.scaled, block.count * key_row);
         for (int64_t r = 0; r < block.count; ++r)
             for (int64_t c = 0; c < chain.columns; ++c)
-                scaled[r * key_row + c] = factors[r] * queries[r * key_row + c];
-        cpu::multiply({.left = {scaled, key_row, 1},
+                rooms.scaled[r * key_row + c] = factors[r] * rooms.queries[r * key_row + c];
+        cpu::multiply({.left = {rooms.scaled, key_row, 1},
                        .right = {states + strip_slot * chain.strip_size(), lanes, chain.strip_size()},
-                       .target = {y, row, lanes},
+                       .target = {rooms.y, row, lanes},
                        .rows = block.count,
                        .inner = chain.columns,
                        .blocks = chain.strips(),
@@ -169,18 +180,18 @@ void read_evolving(const TiledChain& tiled, const Block& block, const float* que
     };
     add_states(tiled.states_m, block.of_memory, cpu::Into::set);
     if (chain.has_momentum) add_states(tiled.states_s, block.of_momentum, cpu::Into::add);
-    float* const products = cpu::at_least(scratch.products, block.count * tiled.sources);
-    cpu::multiply({.left = {queries, key_row, 1},
+    cpu::multiply({.left = {rooms.queries, key_row, 1},
                    .right = {tiled.keys_of(slot), tiled.sources, lanes},
-                   .target = {products, tiled.sources, lanes},
+                   .target = {rooms.products, tiled.sources, lanes},
                    .rows = block.count,
                    .inner = chain.columns,
                    .blocks = strips_of(reach)});
     for (int64_t r = 0; r < block.count; ++r)
-        cpu::multiply_elements(products + r * tiled.sources, block.w + r * tiled.sources, padded(reach));
-    cpu::multiply_lower({.left = {products, tiled.sources, 1},
+        cpu::multiply_elements(rooms.products + r * tiled.sources, rooms.weights + r * tiled.sources,
+                               padded(reach));
+    cpu::multiply_lower({.left = {rooms.products, tiled.sources, 1},
                          .right = {tiled.errors_of(strip_slot), lanes, tiled.sources * lanes},
-                         .target = {y, row, lanes},
+                         .target = {rooms.y, row, lanes},
                          .rows = block.count,
                          .inner = reach,
                          .blocks = chain.strips(),
@@ -188,64 +199,62 @@ void read_evolving(const TiledChain& tiled, const Block& block, const float* que
                         before + block.first + 1);
 }
 
-void read_at_boundary(const TiledChain& tiled, const Block& block, const float* queries, float* y) {
+void read_at_boundary(const TiledChain& tiled, const Block& block, const ReadRooms& rooms) {
     const StripChain& chain = tiled.chain;
     const int64_t opening = tiled.slot(block.sequence, tiled.tiling.opening(block.tile));
     cpu::multiply(
-        {.left = {queries, padded(chain.columns), 1},
+        {.left = {rooms.queries, padded(chain.columns), 1},
          .right = {tiled.states_m + opening * chain.strips() * chain.strip_size(), lanes, chain.strip_size()},
-         .target = {y, padded(chain.rows), lanes},
+         .target = {rooms.y, padded(chain.rows), lanes},
          .rows = block.count,
          .inner = chain.columns,
          .blocks = chain.strips()});
 }
 
-void read_tile(const TiledChain& tiled, const Reader& reader, int64_t sequence, int64_t tile,
-               const std::stop_token& stop) {
-    const StripChain& chain = tiled.chain;
+void read_tile(const TiledChain& tiled, const Reader& reader, const cpu::Item& item) {
+    const int64_t sequence = item.index / tiled.tiles(), tile = item.index % tiled.tiles();
     const Range tokens = tiled.tiling.at(tile), sources = tiled.sources_of(tokens);
-    float* const w = cpu::at_least(scratch.coefficients, 2 * tiled.sources);
-    TileCoefficients coefficients(chain, sequence, sources, w, w + tiled.sources);
-    Block block{sequence, tile, 0, 0, cpu::at_least(scratch.weights, block_rows * tiled.sources), {}, {}};
-    float* const queries = cpu::at_least(scratch.queries, block_rows * padded(chain.columns));
-    float* const y = cpu::at_least(scratch.outputs, block_rows * padded(chain.rows));
-    for (; block.first < tokens.count() && !stop.stop_requested(); block.first += block_rows) {
+    const auto rooms = cpu::take_rooms<ReadRooms>(item.scratch, tiled);
+    TileCoefficients coefficients(tiled.chain, sequence, sources, rooms.w, rooms.h);
+    Block block{sequence, tile, 0, 0, {}, {}};
+    for (; block.first < tokens.count() && !item.stop.stop_requested(); block.first += block_rows) {
         block.count = std::min(block_rows, tokens.count() - block.first);
         const Range read{tokens.first + block.first, tokens.first + block.first + block.count};
-        reader.load(sequence, read, queries);
+        reader.load(sequence, read, rooms.queries);
         if (reader.words.at_boundary) {
-            read_at_boundary(tiled, block, queries, y);
+            read_at_boundary(tiled, block, rooms);
         } else {
             for (int64_t r = 0; r < block.count; ++r) {
                 coefficients.advance(read.first + r);
-                std::copy_n(w, padded(sources.count()), block.w + r * tiled.sources);
+                std::copy_n(rooms.w, padded(sources.count()), rooms.weights + r * tiled.sources);
                 block.of_memory[r] = coefficients.of_memory;
                 block.of_momentum[r] = coefficients.of_momentum;
             }
-            read_evolving(tiled, block, queries, y);
+            read_evolving(tiled, block, rooms);
         }
-        reader.put(sequence, read, y);
+        reader.put(sequence, read, rooms.y);
     }
 }
 
 }  // namespace
 
 void add_prepare(cpu::PlanBuilder& builder, const TiledChain& tiled) {
-    builder.launch(describe::prepare(tiled.words()), tiled.sides(), [&tiled](const cpu::Item& item) {
-        prepare_tile(tiled, item.index / tiled.tiles(), item.index % tiled.tiles());
-    });
+    builder.launch(with_scratch(describe::prepare(tiled.words()), cpu::scratch_bytes<PrepareRooms>(tiled)),
+                   tiled.sides(), [&tiled](const cpu::Item& item) {
+                       prepare_tile(tiled, item.index / tiled.tiles(), item.index % tiled.tiles(),
+                                    cpu::take_rooms<PrepareRooms>(item.scratch, tiled));
+                   });
 }
 
 void add_walk(cpu::PlanBuilder& builder, const TiledChain& tiled) {
-    builder.launch(describe::walk(tiled.words()), tiled.chain.sides(),
-                   [&tiled](const cpu::Item& item) { walk_strip(tiled, item); });
+    builder.launch(with_scratch(describe::walk(tiled.words()), cpu::scratch_bytes<OuterProductRooms>(tiled)),
+                   tiled.chain.sides(), [&tiled](const cpu::Item& item) { walk_strip(tiled, item); });
 }
 
 void add_read(cpu::PlanBuilder& builder, const TiledChain& tiled, const Reader& reader) {
     builder.launch(
-        describe::read(tiled.words(), reader.words), tiled.sides(), [&tiled, reader](const cpu::Item& item) {
-            read_tile(tiled, reader, item.index / tiled.tiles(), item.index % tiled.tiles(), item.stop);
-        });
+        with_scratch(describe::read(tiled.words(), reader.words), cpu::scratch_bytes<ReadRooms>(tiled)),
+        tiled.sides(), [&tiled, reader](const cpu::Item& item) { read_tile(tiled, reader, item); });
 }
 
 void add_read(cpu::PlanBuilder& builder, const TiledChain& tiled) {

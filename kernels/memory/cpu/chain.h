@@ -15,6 +15,8 @@ namespace sawtooth::memory {
 
 // Input rows of tokens: [tokens, padded(columns)], or [tokens, padded(rows)] for values.
 using LoadRows = std::function<void(int64_t sequence, Range tokens, float* rows)>;
+// The same, with `room` to compute them.
+using LoadValues = std::function<void(int64_t sequence, Range tokens, float* room, float* rows)>;
 // Output rows of tokens: [tokens, padded(rows)].
 using PutRows = std::function<void(int64_t sequence, Range tokens, const float* rows)>;
 
@@ -23,7 +25,9 @@ struct TiledChain {
     const CpuJob& job;
     const StripChain& chain;
     Tiling tiling;
-    LoadRows load_keys, load_values;
+    LoadRows load_keys;
+    LoadValues load_values;
+    int64_t room_of_values = 0;  // numbers of the room of load_values per token
 
     int64_t sources = 0;        // maximum per tile, padded
     float* keys = nullptr;      // [columns, sources]: transposed
@@ -42,6 +46,8 @@ struct TiledChain {
     int64_t strip_slot(int64_t item, int64_t tile) const {
         return slot(item / chain.strips(), tile) * chain.strips() + item % chain.strips();
     }
+    // At least `sources` of every range of the sequence, so that all its launches take the same scratch.
+    int64_t most_sources() const { return padded(tiling.tile() + chain.window - 1); }
     Range sources_of(Range tokens) const { return {chain.first_source(tokens.first), tokens.last}; }
     float* keys_of(int64_t slot) const { return keys + slot * chain.columns * sources; }
     float* values_of(int64_t slot) const { return values + slot * sources * padded(chain.rows); }
@@ -105,12 +111,30 @@ void walk_tiles(const TiledChain& tiled, const cpu::Item& item, Step&& step) {
     if (tiling.tokens().last == chain.length) chain.put_final(item.index);
 }
 
-// Shared steps of the strategies. Prepares keys, values and the coefficients after a tile's last token.
-void prepare_tile(const TiledChain& tiled, int64_t sequence, int64_t tile);
+// Shared steps of the strategies, with what they take of a worker's scratch.
+
+struct PrepareRooms {
+    float* keys;    // before they are transposed
+    float* values;  // the room of load_values
+
+    PrepareRooms(cpu::Scratch& scratch, const TiledChain& tiled)
+        : keys(scratch.take<float>(tiled.most_sources() * padded(tiled.chain.columns))),
+          values(scratch.take<float>(tiled.most_sources() * tiled.room_of_values)) {}
+};
+// Prepares keys, values and the coefficients after a tile's last token.
+void prepare_tile(const TiledChain& tiled, int64_t sequence, int64_t tile, const PrepareRooms& rooms);
+
 // The errors of one strip of a tile at `boundary`.
 void make_errors(const TiledChain& tiled, int64_t item, int64_t tile, const float* boundary);
+
+struct OuterProductRooms {
+    float* weighted;  // w_i e_i
+
+    OuterProductRooms(cpu::Scratch& scratch, const TiledChain& tiled)
+        : weighted(scratch.take<float>(tiled.most_sources() * lanes)) {}
+};
 // Subtracts the sum of w_i e_i k_i^T from `to`; `factors` holds w of the tile's sources.
 void subtract_outer_products(const TiledChain& tiled, int64_t item, int64_t tile, const float* factors,
-                             float* to);
+                             const OuterProductRooms& rooms, float* to);
 
 }  // namespace sawtooth::memory

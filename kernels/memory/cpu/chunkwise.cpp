@@ -14,7 +14,7 @@
 
 #include <algorithm>
 
-#include "kernels/cpu/scratch.h"
+#include "kernels/core/launch_info.h"
 #include "kernels/cpu/vectors.h"
 #include "kernels/memory/cpu/chain.h"
 
@@ -22,14 +22,14 @@ namespace sawtooth::memory {
 namespace {
 
 // The sums that a tile adds to M and to S, stored in place of its states.
-void sum_tile(const TiledChain& tiled, int64_t item, int64_t tile) {
+void sum_tile(const TiledChain& tiled, int64_t item, int64_t tile, const OuterProductRooms& rooms) {
     const int64_t size = tiled.chain.strip_size(), slot = tiled.strip_slot(item, tile);
     const float* const w = tiled.ends_of(tiled.slot(item / tiled.chain.strips(), tile));
     make_errors(tiled, item, tile, nullptr);
     const auto add = [&](float* states, const float* factors) {
         float* const to = tiled.state_of(states, slot);
         std::fill_n(to, size, 0.0f);
-        subtract_outer_products(tiled, item, tile, factors, to);
+        subtract_outer_products(tiled, item, tile, factors, rooms, to);
     };
     add(tiled.states_m, w);
     add(tiled.states_s, w + tiled.sources);
@@ -55,10 +55,12 @@ void scan_strip(const TiledChain& tiled, const cpu::Item& item) {
 }
 
 void add_sums(cpu::PlanBuilder& builder, const TiledChain& tiled) {
-    builder.launch(describe::sum_tiles(tiled.words()), tiled.chain.sides() * side("tiles", tiled.tiles()),
-                   [&tiled](const cpu::Item& item) {
-                       sum_tile(tiled, item.index / tiled.tiles(), item.index % tiled.tiles());
-                   });
+    builder.launch(
+        with_scratch(describe::sum_tiles(tiled.words()), cpu::scratch_bytes<OuterProductRooms>(tiled)),
+        tiled.chain.sides() * side("tiles", tiled.tiles()), [&tiled](const cpu::Item& item) {
+            sum_tile(tiled, item.index / tiled.tiles(), item.index % tiled.tiles(),
+                     cpu::take_rooms<OuterProductRooms>(item.scratch, tiled));
+        });
     builder.launch(describe::scan_tiles(tiled.words()), tiled.chain.sides(),
                    [&tiled](const cpu::Item& item) { scan_strip(tiled, item); });
 }
@@ -108,10 +110,20 @@ namespace {
 
 constexpr int64_t block_rows = 16;
 
-struct Scratch {
-    std::vector<float> coefficients, triangle, rows;
+struct SolveRooms {
+    PrepareRooms prepare;
+    float *w, *h;        // coefficients of the tile's tokens
+    float *weights, *t;  // of a block: its rows of w, and of T
+    float* before;       // the rows of a block before its own triangle is solved
+
+    SolveRooms(cpu::Scratch& scratch, const TiledChain& tiled)
+        : prepare(scratch, tiled),
+          w(scratch.take<float>(tiled.most_sources())),
+          h(scratch.take<float>(tiled.most_sources())),
+          weights(scratch.take<float>(block_rows * tiled.most_sources())),
+          t(scratch.take<float>(block_rows * tiled.most_sources())),
+          before(scratch.take<float>(block_rows * padded(tiled.job.d))) {}
 };
-thread_local Scratch scratch;
 
 // The inverse of I + the triangle below the diagonal of `t` [count, stride], into [16, 16].
 void invert(const float* t, int64_t stride, int64_t count, float* inverse) {
@@ -128,36 +140,33 @@ void invert(const float* t, int64_t stride, int64_t count, float* inverse) {
 }
 
 // Solves rows first … of a [tile, stride] matrix of right-hand sides in place: subtracts the terms of earlier
-// rows, given by `t` [count, sources], then solves the block's own triangle.
-void solve_rows(const float* t, int64_t t_stride, const float* inverse, float* x, int64_t stride,
+// rows, given by rooms.t [count, sources], then solves the block's own triangle.
+void solve_rows(const SolveRooms& rooms, int64_t t_stride, const float* inverse, float* x, int64_t stride,
                 int64_t first, int64_t count) {
     float* const here = x + first * stride;
-    float* const before = cpu::at_least(scratch.rows, count * stride);
     const auto product = [&](cpu::Left left, const float* right, int64_t inner, cpu::Into into) {
         return cpu::Product{left, {right, stride, lanes}, {here, stride, lanes}, count, inner, stride / lanes,
                             into};
     };
-    cpu::multiply(product({t, t_stride, 1}, x, first, cpu::Into::subtract));
-    std::copy_n(here, count * stride, before);
-    cpu::multiply_lower(product({inverse, lanes, 1}, before, count, cpu::Into::set), 1);
+    cpu::multiply(product({rooms.t, t_stride, 1}, x, first, cpu::Into::subtract));
+    std::copy_n(here, count * stride, rooms.before);
+    cpu::multiply_lower(product({inverse, lanes, 1}, rooms.before, count, cpu::Into::set), 1);
 }
 
 // Turns keys and values of a tile into those that give the exact error with the boundary memory.
-void solve_tile(const TiledChain& tiled, int64_t sequence, int64_t tile, const std::stop_token& stop) {
+void solve_tile(const TiledChain& tiled, int64_t sequence, int64_t tile, const SolveRooms& rooms,
+                const std::stop_token& stop) {
     const StripChain& chain = tiled.chain;
     const Range tokens = tiled.tiling.at(tile);
     const int64_t slot = tiled.slot(sequence, tile), stride = tiled.sources, key_row = padded(chain.columns);
     const float* const keys = tiled.keys_of(slot);
     float* const solved = tiled.solved_of(slot);
-    float* const rows = cpu::at_least(scratch.coefficients, (block_rows + 2) * stride);
-    float *const w = rows + block_rows * stride, *const t =
-                                                     cpu::at_least(scratch.triangle, block_rows * stride);
     float inverse[block_rows * lanes];
-    TileCoefficients coefficients(chain, sequence, tokens, w, w + stride);
+    TileCoefficients coefficients(chain, sequence, tokens, rooms.w, rooms.h);
     for (int64_t first = 0; first < tokens.count() && !stop.stop_requested(); first += block_rows) {
         const int64_t count = std::min(block_rows, tokens.count() - first), reach = first + count;
         for (int64_t r = 0; r < count; ++r) {
-            std::copy_n(w, padded(reach), rows + r * stride);
+            std::copy_n(rooms.w, padded(reach), rooms.weights + r * stride);
             float* const line = solved + (first + r) * key_row;
             for (int64_t c = 0; c < chain.columns; ++c)
                 line[c] = coefficients.of_memory * keys[c * stride + first + r];
@@ -166,15 +175,15 @@ void solve_tile(const TiledChain& tiled, int64_t sequence, int64_t tile, const s
         }
         cpu::multiply({.left = {keys + first, 1, stride},
                        .right = {keys, stride, lanes},
-                       .target = {t, stride, lanes},
+                       .target = {rooms.t, stride, lanes},
                        .rows = count,
                        .inner = chain.columns,
                        .blocks = strips_of(reach)});
         for (int64_t r = 0; r < count; ++r)
-            cpu::multiply_elements(t + r * stride, rows + r * stride, padded(reach));
-        invert(t + first, stride, count, inverse);
-        solve_rows(t, stride, inverse, solved, key_row, first, count);
-        solve_rows(t, stride, inverse, tiled.values_of(slot), padded(chain.rows), first, count);
+            cpu::multiply_elements(rooms.t + r * stride, rooms.weights + r * stride, padded(reach));
+        invert(rooms.t + first, stride, count, inverse);
+        solve_rows(rooms, stride, inverse, solved, key_row, first, count);
+        solve_rows(rooms, stride, inverse, tiled.values_of(slot), padded(chain.rows), first, count);
     }
 }
 
@@ -190,11 +199,13 @@ TiledChain tile_chunks(const CpuJob& job, Range tokens, Pieces& room) {
 void forward::exact_chunk(cpu::PlanBuilder& builder, const CpuJob& job, Range tokens, float* room) {
     Pieces pieces(room);
     const TiledChain& tiled = builder.keep(tile_chunks(job, tokens, pieces));
-    builder.launch(describe::solve(tiled.words()), tiled.sides(), [&tiled](const cpu::Item& item) {
-        const int64_t sequence = item.index / tiled.tiles(), tile = item.index % tiled.tiles();
-        prepare_tile(tiled, sequence, tile);
-        solve_tile(tiled, sequence, tile, item.stop);
-    });
+    builder.launch(with_scratch(describe::solve(tiled.words()), cpu::scratch_bytes<SolveRooms>(tiled)),
+                   tiled.sides(), [&tiled](const cpu::Item& item) {
+                       const int64_t sequence = item.index / tiled.tiles(), tile = item.index % tiled.tiles();
+                       const auto rooms = cpu::take_rooms<SolveRooms>(item.scratch, tiled);
+                       prepare_tile(tiled, sequence, tile, rooms.prepare);
+                       solve_tile(tiled, sequence, tile, rooms, item.stop);
+                   });
     add_walk(builder, tiled);
     add_read(builder, tiled);
 }

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-#include "kernels/cpu/scratch.h"
+#include "kernels/core/launch_info.h"
 #include "kernels/cpu/vectors.h"
 #include "kernels/memory/cpu/job.h"
 #include "kernels/memory/launches.h"
@@ -16,15 +16,26 @@
 namespace sawtooth::memory {
 namespace {
 
-struct Scratch {
-    std::vector<float> k, v, q, errors, local, mean;
-};
-thread_local Scratch scratch;
+// For blocks of at most `tokens` tokens of a matrix rule.
+struct StripRooms {
+    float *k, *v, *q;
+    float* values = nullptr;  // the room of load_strip_values, if it needs any
+    float* errors = nullptr;  // of a window, if there are windows
 
-// S = keep S - step * sum of e_i k_i^T over the window, with all errors against the current M.
+    StripRooms(cpu::Scratch& scratch, const CpuJob& job, int64_t tokens) {
+        const int64_t sources = std::min(tokens + job.memory.window - 1, job.length);
+        k = scratch.take<float>(sources * padded(job.d));
+        v = scratch.take<float>(sources * lanes);
+        q = scratch.take<float>(tokens * padded(job.d));
+        if (job.w_strips) values = scratch.take<float>(sources * job.room_of_values());
+        if (job.rule->is_windowed) errors = scratch.take<float>(job.memory.window * lanes);
+    }
+};
+
+// S = keep S - step * sum of e_i k_i^T over the window, with all errors against the current M: step e_i go
+// to `errors`.
 void add_window(const StripChain& chain, const Gate& gate, const float* m, float* s, const float* k,
-                int64_t stride, const float* v, int64_t count) {
-    float* const errors = cpu::at_least(scratch.errors, count * lanes);
+                int64_t stride, const float* v, int64_t count, float* errors) {
     cpu::multiply(
         {.left = {k, stride, 1}, .right = {m}, .target = {errors}, .rows = count, .inner = chain.columns});
     cpu::combine(errors, gate.step, errors, -gate.step, v, count * lanes);
@@ -44,18 +55,16 @@ struct Strip {
     float* sum_of_y = nullptr;  // of a local memory, which stores no boundaries
 };
 
-void walk_block(const CpuJob& job, const Strip& strip, Range tokens) {
+void walk_block(const CpuJob& job, const Strip& strip, Range tokens, const StripRooms& rooms) {
     static constexpr float zeros[lanes] = {};
     const StripChain& chain = job.memory;
     const int64_t sequence = strip.item / chain.strips(), row = strip.item % chain.strips() * lanes,
                   stride = padded(job.d);
     const Range sources{chain.first_source(tokens.first), tokens.last};
-    float* const k = cpu::at_least(scratch.k, sources.count() * stride);
-    float* const v = cpu::at_least(scratch.v, sources.count() * lanes);
-    float* const q = cpu::at_least(scratch.q, tokens.count() * stride);
+    float *const k = rooms.k, *const v = rooms.v, *const q = rooms.q;
     job.load_keys(job.k, sequence, sources, k);
     job.load_keys(job.q, sequence, tokens, q);
-    job.load_strip_values(sequence, row / lanes, sources, v);
+    job.load_strip_values(sequence, row / lanes, sources, rooms.values, v);
     for (int64_t token = tokens.first; token < tokens.last; ++token) {
         if (!strip.sum_of_y) chain.put_boundary(strip.item, token, strip.m);
         const int64_t at = token - sources.first;
@@ -64,7 +73,7 @@ void walk_block(const CpuJob& job, const Strip& strip, Range tokens) {
         if (job.rule->is_windowed) {
             const int64_t from = chain.first_source(token) - sources.first;
             add_window(chain, gate, strip.m, strip.s, k + from * stride, stride, v + from * lanes,
-                       at + 1 - from);
+                       at + 1 - from, rooms.errors);
             gate.keep = 1;
             std::copy_n(zeros, lanes, u);
         } else if (chain.reads_memory) {
@@ -81,30 +90,46 @@ void walk_block(const CpuJob& job, const Strip& strip, Range tokens) {
     }
 }
 
-void walk_strip(const CpuJob& job, const Strip& strip, Range tokens, const std::stop_token& stop) {
-    in_blocks(tokens, stop, [&](Range block) { walk_block(job, strip, block); });
+void walk_strip(const CpuJob& job, const Strip& strip, Range tokens, const StripRooms& rooms,
+                const std::stop_token& stop) {
+    in_blocks(tokens, stop, [&](Range block) { walk_block(job, strip, block, rooms); });
 }
 
-void walk_matrix(const CpuJob& job, int64_t item, Range tokens, const std::stop_token& stop) {
+void walk_matrix(const CpuJob& job, Range tokens, const cpu::Item& item) {
     const StripChain& chain = job.memory;
-    if (tokens.first == 0) chain.load_initial(item);
-    walk_strip(job, {item, chain.m_of(item), chain.s_of(item)}, tokens, stop);
-    if (tokens.last == job.length) chain.put_final(item);
+    const int64_t at = item.index;
+    if (tokens.first == 0) chain.load_initial(at);
+    walk_strip(job, {at, chain.m_of(at), chain.s_of(at)}, tokens,
+               cpu::take_rooms<StripRooms>(item.scratch, job, tokens_together(tokens.count())), item.stop);
+    if (tokens.last == job.length) chain.put_final(at);
 }
 
 void walk(const CpuJob& job, Range tokens, const cpu::Item& item) {
     switch (job.rule->state) {
         case State::matrix:
-            walk_matrix(job, item.index, tokens, item.stop);
+            walk_matrix(job, tokens, item);
             break;
         case State::slots:
-            walk_lattice(job, item.index, tokens, item.stop);
+            walk_lattice(job, tokens, item);
             break;
         case State::trellis:
-            walk_trellis(job, item.index, tokens, item.stop);
+            walk_trellis(job, tokens, item);
             break;
     }
     item.tally.combines += tokens.count();
+}
+
+// The scratch of launches of this many tokens.
+int64_t scratch_of(const CpuJob& job, int64_t tokens) {
+    switch (job.rule->state) {
+        case State::matrix:
+            return cpu::scratch_bytes<StripRooms>(job, tokens_together(tokens));
+        case State::slots:
+            return scratch_of_lattice(job, tokens);
+        case State::trellis:
+            return scratch_of_trellis(job, tokens);
+    }
+    return 0;
 }
 
 Side items_of(const CpuJob& job) {
@@ -114,20 +139,37 @@ Side items_of(const CpuJob& job) {
 }  // namespace
 
 void forward::sequential(cpu::PlanBuilder& builder, const CpuJob& job, Range tokens, float*) {
-    builder.launch_steps(describe::tokens(job, 1), items_of(job), tokens.count(),
-                         [&job, first = tokens.first](int64_t step, const cpu::Item& item) {
+    builder.launch_steps(with_scratch(describe::tokens(job, 1), scratch_of(job, 1)), items_of(job),
+                         tokens.count(), [&job, first = tokens.first](int64_t step, const cpu::Item& item) {
                              walk(job, {first + step, first + step + 1}, item);
                          });
 }
 
 void forward::sequential_persistent(cpu::PlanBuilder& builder, const CpuJob& job, Range tokens, float*) {
-    builder.launch(describe::tokens(job, tokens.count()), items_of(job),
-                   [&job, tokens](const cpu::Item& item) { walk(job, tokens, item); });
+    builder.launch(with_scratch(describe::tokens(job, tokens.count()), scratch_of(job, tokens.count())),
+                   items_of(job), [&job, tokens](const cpu::Item& item) { walk(job, tokens, item); });
 }
 
 namespace {
 
 int64_t locals_of(const CpuJob& job, Range shard) { return ceil_divide(shard.count(), job.local_tokens); }
+
+struct LocalRooms {
+    StripRooms strip;
+    float *m, *s;  // of the local memory; s is null without momentum
+
+    LocalRooms(cpu::Scratch& scratch, const CpuJob& job)
+        : strip(scratch, job, tokens_together(job.local_tokens)),
+          m(scratch.take<float>(job.memory.strip_size())),
+          s(job.memory.has_momentum ? scratch.take<float>(job.memory.strip_size()) : nullptr) {}
+};
+
+struct GlobalRooms {
+    float* mean;  // of y
+
+    GlobalRooms(cpu::Scratch& scratch, const CpuJob& job)
+        : mean(scratch.take<float>(job.memory.strips() * lanes)) {}
+};
 
 // One strip of one local memory over its tokens; `sums` [batch, locals, strips, 16] receives the sum of y.
 void run_local(const CpuJob& job, Range shard, const cpu::Item& item, float* sums) {
@@ -135,27 +177,26 @@ void run_local(const CpuJob& job, Range shard, const cpu::Item& item, float* sum
     const int64_t strips = chain.strips(), local = item.index / strips % locals_of(job, shard);
     const int64_t global = item.index / (locals_of(job, shard) * strips) * strips + item.index % strips;
     const int64_t size = chain.strip_size();
-    float *const m = cpu::at_least(scratch.local, 2 * size), *const s = m + size;
+    const auto rooms = cpu::take_rooms<LocalRooms>(item.scratch, job);
     if (shard.first == 0)
-        chain.load_initial(global, m, nullptr);
+        chain.load_initial(global, rooms.m, nullptr);
     else
-        std::copy_n(chain.m_of(global), size, m);
-    std::fill_n(s, size, 0.0f);
+        std::copy_n(chain.m_of(global), size, rooms.m);
+    if (rooms.s) std::fill_n(rooms.s, size, 0.0f);
     float* const sum = sums + item.index * lanes;
     std::fill_n(sum, lanes, 0.0f);
     const int64_t first = shard.first + local * job.local_tokens;
     const Range tokens{first, std::min(first + job.local_tokens, shard.last)};
-    walk_strip(job, {global, m, chain.has_momentum ? s : nullptr, sum}, tokens, item.stop);
+    walk_strip(job, {global, rooms.m, rooms.s, sum}, tokens, rooms.strip, item.stop);
     item.tally.combines += tokens.count();
 }
 
-// One strip of the global memory after a shard.
-void step_global(const CpuJob& job, Range shard, int64_t item, const float* sums) {
+// One strip of the global memory after a shard; the mean of y goes to `mean`.
+void step_global(const CpuJob& job, Range shard, int64_t item, const float* sums, float* mean) {
     const StripChain& chain = job.memory;
     const int64_t locals = locals_of(job, shard), row = chain.strips() * lanes;
     const int64_t sequence = item / chain.strips(), strip = item % chain.strips();
     const auto count = static_cast<float>(shard.count());
-    float* const mean = cpu::at_least(scratch.mean, row);
     std::fill_n(mean, row, 0.0f);
     for (int64_t local = 0; local < locals; ++local)
         cpu::combine(mean, 1, mean, 1, sums + (sequence * locals + local) * row, row);
@@ -179,13 +220,15 @@ int64_t room::tnt(const CpuJob& job, Range tokens) {
 
 void forward::tnt(cpu::PlanBuilder& builder, const CpuJob& job, Range tokens, float* sums) {
     each_range(builder, tokens, job.chunk, [&](Range shard) {
-        builder.launch(describe::locals(job, shard),
+        builder.launch(with_scratch(describe::locals(job, shard), cpu::scratch_bytes<LocalRooms>(job)),
                        side("B", job.batch) * pieces("C_G", shard.count(), "C_L", job.local_tokens) *
                            pieces("d", job.d, lanes),
                        [&job, shard, sums](const cpu::Item& item) { run_local(job, shard, item, sums); });
-        builder.launch(
-            describe::global_step(job, shard), job.memory.sides(),
-            [&job, shard, sums](const cpu::Item& item) { step_global(job, shard, item.index, sums); });
+        builder.launch(with_scratch(describe::global_step(job, shard), cpu::scratch_bytes<GlobalRooms>(job)),
+                       job.memory.sides(), [&job, shard, sums](const cpu::Item& item) {
+                           step_global(job, shard, item.index, sums,
+                                       cpu::take_rooms<GlobalRooms>(item.scratch, job).mean);
+                       });
     });
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "kernels/cpu/half.h"
-#include "kernels/cpu/scratch.h"
 #include "kernels/cpu/vectors.h"
 
 namespace sawtooth::memory {
@@ -40,8 +39,6 @@ const float* strips_of_w(cpu::PlanBuilder& builder, const float* w, int64_t d) {
     return to;
 }
 
-thread_local std::vector<float> scratch;
-
 // Loads `count` numbers from element `at` on as f32, then zeros up to `room`.
 void load_row(Storage storage, const void* from, int64_t at, int64_t count, float* to, int64_t room) {
     if (storage == Storage::f32)
@@ -51,11 +48,10 @@ void load_row(Storage storage, const void* from, int64_t at, int64_t count, floa
     std::fill(to + count, to + room, 0.0f);
 }
 
-// silu([k; v]) of every token, [tokens, 2 padded(d)].
-const float* load_inputs_of_w(const CpuJob& job, int64_t sequence, Range tokens) {
+// silu([k; v]) of every token, [tokens, 2 padded(d)], at the beginning of the room.
+const float* load_inputs_of_w(const CpuJob& job, int64_t sequence, Range tokens, float* room) {
     const int64_t half = padded(job.d), count = tokens.count();
-    float* const both = cpu::at_least(scratch, 4 * half * count);
-    float* const one = both + 2 * half * count;
+    float *const both = room, *const one = both + 2 * half * count;
     job.load_keys(job.k, sequence, tokens, one);
     job.load(job.v, sequence, tokens, one + half * count);
     for (int64_t row = 0; row < count; ++row) {
@@ -68,9 +64,9 @@ const float* load_inputs_of_w(const CpuJob& job, int64_t sequence, Range tokens)
 
 // -W silu([k; v]) for `strips` strips of W.
 void multiply_by_w(const CpuJob& job, int64_t sequence, Range tokens, const float* w_strips, int64_t strips,
-                   float* to) {
+                   float* room, float* to) {
     const int64_t inner = 2 * padded(job.d);
-    cpu::multiply({.left = {load_inputs_of_w(job, sequence, tokens), inner, 1},
+    cpu::multiply({.left = {load_inputs_of_w(job, sequence, tokens, room), inner, 1},
                    .right = {w_strips, lanes, inner * lanes},
                    .target = {to, strips * lanes, lanes},
                    .rows = tokens.count(),
@@ -146,14 +142,14 @@ void CpuJob::load_keys(const void* from, int64_t sequence, Range tokens, float* 
     for (int64_t row = 0; row < tokens.count(); ++row) cpu::normalise(to + row * padded(d), padded(d));
 }
 
-void CpuJob::load_values(int64_t sequence, Range tokens, float* to) const {
+void CpuJob::load_values(int64_t sequence, Range tokens, float* room, float* to) const {
     if (!w_strips) return load(v, sequence, tokens, to);
-    multiply_by_w(*this, sequence, tokens, w_strips, strips_of(d), to);
+    multiply_by_w(*this, sequence, tokens, w_strips, strips_of(d), room, to);
 }
 
-void CpuJob::load_strip_values(int64_t sequence, int64_t strip, Range tokens, float* to) const {
+void CpuJob::load_strip_values(int64_t sequence, int64_t strip, Range tokens, float* room, float* to) const {
     if (w_strips)
-        return multiply_by_w(*this, sequence, tokens, w_strips + strip * 2 * padded(d) * lanes, 1, to);
+        return multiply_by_w(*this, sequence, tokens, w_strips + strip * 2 * padded(d) * lanes, 1, room, to);
     const int64_t column = strip * lanes, there = std::min(d - column, lanes);
     const int64_t at = (sequence * length + tokens.first) * d + column;
     for (int64_t row = 0; row < tokens.count(); ++row)

@@ -4,6 +4,7 @@
 
 #include "kernels/cpu/plan_builder.h"
 #include "kernels/cpu/products.h"
+#include "kernels/cpu/scratch.h"
 #include "kernels/memory/job.h"
 
 namespace sawtooth::memory {
@@ -84,9 +85,10 @@ struct CpuJob : Job {
     void load(const void* from, int64_t sequence, Range tokens, float* to) const;
     void load_keys(const void* from, int64_t sequence, Range tokens, float* to) const;
     // The target that is subtracted from M k of a matrix rule: v, or -W silu([k; v]) with w_omega. Whole
-    // rows, or the 16 numbers of one strip per token.
-    void load_values(int64_t sequence, Range tokens, float* to) const;
-    void load_strip_values(int64_t sequence, int64_t strip, Range tokens, float* to) const;
+    // rows, or the 16 numbers of one strip per token. `room`: room_of_values() numbers per token.
+    void load_values(int64_t sequence, Range tokens, float* room, float* to) const;
+    void load_strip_values(int64_t sequence, int64_t strip, Range tokens, float* room, float* to) const;
+    int64_t room_of_values() const { return w_strips ? 4 * padded(d) : 0; }
     // Stores y: existing columns from `column` on for one token, or whole rows.
     void put(int64_t sequence, int64_t token, int64_t column, const float* from, int64_t count) const;
     void put_rows(int64_t sequence, Range tokens, const float* rows) const;
@@ -133,21 +135,27 @@ int64_t associative_scan(const CpuJob&, Range);
 int64_t lattice_gla(const CpuJob&, Range);
 }  // namespace room
 
-// Lattice (lattice.cpp) and trellis (trellis.cpp), token by token for one sequence; y goes to the job's y.
-void walk_lattice(const CpuJob& job, int64_t sequence, Range tokens, const std::stop_token& stop);
-void walk_trellis(const CpuJob& job, int64_t sequence, Range tokens, const std::stop_token& stop);
+// Lattice (lattice.cpp) and trellis (trellis.cpp), token by token for one sequence, which is the item; y goes
+// to the job's y. The scratch is that of launches of this many tokens.
+void walk_lattice(const CpuJob& job, Range tokens, const cpu::Item& item);
+void walk_trellis(const CpuJob& job, Range tokens, const cpu::Item& item);
+int64_t scratch_of_lattice(const CpuJob& job, int64_t tokens);
+int64_t scratch_of_trellis(const CpuJob& job, int64_t tokens);
 // In chunks: chunkwise_gd, and lattice_gla, which linearises.
 void add_lattice_chunks(cpu::PlanBuilder& builder, const CpuJob& job, Range tokens, bool linearises,
                         float* room);
 void add_trellis_chunks(cpu::PlanBuilder& builder, const CpuJob& job, Range tokens, float* room);
 int64_t room_of_trellis(const CpuJob& job, Range tokens);
 
+// How many of `tokens` tokens are loaded together, at most.
+inline int64_t tokens_together(int64_t tokens) { return std::min<int64_t>(tokens, 64); }
+
 // Calls block(tokens) for pieces of `tokens` that are loaded together; checks the stop token between them.
 template <class Block>
 void in_blocks(Range tokens, const std::stop_token& stop, Block&& block) {
-    constexpr int64_t tokens_a_block = 64;
-    for (int64_t first = tokens.first; first < tokens.last && !stop.stop_requested(); first += tokens_a_block)
-        block(Range{first, std::min(first + tokens_a_block, tokens.last)});
+    const int64_t step = tokens_together(tokens.count());
+    for (int64_t first = tokens.first; first < tokens.last && !stop.stop_requested(); first += step)
+        block(Range{first, std::min(first + step, tokens.last)});
 }
 
 }  // namespace sawtooth::memory

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "kernels/cpu/scratch.h"
+#include "kernels/core/launch_info.h"
 #include "kernels/cpu/vectors.h"
 #include "kernels/memory/cpu/job.h"
 #include "kernels/memory/launches.h"
@@ -15,10 +15,19 @@
 namespace sawtooth::memory {
 namespace {
 
-struct Scratch {
-    std::vector<float> k, v, q, y, gates, shares, factors, slots, boundary, scores;
+// For blocks of at most `tokens` tokens, token by token.
+struct LatticeRooms {
+    float *k, *v, *q;
+    float *gates, *scores, *y;  // of one token
+
+    LatticeRooms(cpu::Scratch& scratch, const CpuJob& job, int64_t tokens)
+        : k(scratch.take<float>(tokens * padded(job.d))),
+          v(scratch.take<float>(tokens * padded(job.d))),
+          q(scratch.take<float>(tokens * padded(job.d))),
+          gates(scratch.take<float>(padded(job.slot_count))),
+          scores(scratch.take<float>(padded(job.slot_count))),
+          y(scratch.take<float>(padded(job.d))) {}
 };
-thread_local Scratch scratch;
 
 // Slots before the first token, at the start of a chunk, and after the last token with the last boundary.
 void load_initial(const CpuJob& job, int64_t item) {
@@ -45,10 +54,9 @@ void put_final(const CpuJob& job, int64_t item) {
     if (job.boundaries) std::copy_n(slot, job.d, boundary_of(job, item, job.boundary_count - 1));
 }
 
-// y = sum of softmax(s_i . q) s_i over unit slots [slot_count, padded(d)].
-void read(const CpuJob& job, const float* slots, const float* q, float* y) {
+// y = sum of softmax(s_i . q) s_i over unit slots [slot_count, padded(d)]; scores: [padded(slot_count)].
+void read(const CpuJob& job, const float* slots, const float* q, float* scores, float* y) {
     const int64_t stride = padded(job.d), count = padded(job.slot_count);
-    float* const scores = cpu::at_least(scratch.scores, count);
     for (int64_t i = 0; i < job.slot_count; ++i) scores[i] = cpu::dot(slots + i * stride, q, stride);
     const float largest = *std::max_element(scores, scores + job.slot_count);
     for (int64_t i = 0; i < count; ++i) scores[i] = i < job.slot_count ? scores[i] - largest : 0;
@@ -64,9 +72,9 @@ void read(const CpuJob& job, const float* slots, const float* q, float* y) {
     cpu::scale(y, 1 / sum, stride);
 }
 
-void step(const CpuJob& job, float* slots, const float* k, const float* v) {
+// gates: [padded(slot_count)].
+void step(const CpuJob& job, float* slots, const float* k, const float* v, float* gates) {
     const int64_t stride = padded(job.d), count = padded(job.slot_count);
-    float* const gates = cpu::at_least(scratch.gates, count);
     std::fill_n(gates, count, 0.0f);
     for (int64_t i = 0; i < job.slot_count; ++i) gates[i] = cpu::dot(slots + i * stride, k, stride);
     cpu::sigmoid(gates, count);
@@ -79,31 +87,33 @@ void step(const CpuJob& job, float* slots, const float* k, const float* v) {
 
 }  // namespace
 
-void walk_lattice(const CpuJob& job, int64_t sequence, Range tokens, const std::stop_token& stop) {
-    const int64_t stride = padded(job.d), first_slot = sequence * job.slot_count;
+int64_t scratch_of_lattice(const CpuJob& job, int64_t tokens) {
+    return cpu::scratch_bytes<LatticeRooms>(job, tokens_together(tokens));
+}
+
+void walk_lattice(const CpuJob& job, Range tokens, const cpu::Item& item) {
+    const int64_t sequence = item.index, stride = padded(job.d), first_slot = sequence * job.slot_count;
+    const auto [k, v, q, gates, scores, y] =
+        cpu::take_rooms<LatticeRooms>(item.scratch, job, tokens_together(tokens.count()));
     float* const slots = job.m.live + first_slot * stride;
     const auto each_slot = [&](auto&& act) {
         for (int64_t i = 0; i < job.slot_count; ++i) act(first_slot + i);
     };
-    if (tokens.first == 0) each_slot([&](int64_t item) { load_initial(job, item); });
-    in_blocks(tokens, stop, [&](Range block) {
-        float* const k = cpu::at_least(scratch.k, block.count() * stride);
-        float* const v = cpu::at_least(scratch.v, block.count() * stride);
-        float* const q = cpu::at_least(scratch.q, block.count() * stride);
-        float* const y = cpu::at_least(scratch.y, stride);
+    if (tokens.first == 0) each_slot([&](int64_t slot) { load_initial(job, slot); });
+    in_blocks(tokens, item.stop, [&](Range block) {
         job.load_keys(job.k, sequence, block, k);
         job.load(job.v, sequence, block, v);
         job.load_keys(job.q, sequence, block, q);
         for (int64_t row = 0; row < block.count(); ++row) {
-            each_slot([&](int64_t item) {
-                put_boundary(job, item, block.first + row, job.m.live + item * stride);
+            each_slot([&](int64_t slot) {
+                put_boundary(job, slot, block.first + row, job.m.live + slot * stride);
             });
-            step(job, slots, k + row * stride, v + row * stride);
-            read(job, slots, q + row * stride, y);
+            step(job, slots, k + row * stride, v + row * stride, gates);
+            read(job, slots, q + row * stride, scores, y);
             job.put(sequence, block.first + row, 0, y, stride);
         }
     });
-    if (tokens.last == job.length) each_slot([&](int64_t item) { put_final(job, item); });
+    if (tokens.last == job.length) each_slot([&](int64_t slot) { put_final(job, slot); });
 }
 
 namespace {
@@ -136,14 +146,20 @@ struct TiledSlots {
     }
 };
 
-void prepare(const TiledSlots& tiled, int64_t sequence, int64_t tile) {
+struct PrepareSlotsRooms {
+    float* k;
+
+    PrepareSlotsRooms(cpu::Scratch& scratch, const TiledSlots& tiled)
+        : k(scratch.take<float>(tiled.tiling.tile() * tiled.stride)) {}
+};
+
+void prepare(const TiledSlots& tiled, int64_t sequence, int64_t tile, float* k) {
     const CpuJob& job = tiled.job;
     const Range tokens = tiled.tiling.at(tile);
     const int64_t slot = tiled.slot(sequence, tile), size = job.d * tiled.tokens;
     const auto transpose = [&](const float* rows, float* to) {
         cpu::transpose(rows, tiled.stride, tokens.count(), job.d, to + slot * size, tiled.tokens);
     };
-    float* const k = cpu::at_least(scratch.k, tokens.count() * tiled.stride);
     float* const v = tiled.value_rows + slot * tiled.tokens * tiled.stride;
     job.load_keys(job.k, sequence, tokens, k);
     transpose(k, tiled.keys);
@@ -168,10 +184,22 @@ void gates_of(const TiledSlots& tiled, int64_t slot, const float* slots, int64_t
     cpu::sigmoid(gates, count * tiled.tokens);
 }
 
+struct WalkSlotRooms {
+    float *gates, *shares;  // of a tile's tokens
+    float* factors;         // the weight of each value
+    float* boundary;        // s
+
+    WalkSlotRooms(cpu::Scratch& scratch, const TiledSlots& tiled)
+        : gates(scratch.take<float>(tiled.tokens)),
+          shares(scratch.take<float>(tiled.tokens)),
+          factors(scratch.take<float>(tiled.tokens)),
+          boundary(scratch.take<float>(tiled.stride)) {}
+};
+
 // Advances x over a whole tile: the part of x and of s that is kept, and the weight of each value, `factors`.
-void advance_slot(const TiledSlots& tiled, int64_t slot, int64_t count, const float* gates,
-                  const float* shares, const float* boundary, float* x) {
-    float* const factors = cpu::at_least(scratch.factors, tiled.tokens);
+void advance_slot(const TiledSlots& tiled, int64_t slot, int64_t count, const WalkSlotRooms& rooms,
+                  float* x) {
+    const auto [gates, shares, factors, boundary] = rooms;
     float stays = 1, of_boundary = 0;
     for (int64_t t = count - 1; t >= 0; --t) {
         factors[t] = gates[t] * stays;
@@ -196,37 +224,47 @@ void walk_slot(const TiledSlots& tiled, const cpu::Item& item) {
     const Tiling& tiling = tiled.tiling;
     const int64_t sequence = item.index / job.slot_count, i = item.index % job.slot_count;
     float* const x = job.m.live + item.index * tiled.stride;
-    float* const gates = cpu::at_least(scratch.gates, tiled.tokens);
-    float* const shares = cpu::at_least(scratch.shares, tiled.tokens);
-    float* const boundary = cpu::at_least(scratch.boundary, tiled.stride);
+    const auto rooms = cpu::take_rooms<WalkSlotRooms>(item.scratch, tiled);
     if (tiling.tokens().first == 0) load_initial(job, item.index);
     for (int64_t tile = 0; tile < tiling.count() && !item.stop.stop_requested(); ++tile) {
         const Range tokens = tiling.at(tile);
         if (tiling.opening(tile) == tile) {
             put_boundary(job, item.index, tokens.first, x);
-            std::copy_n(x, tiled.stride, boundary);
+            std::copy_n(x, tiled.stride, rooms.boundary);
         }
         std::copy_n(x, tiled.stride, tiled.state_of(sequence, tile) + i * tiled.stride);
         const int64_t slot = tiled.slot(sequence, tile);
-        gates_of(tiled, slot, boundary, 1, gates, shares);
-        advance_slot(tiled, slot, tokens.count(), gates, shares, boundary, x);
+        gates_of(tiled, slot, rooms.boundary, 1, rooms.gates, rooms.shares);
+        advance_slot(tiled, slot, tokens.count(), rooms, x);
         if (tiling.closes_chunk(tile)) cpu::normalise(x, tiled.stride);
         item.tally.combines += tokens.count();
     }
     if (tiling.tokens().last == job.length) put_final(job, item.index);
 }
 
-void read_tile(const TiledSlots& tiled, int64_t sequence, int64_t tile) {
+struct ReadSlotsRooms {
+    float *gates, *shares;  // of a tile's tokens for every slot
+    float *x, *unit;        // every slot after a token, and normalised
+    float* q;               // of a tile
+    float *scores, *y;      // of one token
+
+    ReadSlotsRooms(cpu::Scratch& scratch, const TiledSlots& tiled)
+        : gates(scratch.take<float>(tiled.job.slot_count * tiled.tokens)),
+          shares(scratch.take<float>(tiled.job.slot_count * tiled.tokens)),
+          x(scratch.take<float>(tiled.job.slot_count * tiled.stride)),
+          unit(scratch.take<float>(tiled.job.slot_count * tiled.stride)),
+          q(scratch.take<float>(tiled.tiling.tile() * tiled.stride)),
+          scores(scratch.take<float>(padded(tiled.job.slot_count))),
+          y(scratch.take<float>(tiled.stride)) {}
+};
+
+void read_tile(const TiledSlots& tiled, const cpu::Item& item) {
     const CpuJob& job = tiled.job;
+    const int64_t sequence = item.index / tiled.tiling.count(), tile = item.index % tiled.tiling.count();
     const Range tokens = tiled.tiling.at(tile);
     const int64_t slot = tiled.slot(sequence, tile), m = job.slot_count, stride = tiled.stride;
     const float* const boundary = tiled.state_of(sequence, tiled.tiling.opening(tile));
-    float* const gates = cpu::at_least(scratch.gates, m * tiled.tokens);
-    float* const shares = cpu::at_least(scratch.shares, m * tiled.tokens);
-    float* const x = cpu::at_least(scratch.slots, 2 * m * stride);
-    float* const unit = x + m * stride;
-    float* const q = cpu::at_least(scratch.q, tokens.count() * stride);
-    float* const y = cpu::at_least(scratch.y, stride);
+    const auto [gates, shares, x, unit, q, scores, y] = cpu::take_rooms<ReadSlotsRooms>(item.scratch, tiled);
     job.load_keys(job.q, sequence, tokens, q);
     std::copy_n(tiled.state_of(sequence, tile), m * stride, x);
     gates_of(tiled, slot, boundary, m, gates, shares);
@@ -240,7 +278,7 @@ void read_tile(const TiledSlots& tiled, int64_t sequence, int64_t tile) {
             std::copy_n(slot_i, stride, unit + i * stride);
             cpu::normalise(unit + i * stride, stride);
         }
-        read(job, job.reads_boundary ? boundary : unit, q + row * stride, y);
+        read(job, job.reads_boundary ? boundary : unit, q + row * stride, scores, y);
         job.put(sequence, tokens.first + row, 0, y, stride);
     }
 }
@@ -258,18 +296,22 @@ void add_lattice_chunks(cpu::PlanBuilder& builder, const CpuJob& job, Range rang
                     .meaning = "Normalises keys, transposes keys and values, tile by tile.",
                     .reads = {{"k", rows, bytes_of(job.storage)}, {"v", rows, bytes_of(job.storage)}},
                     .writes = prepared,
+                    .scratch_bytes = cpu::scratch_bytes<PrepareSlotsRooms>(tiled),
                     .work = {.operations = 3 * static_cast<double>(count_of(rows))}},
                    side("B", job.batch) * side("tiles", tiles), [&tiled, tiles](const cpu::Item& item) {
-                       prepare(tiled, item.index / tiles, item.index % tiles);
+                       prepare(tiled, item.index / tiles, item.index % tiles,
+                               cpu::take_rooms<PrepareSlotsRooms>(item.scratch, tiled).k);
                    });
-    builder.launch(describe::walk_slots(job, tiled.tiling, prepared),
+    builder.launch(with_scratch(describe::walk_slots(job, tiled.tiling, prepared),
+                                cpu::scratch_bytes<WalkSlotRooms>(tiled)),
                    side("B", job.batch) * side("slot_count", job.slot_count),
                    [&tiled](const cpu::Item& item) { walk_slot(tiled, item); });
     std::vector<ArrayUse> brings = prepared;
     brings.push_back({"q", rows, bytes_of(job.storage)});
-    builder.launch(
-        describe::read_slots(job, tiled.tiling, brings), side("B", job.batch) * side("tiles", tiles),
-        [&tiled, tiles](const cpu::Item& item) { read_tile(tiled, item.index / tiles, item.index % tiles); });
+    builder.launch(with_scratch(describe::read_slots(job, tiled.tiling, brings),
+                                cpu::scratch_bytes<ReadSlotsRooms>(tiled)),
+                   side("B", job.batch) * side("tiles", tiles),
+                   [&tiled](const cpu::Item& item) { read_tile(tiled, item); });
 }
 
 void forward::lattice_gla(cpu::PlanBuilder& builder, const CpuJob& job, Range tokens, float* room) {

@@ -5,17 +5,26 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/cpu/scratch.h"
 #include "kernels/cpu/vectors.h"
 #include "kernels/memory/cpu/chain.h"
 
 namespace sawtooth::memory {
 namespace {
 
-struct Scratch {
-    std::vector<float> k, v, q, x, row;
+// For blocks of at most `tokens` tokens.
+struct TrellisRooms {
+    float *k, *v, *q, *x;
+    float *z, *r, *y;  // of one token
+
+    TrellisRooms(cpu::Scratch& scratch, const CpuJob& job, int64_t tokens)
+        : k(scratch.take<float>(tokens * padded(job.d))),
+          v(scratch.take<float>(tokens * padded(job.d))),
+          q(scratch.take<float>(tokens * padded(job.d))),
+          x(scratch.take<float>(tokens * padded(job.d))),
+          z(scratch.take<float>(padded(job.compress))),
+          r(scratch.take<float>(padded(job.compress))),
+          y(scratch.take<float>(padded(job.d))) {}
 };
-thread_local Scratch scratch;
 
 // sqrt(c) silu(w) / norm(silu(w)) for w of c numbers in a row of padded(c).
 void norm_silu(float* row, int64_t count) {
@@ -47,22 +56,22 @@ void apply_matrix(const StripChain& chain, int64_t sequence, const float* q, flo
 
 }  // namespace
 
-void walk_trellis(const CpuJob& job, int64_t sequence, Range tokens, const std::stop_token& stop) {
+int64_t scratch_of_trellis(const CpuJob& job, int64_t tokens) {
+    return cpu::scratch_bytes<TrellisRooms>(job, tokens_together(tokens));
+}
+
+void walk_trellis(const CpuJob& job, Range tokens, const cpu::Item& item) {
     const StripChain &keys = job.memory, &values = job.values;
-    const int64_t stride = padded(job.d), slots = padded(job.compress);
+    const int64_t stride = padded(job.d), sequence = item.index;
+    const auto [k, v, q, x, z, r, y] =
+        cpu::take_rooms<TrellisRooms>(item.scratch, job, tokens_together(tokens.count()));
     const auto each_strip = [&](auto&& act) {
         for (const StripChain* chain : {&keys, &values})
             for (int64_t strip = 0; strip < chain->strips(); ++strip)
                 act(*chain, sequence * chain->strips() + strip);
     };
     if (tokens.first == 0) each_strip([](const StripChain& chain, int64_t at) { chain.load_initial(at); });
-    in_blocks(tokens, stop, [&](Range block) {
-        float* const k = cpu::at_least(scratch.k, block.count() * stride);
-        float* const v = cpu::at_least(scratch.v, block.count() * stride);
-        float* const q = cpu::at_least(scratch.q, block.count() * stride);
-        float* const x = cpu::at_least(scratch.x, block.count() * stride);
-        float* const z = cpu::at_least(scratch.row, 2 * slots + stride);
-        float *const r = z + slots, *const y = r + slots;
+    in_blocks(tokens, item.stop, [&](Range block) {
         job.load_keys(job.k, sequence, block, k);
         job.load(job.v, sequence, block, v);
         job.load_keys(job.q, sequence, block, q);
@@ -111,10 +120,9 @@ struct Between {
     }
 };
 
-// The first c numbers of the normalised keys, the targets of the key slots.
-void load_compressed(const CpuJob& job, int64_t sequence, Range tokens, float* to) {
+// The first c numbers of the normalised keys, the targets of the key slots. The whole keys go to `keys`.
+void load_compressed(const CpuJob& job, int64_t sequence, Range tokens, float* keys, float* to) {
     const int64_t from = padded(job.d), stride = padded(job.compress);
-    float* const keys = cpu::at_least(scratch.k, tokens.count() * from);
     job.load_keys(job.k, sequence, tokens, keys);
     for (int64_t row = 0; row < tokens.count(); ++row, to += stride) {
         std::copy_n(keys + row * from, job.compress, to);
@@ -136,11 +144,14 @@ struct TiledTrellis {
           keys(job, job.memory, Tiling(tokens, job.chunk, usual_tile), room),
           values(job, job.values, Tiling(tokens, job.chunk, usual_tile), room) {
         keys.load_keys = loader(job, job.x);
-        keys.load_values = [&job](int64_t sequence, Range of, float* to) {
-            load_compressed(job, sequence, of, to);
+        keys.load_values = [&job](int64_t sequence, Range of, float* space, float* to) {
+            load_compressed(job, sequence, of, space, to);
         };
+        keys.room_of_values = padded(job.d);
         values.load_keys = z.loader();
-        values.load_values = loader(job, job.v);
+        values.load_values = [&job](int64_t sequence, Range of, float*, float* to) {
+            job.load(job.v, sequence, of, to);
+        };
     }
 };
 
