@@ -110,6 +110,9 @@ TEST_CASE("a ratio has no more digits than its interval", "[comparison]") {
     CHECK(words(2.413, 2.0, 2.9) == "2x");
     CHECK(words(2.413, 1.52, 6.31) == "1.5x to 6.3x");
     CHECK(words(153.4, 150, 157) == "150x");
+    CHECK(words(1.46, 1.31, 1.62) == "1.5x");  // 1x or 2x would be outside the interval
+    CHECK(words(1.46, 1.45, 1.47) == "1.46x");
+    CHECK(words(35.6, 34, 37.9) == "36x");
     CHECK(words(1234.5, 1230, 1240) == "1,230x");
     CHECK(words(12345, 3000, 30000) == "3,000x to 30,000x");
 }

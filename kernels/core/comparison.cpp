@@ -104,12 +104,26 @@ double median_of(std::vector<double> values) {
     return values.size() % 2 == 1 ? values[middle] : std::sqrt(values[middle - 1] * values[middle]);
 }
 
-// "2.41", "153", "1,200": so many digits that the last one is not finer than the interval.
-std::string digits_of(double value, double width) {
-    const int digits = width > 0 ? static_cast<int>(std::ceil(-std::log10(width / value))) : 3;
-    const double scale = std::pow(10, std::floor(std::log10(value)) + 1 - std::clamp(digits, 1, 3));
-    const double kept = std::round(value / scale) * scale;
-    return kept >= 1000 ? with_thousands(std::llround(kept)) : rounded(kept, 3);
+double with_digits(double value, int digits) {
+    const double scale = std::pow(10, std::floor(std::log10(value)) + 1 - digits);
+    return std::round(value / scale) * scale;
+}
+
+// "2.41", "153", "1,200"
+std::string text_of(double value) {
+    return value >= 1000 ? with_thousands(std::llround(value)) : rounded(value, 3);
+}
+
+// With so many digits that the last one is not finer than the interval, and as many more as keep the ratio
+// within it.
+double told_ratio(const Comparison& comparison) {
+    constexpr int most = 3;
+    const auto [pace, ratio, low, high] = comparison;
+    int digits = high > low ? static_cast<int>(std::ceil(-std::log10((high - low) / ratio))) : most;
+    digits = std::clamp(digits, 1, most);
+    const auto is_outside = [&](double told) { return told < low || told > high; };
+    while (digits < most && is_outside(with_digits(ratio, digits))) ++digits;
+    return with_digits(ratio, digits);
 }
 
 }  // namespace
@@ -159,11 +173,9 @@ std::string ratio_words(const Comparison& comparison) {
     constexpr double too_wide = 0.5;  // not even one digit
     if (comparison.pace == Pace::cannot_tell) return "cannot tell";
     if (comparison.pace == Pace::same) return "same";
-    const double width = comparison.high - comparison.low;
-    const std::string digits = digits_of(comparison.ratio, width);
-    if (width <= too_wide * comparison.ratio && digits != "1") return digits + "x";
-    return digits_of(comparison.low, comparison.low / 50) + "x to " +
-           digits_of(comparison.high, comparison.high / 50) + "x";
+    const std::string ratio = text_of(told_ratio(comparison));
+    if (comparison.high - comparison.low <= too_wide * comparison.ratio && ratio != "1") return ratio + "x";
+    return text_of(with_digits(comparison.low, 2)) + "x to " + text_of(with_digits(comparison.high, 2)) + "x";
 }
 
 std::string comparison_words(const std::string& first, const std::string& second,

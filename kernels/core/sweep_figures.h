@@ -47,9 +47,9 @@ struct TimedCell {
     const TimeStatistics& time() const { return *variant->time; }
 };
 std::vector<TimedCell> timed_cells_of(const SweepResult& sweep, const std::string& curve);
-// "chunk 64", "chunk 16, 32 or 64 (cannot tell which)", "one of 5 values of chunk from 4 to 64 (cannot tell
-// which)": the cells of a curve that are not wrong and may be the fastest, once the sweep is complete: cells
-// are measured one after another. "" before, or if there is nothing to choose from.
+// "chunk 64", "chunk 16, 32 or 64 (cannot tell which)", "chunk 4 to 64 (cannot tell which of 5)": the cells
+// of a curve that are not wrong and may be the fastest, once the sweep is complete: cells are measured one
+// after another. "" before, or if there is nothing to choose from.
 std::string fastest_cells_words(const SweepResult& sweep, const std::string& curve);
 // "1 of 11 points" while the sweep runs, or what a search does then; "" when it is complete.
 std::string progress_words(const SweepResult& sweep);
