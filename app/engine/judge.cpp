@@ -321,12 +321,13 @@ OutputVerdict verdict_of(const Judging& judging) {
     const Bounds& bounds = judging.bounds;
     const auto* const is = static_cast<const Got*>(static_cast<const void*>(judging.got.data.get()));
     const auto* const should = static_cast<const Want*>(static_cast<const void*>(judging.want.data.get()));
+    const auto spread_of = [&](int64_t w) { return judging.spread ? double{judging.spread[w]} : 0.0; };
     OutputVerdict verdict;
     verdict.output = judging.got.name;
     double squares = 0, off = 0, uncertain = 0, worst = -1;
     int64_t worst_place = 0, worst_number = 0;
     for_each_pair(judging.want, [&](int64_t i, int64_t w) {
-        const double spread = judging.spread ? static_cast<double>(judging.spread[w]) : 0;
+        const double spread = spread_of(w);
         if (std::isnan(spread)) {  // rounding decides what kind of number it is
             uncertain = INFINITY;
             return true;
@@ -348,8 +349,7 @@ OutputVerdict verdict_of(const Judging& judging) {
         return error <= bound || !judging.ends_at_first;
     });
     if (worst >= 0) {
-        const double right = should[worst_number];
-        const double spread = judging.spread ? static_cast<double>(judging.spread[worst_number]) : 0;
+        const double right = should[worst_number], spread = spread_of(worst_number);
         verdict.worst =
             JudgedElement{index_of(worst_place / Numbers(judging.got).parts(), judging.got.shape),
                           static_cast<double>(is[worst_place]), right, bounds.bound(right, spread), ""};

@@ -53,6 +53,17 @@ DOCS = README.parent / "docs"
 
 
 @test
+def times_that_about_quotes_are_those_of_the_table(program):
+    program("report", "report", "memory", "--repeat", 1, "--set", "length=64", seconds=200).wants(0)
+    page = (program.folder / "report" / "index.html").read_text(encoding="utf-8")
+    quoted = re.search(r"on an H200 it takes (\d+) us where exact_chunk takes (\d+) us", page).groups()
+    with open(DOCS / "speed-h200.csv", encoding="utf-8", newline="") as table:
+        times = {row["variant"]: float(row["time (us)"]) for row in csv.DictReader(table)
+                 if row["case"] == "delta [4, 1024, 64]"}
+    assert quoted == tuple(f"{times[name]:.0f}" for name in ("sequential_persistent", "exact_chunk")), (quoted, times)
+
+
+@test
 def the_page_of_speed_is_made_of_its_tables(program):
     for file in DOCS.glob("speed*"):
         if file.suffix in (".csv", ".py"):
