@@ -17,6 +17,7 @@
 #include "kernels/core/in_parallel.h"
 #include "kernels/core/noisy.h"
 #include "kernels/core/range.h"
+#include "kernels/core/wide.h"
 
 namespace sawtooth::attention {
 namespace {
@@ -32,24 +33,24 @@ struct Rows {
     const double* row(int64_t position) const { return values.data() + position * d; }
 };
 
-// Rows have D numbers, a multiple of 8: so many are computed together.
-constexpr int64_t width = 8;
+// So many numbers are computed together; D is a multiple of twice that.
+constexpr int64_t width = 4;
 using Lanes = double __attribute__((vector_size(width * sizeof(double))));
 
 void load(Lanes& lanes, const double* from) { std::memcpy(&lanes, from, sizeof lanes); }
 void store(const Lanes& lanes, double* to) { std::memcpy(to, &lanes, sizeof lanes); }
-double sum_of(const Lanes& lanes) {
-    return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
-}
+double sum_of(const Lanes& lanes) { return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]); }
 
 template <class Real>
 Real dot(const double* left, const double* right, int64_t d) {
-    Lanes sums = {}, factors, others;
-    for (int64_t m = 0; m < d; m += width) {
+    Lanes even = {}, odd = {};  // two chains, as an addition takes several cycles
+    const auto add = [&](Lanes& sums, int64_t m) {
+        Lanes factors, others;
         load(factors, left + m), load(others, right + m);
         sums += factors * others;
-    }
-    return sum_of(sums);
+    };
+    for (int64_t m = 0; m < d; m += 2 * width) add(even, m), add(odd, m + width);
+    return sum_of(even + odd);
 }
 // Rounded in the order of most kernels, one product after another, whose roundings are larger.
 template <>
@@ -219,7 +220,7 @@ class Head {
 
     using Scores = std::vector<Real>;  // of one query, with every key
 
-    Query<Real> forward(int64_t i, Scores& scores) const {
+    SAWTOOTH_WIDE Query<Real> forward(int64_t i, Scores& scores) const {
         const Range keys = keys_of(i);
         scores.resize(static_cast<size_t>(keys.last));
         Real largest = -INFINITY;
@@ -247,7 +248,7 @@ class Head {
     }
 
     // With the scores of forward(i).
-    void backward_query(int64_t i, Scores& scores, Query<Real>& query) const {
+    SAWTOOTH_WIDE void backward_query(int64_t i, Scores& scores, Query<Real>& query) const {
         RowSum<Real> dq1(d_), dq2(d_);
         const Range keys = keys_of(i);
         for (int64_t j = keys.first; j < keys.last; ++j) {
@@ -262,7 +263,7 @@ class Head {
     }
 
     // From the forward pass of every query.
-    Key<Real> backward_key(int64_t j, const std::vector<Query<Real>>& queries) const {
+    SAWTOOTH_WIDE Key<Real> backward_key(int64_t j, const std::vector<Query<Real>>& queries) const {
         RowSum<Real> dk1(d_), dk2(d_), dv(d_);
         for (int64_t i = causal_ ? j : 0; i < length_; ++i) {
             const Query<Real>& query = queries[static_cast<size_t>(i)];
