@@ -1,6 +1,12 @@
 // Gradients of the weights: sums over tokens. A thread block sums a tile of one gradient over a part of the
 // tokens; sum_parts.cu adds the parts.
 //
+//   kind         a thread block owns                        its threads
+//   product      64 x 128 of left^T right                   8 warps of 32 x 32, terms are tokens
+//   column sum   32 columns of values [tokens, columns]     lane: a column; warp: every 8th token
+//   taps         tap_columns channels of dconv [width, 3]   32 groups of 8 lanes; lane: some channels,
+//                                                           group: consecutive tokens
+//
 // Defines: THREADS, SHARED_BYTES, STORAGE, ALIGNED, ALIGNED_CHANNELS, DEPTH.
 
 #include "kernels/ar_ssm/cuda/convolution.cuh"
@@ -23,6 +29,8 @@ struct Part {
     float* to;            // partial gradients
 };
 
+// left [tokens, rows] and right [tokens, columns] are copied as they lie, DEPTH tokens at a time: in shared
+// memory left is in columns, [DEPTH, rows].
 __device__ void sum_products(const WeightProduct& of, int64_t tile, const Part& part, Sum::Shared& shared) {
     const int64_t across = pieces(of.columns, columns);
     const int64_t row = tile / across * rows, column = tile % across * columns;
@@ -40,7 +48,7 @@ __device__ void sum_products(const WeightProduct& of, int64_t tile, const Part& 
     });
 }
 
-// The sums of 32 columns, of which every group of lanes takes some tokens.
+// The sums of 32 columns: group g takes tokens first + g, first + g + groups, …; group 0 adds the groups.
 __device__ void sum_columns(const ColumnSum& of, int64_t tile, const Part& part) {
     __shared__ float room[groups][lanes];
     const int lane = static_cast<int>(threadIdx.x) % lanes, group = static_cast<int>(threadIdx.x) / lanes;
@@ -52,7 +60,7 @@ __device__ void sum_columns(const ColumnSum& of, int64_t tile, const Part& part)
             sum += element(of.values, token * of.columns + column);
     }
     room[group][lane] = sum;
-    device::sync_block();  // the sums of the groups are visible
+    device::sync_block();  // the sums of all groups are visible to group 0
     if (group != 0 || column >= of.columns) return;
     sum = 0;
 #pragma unroll
@@ -60,7 +68,12 @@ __device__ void sum_columns(const ColumnSum& of, int64_t tile, const Part& part)
     part.to[of.offset + column] = sum;
 }
 
-// The gradient of the taps of tap_columns channels. A thread has neighbouring channels of consecutive tokens.
+// The gradient of the taps of tap_columns channels. A thread has neighbouring channels of consecutive tokens:
+//
+//   tap 0   sum of dy[l] x[l - 1]     tap 1   sum of dy[l] x[l]     tap 2   sum of dy[l] x[l + 1]
+//
+// times conv_scale, with l - 1 and l + 1 only inside the sequence. The groups of lanes meet in room
+// [tap_groups, 3, tap_columns].
 __device__ void sum_taps(const WeightGradients& of, int64_t tile, const Part& part) {
     __shared__ float room[tap_groups][3][tap_columns];
     using Row = device::Words<Storage, channels_together>;
@@ -91,6 +104,7 @@ __device__ void sum_taps(const WeightGradients& of, int64_t tile, const Part& pa
             x[r] = row_of(of.x, token + r - 1, token + r > 0 && token + r - 1 < of.tokens);
 #pragma unroll
         for (int r = 0; r < ahead; ++r) {
+            if (token + r >= last) break;  // 0 times an infinity of another group would be NaN
             const int64_t position = (token + r) % of.length;
             if (position > 0) add(0, x[r], dy[r]);
             add(1, x[r + 1], dy[r]);
@@ -102,7 +116,7 @@ __device__ void sum_taps(const WeightGradients& of, int64_t tile, const Part& pa
 #pragma unroll
         for (int v = 0; v < channels_together; ++v)
             room[group][tap][lane * channels_together + v] = sums[tap][v];
-    device::sync_block();  // the sums of the groups are visible
+    device::sync_block();  // the sums of all groups are visible: a thread adds those of one tap of a channel
     for (int at = threadIdx.x; at < 3 * tap_columns; at += THREADS) {
         const int64_t column = tile * tap_columns + at / 3;
         if (column >= of.conv_width) return;
@@ -113,7 +127,12 @@ __device__ void sum_taps(const WeightGradients& of, int64_t tile, const Part& pa
     }
 }
 
-// Grid: tiles of all gradients, parts.
+// Grid: tiles of all gradients, parts of the tokens. Thread block (x, y) finds its gradient by counting tiles
+// and writes to row y of partial [parts, total]:
+//
+//   x    0      1      2      …
+//        | tiles of product 0 | product 1 | … | column sum 0 | … | taps |
+//   y    tokens y part_tokens … (y + 1) part_tokens - 1, fewer in the last part
 extern "C" __global__ void __launch_bounds__(THREADS) weight_gradients(WeightGradients of) {
     extern __shared__ uint4 shared_words[];
     const int64_t first = blockIdx.y * of.part_tokens, left = of.tokens - first;
