@@ -1,4 +1,4 @@
-// What lies in the memory of the variant unfused, on both backends.
+// Records in the memory of the variant unfused, on both backends.
 #pragma once
 
 #include "kernels/cuda/device/types.cuh"
@@ -16,6 +16,8 @@ struct Event {
 static_assert(sizeof(Event) == 12, "three words");
 
 // A slot of the hash table of an item: the sum of weight times dy of a neuron at a position.
+//   byte   0            4            8       12
+//          neuron + 1 | position j | event | value |    the key is the first two words
 struct HashEntry {
     uint64_t key;   // the neuron plus 1 in the low word, position j in the high word; 0: empty
     int32_t event;  // the number of the event that adds the value, from 1; negative: alternative
@@ -23,7 +25,7 @@ struct HashEntry {
 };
 static_assert(sizeof(HashEntry) == 16, "four words");
 
-// What has room for every input; if it still has not, the run fails rather than losing an event.
+// Memory that has room for every input. If it should not have, the run fails rather than losing an event.
 enum Room { room_events, room_alternative_events, room_hash_table };
 
 // 2^64 divided by the golden ratio, odd: the high half of a product with it depends on all bits of a key

@@ -114,8 +114,6 @@ std::optional<Refusal> check(const Parameters& parameters) {
     return {};
 }
 
-// A compensated sum loses nothing but in its two words of f32, which the definition marks. da reads y as it
-// is stored. The largest and the smallest are inputs.
 std::vector<Tiling> tilings(const Variant& variant, const std::string&, const Parameters& parameters,
                             Backend backend) {
     const int64_t block = block_size_of(parameters);
@@ -127,6 +125,8 @@ std::vector<Tiling> tilings(const Variant& variant, const std::string&, const Pa
     return tilings;
 }
 
+// A compensated sum loses nothing but in its two words of f32, which the definition marks. da reads y as it
+// is stored. The largest and the smallest are inputs.
 Rounding rounding(const Variant&, const Parameters& parameters, Backend) {
     if (parameters.flag("compensated")) return {.arithmetic = 0, .narrow = unit_of(Storage::f32)};
     const Operator op = op_of(parameters).op;

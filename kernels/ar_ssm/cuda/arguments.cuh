@@ -1,12 +1,24 @@
-// Kernel arguments. Arrays of tokens are [batch, length, …]. x, dy, y and the weights are in the storage of
-// the request, as are the values between launches that are factors of products; the rest is f32.
+// Kernel arguments. A token is a position of a sequence, number sequence * length + position. The last index
+// is the fastest:
+//
+//   [batch, length, width]    x, dy, y, dx, t, uv, uv_rev
+//   [batch, length, hidden]   hidden_units, hidden_rest, dhidden
+//   [batch, length, rank]     gates, gate_slopes, projected_u … w_rev, dw … dlogits
+//   [batch, length]           effective_rank
+//   [batch, tiles, rank]      totals … reverse_gradient_prefixes; a tile is ROWS positions of a sequence
+//   weights                   conv [width, 3], gate_w1 [hidden, width], gate_b1 [hidden],
+//                             gate_w2 [rank, hidden], gate_b2 [rank], u_proj and v_proj [rank, width],
+//                             out_proj [width, rank], out_bias [width]
+//
+// Pointers to void are in the storage of the request, pointers to float in f32.
 #pragma once
 
 #include "kernels/cuda/device/types.cuh"
 
 namespace sawtooth::ar_ssm {
 
-// Every kernel except those of weight_gradients.cu takes the whole layer; null: not used by these parameters.
+// Every kernel except those of weight_gradients.cu and sum_parts.cu takes the whole layer. A null pointer is
+// not used with these parameters.
 struct Layer {
     int64_t batch, length, width, rank, hidden;
     float scale;  // sizes.h
@@ -20,7 +32,7 @@ struct Layer {
     float* gate_slopes;  // the derivative of every gate by its logit; of hard ones as if they were soft
     void *projected_u, *projected_v;  // x U^T, x V^T
     void *u, *v;                      // the same, gated
-    // The scan of u; fused: the sum of both directions.
+    // The scan of u from the start, and from the end. fused has the sum of both in c.
     float *c, *c_rev;
     void *w, *w_rev;  // c v
     void *t, *uv, *uv_rev;
@@ -33,8 +45,13 @@ struct Layer {
     float *gradient_totals, *gradient_prefixes, *reverse_gradient_prefixes;
 };
 
-// weight_gradients.cu: out[rows, columns] = scale left^T right, over tokens; left is [tokens, rows], right
-// [tokens, columns].
+// weight_gradients.cu. The gradients of all weights of a launch lie one after the other, `total` numbers, at
+// the offsets that their structs give. Every part of the tokens has its own:
+//
+//   partial [parts, total]   part 0   | dgate_w1 … | du_proj … | … |
+//                            part 1   | dgate_w1 … | du_proj … | … |
+//
+// out[rows, columns] = scale left^T right, over tokens; left is [tokens, rows], right [tokens, columns].
 struct WeightProduct {
     const void *left, *right;
     int64_t rows, columns;
@@ -59,7 +76,8 @@ struct WeightGradients {
     int64_t total;
 };
 
-// Adds the parts of one gradient after the other; adds to `to` if `adds`.
+// sum_parts.cu: the place of every gradient in a row of `partial`, and the array for the sum of its parts,
+// which is added to what is there if `adds`.
 struct GradientParts {
     struct {
         float* to;

@@ -1,4 +1,14 @@
-// The convolution of a tile of positions along the sequence, three taps a channel, zeros beyond both ends.
+// The convolution of a tile of positions along the sequence, three taps a channel, zeros beyond both ends. A
+// thread owns a slice: `each` neighbouring channels (16 bytes if rows are aligned) of own_rows consecutive
+// positions. With 256 threads, 64 positions and 128 channels in bf16:
+//
+//                 channels 0 … 7   8 … 15   …   120 … 127
+//   rows 0 … 3    thread 0         1        …   15
+//   rows 4 … 7    thread 16        17       …   31
+//   …
+//
+// It goes down its rows with the row before, the row itself and those after in registers: it loads own_rows
+// + 2 rows in all. Values 0 1 0 with the taps 2 3 4 become 4 3 2; with the taps mirrored, 2 3 4.
 //
 // Defines: STORAGE, ALIGNED_CHANNELS (rows of x are multiples of 16 bytes), THREADS.
 #pragma once
@@ -42,7 +52,7 @@ class Convolution {
     __device__ int64_t channel() const { return channel_; }
     __device__ bool is_there() const { return channel_ < of_.width && first_row() < at_.count; }
 
-    // Calls put(row, column, t) for the channels of every row of the thread.
+    // Calls put(row, column, t) for the channels of every row of the thread that the sequence has.
     template <class Put>
     __device__ void for_each_row(Put put) {
         if (!is_there()) return;
@@ -103,7 +113,7 @@ class Convolution {
     Row before_, here_, after_[ahead];
 };
 
-// Stores floats, whose address is that of `channels_together` elements of a tile.
+// Stores the floats of neighbouring channels of a thread, 16 bytes at a time where channels are aligned.
 __device__ inline void store_floats(float* to, const float (&values)[channels_together]) {
     constexpr int each = channels_together < 4 ? channels_together : 4;
 #pragma unroll

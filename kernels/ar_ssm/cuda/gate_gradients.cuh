@@ -10,7 +10,8 @@ struct Gated {
     float gate, slope, u, v;
 };
 
-// Stores the gradients of x U^T, x V^T and the logit of a rank of a token.
+// Stores the gradients of x U^T, x V^T and the logit of a rank of a token. With pu = x U^T, pv = x V^T:
+//   u = pu g, v = pv g   ->   dpu = du g,  dpv = dv g,  dlogit = (du pu + dv pv) slope
 __device__ inline void store_gate_gradients(const Layer& of, int64_t at, const Gated& gated, float du,
                                             float dv) {
     const float dgate = du * gated.u + dv * gated.v;
@@ -19,7 +20,7 @@ __device__ inline void store_gate_gradients(const Layer& of, int64_t at, const G
     static_cast<Element*>(of.dlogits)[at] = Storage::narrow(dgate * gated.slope);
 }
 
-// Hidden units after their relu, and what passes it backward.
+// Hidden units after their relu [tokens, hidden], in the layout of the sums of a product.
 template <class Product, class There>
 __device__ typename Product::Sums load_units(const Layer& of, int64_t first_token, int64_t first_unit,
                                              There is_there) {
@@ -27,6 +28,7 @@ __device__ typename Product::Sums load_units(const Layer& of, int64_t first_toke
         return element(of.hidden_units, (first_token + row) * of.hidden + first_unit + column);
     });
 }
+// A gradient passes the relu where its unit is positive.
 template <class Product>
 __device__ void differentiate_relu(typename Product::Sums& gradients, typename Product::Sums& units) {
     Product::join(gradients, units, [](float& gradient, float unit) { gradient = unit > 0 ? gradient : 0; });

@@ -1,6 +1,12 @@
 // The hidden layer and the gates of a token. Where a number decides which side of a jump it is on, and is so
 // near to it that rounding could decide otherwise, a warp computes it again in double precision.
 //
+//   hidden unit, before its relu    below 2^-14 of the largest of the thread, but not 0    (BACKWARD)
+//   logit                           below 2^-10, or NaN                                    (HARD)
+//
+// In 16 bits a hidden unit is stored in two numbers if gates are hard: 1.2345 in bf16 is 1.234375, and its
+// rest about 0.000125. Logits are the sum of the products of both.
+//
 // Defines: HARD, BACKWARD.
 #pragma once
 
@@ -16,7 +22,8 @@ __device__ Number relu(Number value) {
     return value < 0 ? 0 : value;
 }
 
-// W1 x + b1 of `count` units from `first` on; the last unit again where there are fewer.
+// W1 x + b1 of `count` units from `first` on; the last unit again where there are fewer. The whole warp takes
+// part: lane l multiplies channels l, l + 32, …, and every lane gets the sums.
 template <int count>
 __device__ void exact_units(const Layer& of, int64_t token, int64_t first, double (&units)[count]) {
     const auto unit_of = [&](int j) { return first + j < of.hidden ? first + j : of.hidden - 1; };
@@ -33,6 +40,7 @@ __device__ void exact_units(const Layer& of, int64_t token, int64_t first, doubl
         units[j] = device::sum_of_warp(units[j]) + static_cast<double>(element(of.gate_b1, unit_of(j)));
 }
 
+// W1 x + b1 of one unit.
 static __device__ __noinline__ float settled_unit(const Layer& of, int64_t token, int64_t unit) {
     double value[1];
     exact_units(of, token, unit, value);
@@ -57,7 +65,7 @@ static __device__ __noinline__ float settled_logit(const Layer& of, int64_t toke
     return sum < 0 && rounded == 0 ? -1.0e-45f : rounded;
 }
 
-// Of hidden units before their relu: the side of 0 decides whether there is a gradient.
+// Settles hidden units before their relu: their side of 0 decides whether there is a gradient.
 template <class Product, class There>
 __device__ void settle_units(const Layer& of, typename Product::Sums& sums, int64_t first_token,
                              int64_t first_unit, There is_there) {
@@ -76,8 +84,8 @@ __device__ void settle_units(const Layer& of, typename Product::Sums& sums, int6
     }
 }
 
-// Of logits: the side of 0 decides a hard gate. The rest of a hidden unit times infinity may have made one
-// NaN.
+// Settles logits: their side of 0 decides a hard gate. The rest of a hidden unit times infinity may have made
+// one NaN.
 template <class Product, class There>
 __device__ void settle_logits(const Layer& of, typename Product::Sums& sums, int64_t first_token,
                               int64_t first_rank, There is_there) {
@@ -90,7 +98,7 @@ __device__ void settle_logits(const Layer& of, typename Product::Sums& sums, int
             [&](int row, int column) { return settled_logit(of, first_token + row, first_rank + column); });
 }
 
-// Stores two neighbouring hidden units.
+// Stores two neighbouring hidden units, and what they lose in 16 bits where hard gates need it.
 __device__ inline void store_units(const Layer& of, int64_t token, int64_t unit, float first, float second) {
     store_pair<Storage>(of.hidden_units, token, of.hidden, unit, first, second);
     if constexpr (HARD && sizeof(Element) == 2) {
@@ -102,7 +110,8 @@ __device__ inline void store_units(const Layer& of, int64_t token, int64_t unit,
     }
 }
 
-// The logits of `Product::rows` tokens and `Product::columns` ranks, without their bias.
+// Adds the logits of `Product::rows` tokens and `Product::columns` ranks, without their bias:
+// hidden_units [tokens, hidden] times gate_w2^T, and hidden_rest times gate_w2^T where there is one.
 template <class Product>
 __device__ void add_logits(const Layer& of, typename Product::Shared& shared, int64_t first_token,
                            int64_t tokens, int64_t first_rank, typename Product::Sums& sums) {
@@ -118,7 +127,7 @@ __device__ void add_logits(const Layer& of, typename Product::Shared& shared, in
     if constexpr (HARD && sizeof(Element) == 2) add(of.hidden_rest);
 }
 
-// Stores the gate of a logit and returns it.
+// Stores the gate of a logit and returns it. BACKWARD: also its slope, of a hard gate as if it were soft.
 __device__ inline float store_gate(const Layer& of, int64_t token, int64_t rank, float logit) {
     const int64_t at = token * of.rank + rank;
     const float gate = !HARD ? device::sigmoid(logit) : logit >= 0 ? 1.0f : 0.0f;

@@ -22,7 +22,7 @@ union Shared {
 };
 static_assert(sizeof(Shared) == SHARED_BYTES);
 
-// du of 32 ranks, and through the gates.
+// du of 32 ranks: the scan of dc from the end, bidirectional also from the start; then through the gates.
 __device__ void scan_ranks(const Layer& of, const Positions& at, int64_t first, Scan::Shared& shared) {
     const int64_t rank = first + Scan::column();
     const float after = prefix_of<ROWS>(of, of.gradient_prefixes, at, 1, rank);
@@ -50,6 +50,7 @@ __device__ void add_product(Gradients::Shared& shared, const Positions& at, cons
     });
 }
 
+// dhidden = dlogits W2 where hidden > 0, of CHANNELS hidden units from `unit` on.
 __device__ void differentiate_units(const Layer& of, const Positions& at, int64_t unit,
                                     Gradients::Shared& shared) {
     Gradients::Sums units = load_units<Gradients>(
@@ -64,6 +65,7 @@ __device__ void differentiate_units(const Layer& of, const Positions& at, int64_
     });
 }
 
+// dx of CHANNELS channels from `channel` on: three products in one sum, then the mirrored convolution of dy.
 __device__ void differentiate_inputs(const Layer& of, const Positions& at, int64_t channel, Shared& shared) {
     Convolution<ROWS, CHANNELS, true> convolution(of, of.dy, at, channel);
     Gradients::Sums sums;
@@ -72,7 +74,7 @@ __device__ void differentiate_inputs(const Layer& of, const Positions& at, int64
     add_product(shared.product, at, of.dprojected_u, of.rank, of.u_proj, of.width, channel, sums);
     add_product(shared.product, at, of.dprojected_v, of.rank, of.v_proj, of.width, channel, sums);
     shared.staged.put(sums);
-    device::sync_block();  // the products are visible
+    device::sync_block();  // the products of all warps are visible
     convolution.for_each_row([&](int row, int column, const float(&dt)[channels_together]) {
         float dx[channels_together];
 #pragma unroll
@@ -80,20 +82,32 @@ __device__ void differentiate_inputs(const Layer& of, const Positions& at, int64
             dx[v] = fmaf(of.scale, dt[v], shared.staged.at(row, column + v));
         store_floats(of.dx + (at.token + row) * of.width + channel + column, dx);
     });
-    device::sync_block();  // all have read the products
+    device::sync_block();  // all have read the products: the next one may overwrite them
 }
 
-// Grid: B ceil(L / ROWS).
+// Grid: B ceil(L / ROWS). A thread block owns a tile, ROWS positions of one sequence:
+//
+//   32 ranks at a time          a warp has ROWS / 8 positions, a lane a rank (tile_scan.cuh)
+//     dc, dv, gates, projections [B, L, rank] -> dprojected_u, dprojected_v, dlogits [B, L, rank]
+//   ---- barrier: the product reads all ranks of dlogits ----
+//   CHANNELS units at a time    8 warps, 2 down x 4 across; a warp owns ROWS / 2 rows x CHANNELS / 4 columns
+//     dlogits W2 -> dhidden [B, L, hidden]
+//   ---- barrier: the product reads all of dhidden ----
+//   CHANNELS at a time          the same warps
+//     dhidden W1 + dprojected_u U + dprojected_v V -> shared memory -> by rows, + convolution of dy
+//     -> dx [B, L, width]
+//
+// product, staged sums and scan take turns in the same shared memory; every turn ends with a barrier.
 extern "C" __global__ void __launch_bounds__(THREADS, blocks_together)
     input_gradients(const __grid_constant__ Layer of) {
     extern __shared__ uint4 shared_words[];
     Shared& shared = *reinterpret_cast<Shared*>(shared_words);
     const Positions at = positions_of<ROWS>(of, blockIdx.x);
     for (int64_t first = 0; first < of.rank; first += Scan::columns) scan_ranks(of, at, first, shared.scan);
-    device::sync_block();  // gradients of the logits are visible to the block
+    device::sync_block();  // dlogits in global memory are visible to the thread block
     for (int64_t unit = 0; unit < of.hidden; unit += CHANNELS)
         differentiate_units(of, at, unit, shared.product);
-    device::sync_block();  // those of hidden units too
+    device::sync_block();  // dhidden in global memory is visible, too
     for (int64_t channel = 0; channel < of.width; channel += CHANNELS)
         differentiate_inputs(of, at, channel, shared);
 }

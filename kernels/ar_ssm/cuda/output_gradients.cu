@@ -17,7 +17,15 @@ struct Shared {
 };
 static_assert(sizeof(Shared) == SHARED_BYTES);
 
-// Grid: B ceil(L / ROWS).
+// Grid: B ceil(L / ROWS). A thread block owns a tile, ROWS positions of one sequence, RANKS ranks at a time:
+//
+//   dw = dy [ROWS, width] W_o [width, RANKS]    8 warps, 4 down x 2 across; a warp owns ROWS / 4 rows x
+//     |                                         RANKS / 2 columns, and v, c in the same layout
+//     +- times v -> dc [B, L, rank], and its sum over the tile -> gradient_totals [B, tiles, rank]
+//     +- times c -> dv [B, L, rank]
+//
+// One element with scale = 1/2: dy W_o = 4, v = 3, c = 5 give dw = 2, dc = 6, dv = 10. dw stays in registers.
+// Barriers are those of Product::add and of ColumnTotals::store, which leave their shared memory free.
 extern "C" __global__ void __launch_bounds__(THREADS, blocks_together)
     output_gradients(const __grid_constant__ Layer of) {
     extern __shared__ uint4 shared_words[];

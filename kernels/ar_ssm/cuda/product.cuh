@@ -1,6 +1,15 @@
 // Products of matrices in global memory by a thread block, in the layouts of products.cuh. Parts of both
 // factors pass through shared memory, `depth` terms at a time, while copies of the next parts are under way.
 //
+//   sums [rows, columns] of a thread block, here with warps_down = 2 and warps_across = 4:
+//
+//      columns   0 …
+//     rows 0 …   | warp 0 | warp 1 | warp 2 | warp 3 |     a warp owns down x across tiles of 16 x 8,
+//                | warp 4 | warp 5 | warp 6 | warp 7 |     a lane four elements of every tile
+//
+//   copy       0, 1 |  2  |  3  | …     the parts of step 0, 1, … into stages 0, 1, 2, 0, …
+//   multiply        |  0  |  1  | …     each `|` is a barrier of the thread block
+//
 // Defines: STORAGE, ALIGNED (rows of all matrices are multiples of 16 bytes), THREADS.
 #pragma once
 
@@ -22,7 +31,7 @@ constexpr int stages = 3;
 constexpr int blocks_together = sizeof(Element) == 2 ? 2 : 1;
 constexpr int padding = device::bank_padding<precision>;
 
-// A matrix in global memory; beyond its rows and columns are zeros.
+// A matrix [rows, columns] in global memory; beyond its rows and columns are zeros.
 struct Matrix {
     const void* values;
     int64_t rows, columns;
@@ -34,7 +43,8 @@ struct Matrix {
 
 constexpr int elements_of_16_bytes = 16 / static_cast<int>(sizeof(Element));
 
-// copy_rows in pieces of `each` elements.
+// copy_rows in pieces of `each` elements: neighbouring threads copy neighbouring pieces of a row. Single
+// elements are stored at once, not asynchronously; the barrier before they are read serves both.
 template <int rows, int columns, int each, class RowOf>
 __device__ void copy_pieces(Element* to, int stride, int64_t there, RowOf row_of) {
     constexpr int pieces = columns / each;
@@ -61,7 +71,7 @@ __device__ void copy_rows(Element* to, int stride, int64_t length, int64_t first
         copy_pieces<rows, columns, 1>(to, stride, length - first, row_of);
 }
 
-// The part of a matrix that starts at a row and a column.
+// Starts copies of the part of a matrix that starts at a row and a column, [rows, columns].
 template <int rows, int columns>
 __device__ void copy_part(Element* to, int stride, const Matrix& from, int64_t row, int64_t column) {
     copy_rows<rows, columns>(to, stride, from.columns, column, [&](int r) {
@@ -69,6 +79,10 @@ __device__ void copy_part(Element* to, int stride, const Matrix& from, int64_t r
     });
 }
 
+// In shared memory the parts of a step are as their matrices lie in global memory:
+//
+//   left    in_rows [rows, depth]       in_columns [depth, rows]
+//   right   in_rows [depth, columns]    in_columns [columns, depth]     all with `padding` after every row
 template <int rows_, int columns_, int depth_, int warps_down, int warps_across, Lies left_lies,
           Lies right_lies>
 struct Product {
@@ -91,6 +105,7 @@ struct Product {
         Tile of[down][across];
     };
 
+    // The corner of the warp's part of the sums.
     static __device__ int first_row() { return device::warp_of_thread() / warps_across * (16 * down); }
     static __device__ int first_column() { return device::warp_of_thread() % warps_across * (8 * across); }
 
@@ -106,6 +121,7 @@ struct Product {
             return Factors::left_in_columns(stage.left + k * left_stride + row, left_stride);
     }
 
+    // sums += the parts of one step: every fragment of the right factor serves all `down` tiles of the warp.
     static __device__ void multiply(const Stage& stage, Sums& sums) {
 #pragma unroll(precision == device::Precision::f32 ? 1 : depth / Factors::inner)
         for (int k = 0; k < depth; k += Factors::inner) {
@@ -142,7 +158,7 @@ struct Product {
         int now = 0, next = stages - 1;
 #pragma unroll 1
         for (int step = 0; step < steps; ++step) {
-            device::wait_for_copies_but_last<stages - 2>();
+            device::wait_for_copies_but_last<stages - 2>();  // the thread's own copies of this step
             device::sync_block();  // the part of this step is visible; that of the step before is not read
                                    // any more
             if (step + stages - 1 < steps) copy(shared.stage[next], int64_t{step + stages - 1} * depth);
@@ -151,10 +167,10 @@ struct Product {
             now = now + 1 == stages ? 0 : now + 1;
             next = next + 1 == stages ? 0 : next + 1;
         }
-        device::sync_block();
+        device::sync_block();  // all warps have read the last part: the stages may be overwritten
     }
 
-    // The elements of a thread, numbered.
+    // The elements of a thread, numbered by tile, then by their place in it.
     static constexpr int elements = 4 * down * across;
     static __device__ float& element_of(Sums& sums, int number) {
         return sums.of[number / (4 * across)][number / 4 % across][number % 4];
@@ -197,7 +213,11 @@ struct Product {
     }
 
     // Replaces the elements for which doubtful(element, row, column) by exact(row, column), which a whole
-    // warp computes. A loop of its own: unrolled for each element, the call would take seconds to compile.
+    // warp computes, one after the other, from the lowest lane and its lowest element on:
+    //
+    //   waiting   lane 3: elements 5 and 9, lane 20: element 0     order: (3, 5), (3, 9), (20, 0)
+    //
+    // This is a loop of its own: unrolled for each element, the call would take seconds to compile.
     template <class Doubtful, class Exact>
     static __device__ void settle(Sums& sums, Doubtful doubtful, Exact exact) {
         static_assert(elements <= 64, "a bit for each");
@@ -222,8 +242,8 @@ struct Product {
     }
 };
 
-// Stores two neighbours of a row of `columns` numbers, as far as it has them; in even places of rows of an
-// even length it has both or none.
+// Stores two neighbours of a row of `columns` numbers, as far as it has them. From an even column of rows of
+// an even length it has both or none, and one access stores them.
 template <class To>
 __device__ void store_pair(void* rows, int64_t row, int64_t columns, int64_t column, float first,
                            float second) {

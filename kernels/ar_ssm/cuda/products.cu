@@ -1,6 +1,19 @@
 // A product of `unfused`: the STEP, which is also the name of the kernel. A thread block computes
 // 128 tokens x COLUMNS columns. Each step is compiled alone: together they take seconds.
 //
+//   STEP                  left [tokens, inner]   right        result [tokens, columns], from the product p
+//   hidden                x                      gate_w1^T    hidden_units = relu(p + gate_b1)
+//   gates                 hidden_units           gate_w2^T    gates = sigmoid(p + gate_b2), HARD: 1 or 0
+//   project_u             x                      u_proj^T     u = p gates; BACKWARD: projected_u = p
+//   project_v             x                      v_proj^T     v = p gates; BACKWARD: projected_v = p
+//   project_out           w                      out_proj^T   uv = p + out_bias
+//   reverse_project_out   w_rev                  out_proj^T   uv_rev = p + out_bias
+//   w_gradient            dy                     out_proj     dw = scale p
+//   hidden_gradient       dlogits                gate_w2      dhidden = p where hidden_units > 0, else 0
+//   x_gradient_gate_w1    dhidden                gate_w1      dx += p
+//   x_gradient_u_proj     dprojected_u           u_proj       dx += p
+//   x_gradient_v_proj     dprojected_v           v_proj       dx += p
+//
 // Defines: THREADS, SHARED_BYTES, STORAGE, ALIGNED, HARD, BACKWARD, DEPTH, COLUMNS, STEP.
 
 #include "kernels/ar_ssm/cuda/gate_gradients.cuh"
@@ -30,7 +43,7 @@ using Backward = Product<rows, COLUMNS, DEPTH, 4, 2, Lies::in_rows, Lies::in_row
 static_assert(SHARED_BYTES >= static_cast<int>(sizeof(Forward::Shared)) &&
               SHARED_BYTES >= static_cast<int>(sizeof(Backward::Shared)));
 
-// Grid: ceil(tokens / 128), ceil(columns / COLUMNS).
+// The first token and column of the thread block.
 struct Corner {
     int64_t token = int64_t{blockIdx.x} * rows, column = int64_t{blockIdx.y} * COLUMNS;
 };
@@ -68,7 +81,7 @@ __device__ void add_product(const Layer& of, const void* left, int64_t inner, co
     });
 }
 
-// Whether a row and a column of the sums are in the result, for exact decisions.
+// Returns a test of a row and a column of the sums: true if the result has them.
 __device__ auto is_there(const Layer& of, int64_t columns) {
     const Corner at;
     return [=, tokens = tokens_of(of)](int row, int column) {
@@ -156,7 +169,7 @@ __device__ void find_hidden_gradient(const Layer& of) {
     });
 }
 
-// dx += left W.
+// dx += left W. The sums start from dx, which already has the gradient through the convolution.
 __device__ void add_x_gradient(const Layer& of, const void* left, int64_t inner, const void* weights) {
     const Corner at;
     Backward::Sums sums = Backward::loaded(is_there(of, of.width), [&](int row, int column) {
@@ -168,6 +181,15 @@ __device__ void add_x_gradient(const Layer& of, const void* left, int64_t inner,
     });
 }
 
+// Grid: ceil(tokens / 128), ceil(columns / COLUMNS). Tokens of all sequences are rows of one matrix:
+//
+//                 columns y COLUMNS …
+//   tokens        | warp 0 | warp 1 |     4 warps down, 2 across; a warp owns 32 rows x COLUMNS / 2 columns
+//   128 x …       | warp 2 | warp 3 |
+//                 | warp 4 | warp 5 |
+//                 | warp 6 | warp 7 |
+//
+// All barriers are those of Product::add.
 extern "C" __global__ void __launch_bounds__(THREADS) STEP(const __grid_constant__ Layer of) {
     constexpr Step step = Step::STEP;
     if constexpr (step == Step::hidden) find_hidden_units(of);

@@ -1,6 +1,9 @@
 // Steps 2 and 3 of ROWS positions by one thread block: hidden layer, x U^T and x V^T as one product with the
 // weights one below the other; then the gates, the effective rank, and the sum of u over the tile.
 //
+//   columns of the first product   | hidden units … | x U^T … | x V^T … |     hidden + 2 rank
+//   panels of PANEL columns        |    panel 0    |    panel 1    | …        may straddle the borders
+//
 // Defines: THREADS, SHARED_BYTES, STORAGE, ALIGNED, ALIGNED_CHANNELS, HARD, BACKWARD, ROWS, DEPTH, PANEL
 // (columns of the first product at a time), RANKS (gates at a time).
 
@@ -37,7 +40,8 @@ __device__ const Element* weights_row(const Layer& of, int64_t at) {
     return at < of.rank ? row(of.v_proj, at) : nullptr;
 }
 
-// Columns panel … panel + PANEL - 1 of the first product.
+// Columns panel … panel + PANEL - 1 of the first product. A column may be none of an array: store_units and
+// store_pair skip those that lie before or after its columns.
 __device__ void project_panel(const Layer& of, const Positions& at, int64_t panel, Shared& shared) {
     Projections::Sums sums;
     Projections::clear(sums);
@@ -63,7 +67,8 @@ __device__ void project_panel(const Layer& of, const Positions& at, int64_t pane
     });
 }
 
-// Gates first … first + RANKS - 1; adds them to the lane's two rows of `effective`.
+// Gates first … first + RANKS - 1, and the sum of u over the tile for the same ranks; adds the gates to the
+// lane's two rows of `effective`.
 __device__ void compute_gates(const Layer& of, const Positions& at, int64_t tile, int64_t first,
                               float (&effective)[2], Shared& shared) {
     const auto is_there = [&](int row, int column) { return row < at.count && first + column < of.rank; };
@@ -87,7 +92,8 @@ __device__ void compute_gates(const Layer& of, const Positions& at, int64_t tile
     shared.totals.store(u, of.totals + tile * of.rank, first, of.rank);
 }
 
-// From the lane's part of its two rows: the sum over the lanes and warps of a row.
+// The sum over the lanes and warps of a row, from the lane's part of its two rows. The four lanes of a quad
+// hold columns of the same rows, and two warps lie side by side: effective [2, ROWS] has a row for each.
 __device__ void store_effective_ranks(const Layer& of, const Positions& at, const float (&effective)[2],
                                       Shared& shared) {
 #pragma unroll
@@ -102,7 +108,16 @@ __device__ void store_effective_ranks(const Layer& of, const Positions& at, cons
         of.effective_rank[at.token + row] = shared.effective[0][row] + shared.effective[1][row];
 }
 
-// Grid: B ceil(L / ROWS).
+// Grid: B ceil(L / ROWS). A thread block owns a tile, ROWS positions of one sequence:
+//
+//   panels of x [W1; U; V]^T   8 warps, 2 down x 4 across; a warp owns ROWS / 2 rows x PANEL / 4 columns
+//     -> hidden_units [B, L, hidden], projected_u and projected_v [B, L, rank]
+//   ---- barrier: the product reads all hidden units ----
+//   RANKS gates at a time      8 warps, 4 down x 2 across; a warp owns ROWS / 4 rows x RANKS / 2 columns
+//     -> gates, gate_slopes [B, L, rank], totals [B, tiles, rank]
+//   rows                       effective_rank [B, L]
+//
+// The product of the gates needs all hidden units of a row, so they pass through global memory.
 extern "C" __global__ void __launch_bounds__(THREADS, blocks_together)
     project(const __grid_constant__ Layer of) {
     extern __shared__ uint4 shared_words[];
@@ -111,7 +126,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, blocks_together)
     const Positions at = positions_of<ROWS>(of, tile);
     for (int64_t panel = 0; panel < of.hidden + 2 * of.rank; panel += PANEL)
         project_panel(of, at, panel, shared);
-    device::sync_block();  // hidden units and x U^T are visible to the block
+    device::sync_block();  // hidden units and x U^T in global memory are visible to the thread block
     float effective[2] = {};
     for (int64_t first = 0; first < of.rank; first += RANKS)
         compute_gates(of, at, tile, first, effective, shared);

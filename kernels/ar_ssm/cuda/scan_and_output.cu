@@ -21,7 +21,7 @@ union Shared {
 };
 static_assert(sizeof(Shared) == SHARED_BYTES);
 
-// w = c v of 32 ranks.
+// w = c v of 32 ranks. u and v are not stored: they are x U^T and x V^T times the gates.
 __device__ void scan_ranks(const Layer& of, const Positions& at, int64_t first, Scan::Shared& shared) {
     const int64_t rank = first + Scan::column();
     const float before = prefix_of<ROWS>(of, of.prefixes, at, -1, rank);
@@ -38,6 +38,8 @@ __device__ void scan_ranks(const Layer& of, const Positions& at, int64_t first, 
     });
 }
 
+// y = scale (t + w W_o^T) + b_o of CHANNELS channels. The convolution loads its first rows of x before the
+// product, which hides how long that takes; then t joins the product by rows.
 __device__ void output(const Layer& of, const Positions& at, int64_t channel, Shared& shared) {
     Convolution<ROWS, CHANNELS, false> convolution(of, of.x, at, channel);
     Output::Sums sums;
@@ -49,7 +51,7 @@ __device__ void output(const Layer& of, const Positions& at, int64_t channel, Sh
                                    channel, k);
     });
     shared.staged.put(sums);
-    device::sync_block();  // the products are visible
+    device::sync_block();  // the products of all warps are visible
     device::Words<Storage, channels_together> bias = {};
     if (convolution.is_there())
         bias = device::load_words<Storage, channels_together>(of.out_bias, convolution.channel());
@@ -60,16 +62,24 @@ __device__ void output(const Layer& of, const Positions& at, int64_t channel, Sh
             y[v] = of.scale * (t[v] + shared.staged.at(row, column + v)) + bias.get(v);
         device::store<Storage>(of.y, (at.token + row) * of.width + channel + column, y);
     });
-    device::sync_block();  // all have read the products
+    device::sync_block();  // all have read the products: the next one may overwrite them
 }
 
-// Grid: B ceil(L / ROWS).
+// Grid: B ceil(L / ROWS). A thread block owns a tile, ROWS positions of one sequence:
+//
+//   32 ranks at a time     a warp has ROWS / 8 positions, a lane a rank (tile_scan.cuh)
+//     prefixes [B, tiles, rank], projected_u, projected_v, gates [B, L, rank] -> w (and c) [B, L, rank]
+//   ---- barrier: the product reads all ranks of w ----
+//   CHANNELS at a time     8 warps, 2 down x 4 across; a warp owns ROWS / 2 rows x CHANNELS / 4 columns
+//     w W_o^T -> shared memory -> + t, by rows (convolution.cuh) -> y [B, L, width]
+//
+// product, staged sums and scan take turns in the same shared memory; every turn ends with a barrier.
 extern "C" __global__ void __launch_bounds__(THREADS, blocks_together)
     scan_and_output(const __grid_constant__ Layer of) {
     extern __shared__ uint4 shared_words[];
     Shared& shared = *reinterpret_cast<Shared*>(shared_words);
     const Positions at = positions_of<ROWS>(of, blockIdx.x);
     for (int64_t first = 0; first < of.rank; first += Scan::columns) scan_ranks(of, at, first, shared.scan);
-    device::sync_block();  // w is visible to the block
+    device::sync_block();  // w in global memory is visible to the thread block
     for (int64_t channel = 0; channel < of.width; channel += CHANNELS) output(of, at, channel, shared);
 }

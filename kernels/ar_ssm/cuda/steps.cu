@@ -1,4 +1,5 @@
-// The steps of `unfused` without products.
+// The steps of `unfused` without products. They have no shared memory and no barriers. Numbers of an array of
+// tokens are counted through all sequences: [B, L, rank] has B L rank of them.
 //
 // Defines: THREADS, SHARED_BYTES, STORAGE, ALIGNED, ALIGNED_CHANNELS, BIDIRECTIONAL, ROWS and CHANNELS (of a
 // thread block that convolves).
@@ -14,7 +15,8 @@ static_assert(SHARED_BYTES == 0);
 __device__ int64_t own_number() { return int64_t{blockIdx.x} * THREADS + threadIdx.x; }
 __device__ int64_t ranks_of(const Layer& of) { return of.batch * of.length * of.rank; }
 
-// Grid: B ceil(L / ROWS), ceil(D / CHANNELS).
+// For both convolutions: a thread block owns ROWS positions of one sequence x CHANNELS channels, a thread a
+// slice of neighbouring channels of some rows (convolution.cuh). Grid: B ceil(L / ROWS), ceil(D / CHANNELS).
 template <bool mirrored, class Put>
 __device__ void convolve_tile(const Layer& of, const void* values, Put put) {
     const Positions at = positions_of<ROWS>(of, blockIdx.x);
@@ -25,12 +27,16 @@ __device__ void convolve_tile(const Layer& of, const void* values, Put put) {
         });
 }
 
+// x [B, L, D] -> t [B, L, D]
+//   t[l] = tap_0 x[l - 1] + tap_1 x[l] + tap_2 x[l + 1]
 extern "C" __global__ void __launch_bounds__(THREADS) convolve(Layer of) {
     convolve_tile<false>(of, of.x, [&](int64_t at, const float(&t)[channels_together]) {
         device::store<Storage>(of.t, at, t);
     });
 }
 
+// dy [B, L, D] -> dx [B, L, D], to which the launches of products.cu add
+//   dx[l] = scale (tap_0 dy[l + 1] + tap_1 dy[l] + tap_2 dy[l - 1])
 extern "C" __global__ void __launch_bounds__(THREADS) x_gradient_conv(Layer of) {
     convolve_tile<true>(of, of.dy, [&](int64_t at, const float(&dt)[channels_together]) {
         float dx[channels_together];
@@ -40,7 +46,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) x_gradient_conv(Layer of) 
     });
 }
 
-// Grid of the following: ceil(numbers / THREADS).
+// gates [B, L, rank] -> effective_rank [B, L]. Grid: ceil(32 B L / THREADS).
+//   warp w: token w; lane l sums gates l, l + 32, …, and shuffles add the lanes: all of them take part
 extern "C" __global__ void __launch_bounds__(THREADS) effective_rank(Layer of) {
     const int64_t warp = own_number() / 32;  // one per token
     if (warp >= of.batch * of.length) return;
@@ -54,11 +61,16 @@ __device__ void multiply_scanned(const Layer& of, const float* c, void* w) {
     const int64_t at = own_number();
     if (at < ranks_of(of)) static_cast<Element*>(w)[at] = Storage::narrow(c[at] * element(of.v, at));
 }
+
+// c, v [B, L, rank] -> w [B, L, rank], and c_rev, v -> w_rev. Grid: ceil(B L rank / THREADS).
+//   thread n: number n of each array, w = c v
 extern "C" __global__ void __launch_bounds__(THREADS) multiply(Layer of) { multiply_scanned(of, of.c, of.w); }
 extern "C" __global__ void __launch_bounds__(THREADS) reverse_multiply(Layer of) {
     multiply_scanned(of, of.c_rev, of.w_rev);
 }
 
+// t, uv, uv_rev [B, L, D] -> y [B, L, D]. Grid: ceil(B L D / (THREADS channels_together)).
+//   thread n: numbers n channels_together …, 16 bytes if rows are aligned; y = scale (t + uv + uv_rev)
 extern "C" __global__ void __launch_bounds__(THREADS) add(Layer of) {
     const int64_t at = own_number() * channels_together;
     if (at >= of.batch * of.length * of.width) return;
@@ -76,6 +88,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) add(Layer of) {
     device::store<Storage>(of.y, at, y);
 }
 
+// dw, v, c, c_rev [B, L, rank] -> dc, dv [B, L, rank]. Grid: ceil(B L rank / THREADS).
+//   thread n: number n of each array, dc = dw v, dv = dw (c + c_rev)
 extern "C" __global__ void __launch_bounds__(THREADS) factor_gradients(Layer of) {
     const int64_t at = own_number();
     if (at >= ranks_of(of)) return;
@@ -84,6 +98,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) factor_gradients(Layer of)
     of.dv[at] = dw * (BIDIRECTIONAL ? of.c[at] + of.c_rev[at] : of.c[at]);
 }
 
+// du, du_rev, dv, gates, gate_slopes, projections -> dprojected_u, dprojected_v, dlogits, all of
+// them [B, L, rank]. Grid: ceil(B L rank / THREADS).
+//   thread n: number n of each array (gate_gradients.cuh)
 extern "C" __global__ void __launch_bounds__(THREADS) gate_gradients(Layer of) {
     const int64_t at = own_number();
     if (at >= ranks_of(of)) return;

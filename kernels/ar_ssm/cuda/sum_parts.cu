@@ -8,7 +8,12 @@ using namespace sawtooth::ar_ssm;
 
 static_assert(SHARED_BYTES == 0);
 
-// Grid: ceil(weights / THREADS).
+// Grid: ceil(weights / THREADS). A thread owns one weight: a column of partial [parts, total], from the first
+// part to the last, so that the bits are equal in every run.
+//
+//   partial       | w0 w1 w2 … |  part 0      + down the column of the thread
+//                 | w0 w1 w2 … |  part 1      v
+//   gradients     | dgate_w1 | du_proj | … |  the one whose offset and count hold the weight
 extern "C" __global__ void __launch_bounds__(THREADS) sum_parts(GradientParts of) {
     const int64_t at = int64_t{blockIdx.x} * THREADS + threadIdx.x;
     if (at >= of.total) return;

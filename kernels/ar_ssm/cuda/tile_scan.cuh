@@ -1,5 +1,18 @@
-// Sums along a tile of positions in both directions, for 32 ranks at a time: a thread owns consecutive
-// positions of one rank.
+// Sums along a tile of positions in both directions, for 32 ranks at a time. A thread owns own_rows
+// consecutive positions of one rank; with 256 threads and 64 positions:
+//
+//                      rank 0   rank 1   …   rank 31
+//   positions 0 … 7    lane 0   lane 1   …   lane 31     of warp 0
+//   positions 8 … 15   lane 0   lane 1   …   lane 31     of warp 1, and so on to warp 7
+//
+// A thread sums its positions, the totals pass through shared memory, and a thread adds those of the warps
+// before (or after) it. Two threads with two positions each, before = 10 and after = 20:
+//
+//   values        1   2    3   4
+//   total           3        7
+//   forward      11  13   16  20
+//   reverse      30  29   27  24
+//   both         41  42   43  44
 //
 // Defines: THREADS.
 #pragma once
@@ -17,6 +30,7 @@ struct TileScan {
         float total[groups][columns];
     };
 
+    // The rank and the first position of the thread, in the tile.
     static __device__ int column() { return static_cast<int>(threadIdx.x) % columns; }
     static __device__ int first_row() { return static_cast<int>(threadIdx.x) / columns * own_rows; }
 
@@ -45,7 +59,7 @@ struct TileScan {
         for (int r = 0; r < own_rows; ++r) total += values.of[r];
         const int group = static_cast<int>(threadIdx.x) / columns;
         shared.total[group][column()] = total;
-        device::sync_block();  // the totals are visible
+        device::sync_block();  // the totals of all warps are visible
         float ends[own_rows];  // the sum of the row and all later ones
         if constexpr (reverse) {
 #pragma unroll
@@ -82,7 +96,11 @@ struct TileScan {
 };
 
 // The prefix of a tile from the inclusive scan of the totals of all tiles, [batch, tiles, rank]: what stands
-// at the tile before it, or after it in the reverse scan; 0 beyond both ends.
+// at the tile before it (step -1), or after it in the reverse scan (step 1); 0 beyond both ends.
+//
+//   totals           3   7   2
+//   scanned          3  10  12     the prefix of tile 1 is 3
+//   from the end    12   9   2     the prefix of tile 1 is 2
 template <int rows>
 __device__ float prefix_of(const Layer& of, const float* scanned, const Positions& at, int step,
                            int64_t rank) {

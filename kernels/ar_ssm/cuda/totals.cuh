@@ -1,4 +1,8 @@
-// Sums of the columns of a product over the rows of a thread block.
+// Sums of the columns of a product over the rows of a thread block. With 64 rows:
+//
+//   rows of a warp          0 … 15   16 … 31   32 … 47   48 … 63
+//   of_warps [4, columns]   [0][c]   [1][c]    [2][c]    [3][c]     2 rows of a lane, 8 lanes by shuffles
+//   to [columns]            of_warps[0][c] + … + of_warps[3][c]     one thread a column, in this order
 #pragma once
 
 #include "kernels/ar_ssm/cuda/product.cuh"
@@ -34,7 +38,7 @@ struct ColumnTotals {
             for (int warp = 0; warp < warps; ++warp) sum += of_warps[warp][column];
             to[first + column] = sum;
         }
-        device::sync_block();  // all have read them
+        device::sync_block();  // all have read them: of_warps may be overwritten
     }
 };
 

@@ -1,4 +1,4 @@
-// Integer sums to floats; an overflow is noted.
+// Turns integer sums into floats. An overflow sets the fault.
 
 #define INTEGER true
 #include "kernels/lut/cuda/arguments.cuh"
@@ -7,7 +7,9 @@
 using namespace sawtooth;
 using namespace sawtooth::lut;
 
-// Grid: ceil(n / block_size).
+// Grid: ceil(n / block_size). Thread i of the grid owns number i of
+//   sums [n] int64  ->  to [n] = sums / scale  ->  after [n] = before - to, with the policy `internal`
+// With scale = 2^16 the sum 32768 becomes 0.5.
 extern "C" __global__ void __launch_bounds__(THREADS) convert_integers_to_floats(Convert given) {
     const int64_t i = int64_t{blockIdx.x} * THREADS + threadIdx.x;
     if (i >= given.count) return;

@@ -1,11 +1,16 @@
 // The comparison of a detector's pairs. Defines: ANCHORS (C).
+//   anchors [T, C, 2], one detector       (4 9)  (2 7)   (5 -1)   (0 3)     C = 4
+//   delta_r = x[first] - x[second]         0.5   -0.1    skipped   2.0
+//   bit r is set if delta_r > 0             1      0       0        1       bits = 1001b
+// The weakest difference is -0.1, with index 1, so the alternative row is 1001b ^ 10b = 1011b.
 #pragma once
 
 #include "kernels/lut/cuda/arguments.cuh"
 
 namespace sawtooth::lut {
 
-// The pairs of a detector, in registers.
+// The pairs of a detector, in registers. With an even C the pairs of every detector start at a multiple of 16
+// bytes, so that two pairs are one load.
 struct Pairs {
     int32_t inputs[2 * ANCHORS];
 
@@ -23,7 +28,7 @@ struct Pairs {
     }
 };
 
-// Bits of differences.
+// Collects the bits of differences, and the weakest difference.
 struct Detected {
     int32_t bits = 0;
     float weakest = 0;   // the difference of smallest magnitude, the first of equals
@@ -37,7 +42,7 @@ struct Detected {
     }
 };
 
-// at(i): input i.
+// Compares all pairs of a detector; at(i) reads input i. A pair with -1 is skipped: its bit is 0.
 template <class At>
 __device__ Detected detect(const Pairs& pairs, At at) {
     Detected detected;
@@ -49,6 +54,7 @@ __device__ Detected detect(const Pairs& pairs, At at) {
     return detected;
 }
 
+// Stores what a detector found as entry `at`.
 __device__ inline void store(const Found& found, int64_t at, const Detected& detected) {
     found.lookup_index[at] = detected.bits;
     found.min_delta[at] = detected.weakest;

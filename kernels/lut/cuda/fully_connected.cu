@@ -1,5 +1,11 @@
 // The kernels of fully connected tables: a thread per detector and output block. Output block q has the
 // outputs 4 q … 4 q + 3 of every 4 output_blocks, so that neighbouring threads read neighbouring numbers.
+// With 4 output blocks (LANES = 4) and 32 outputs a warp has 8 detectors:
+//   lane          0         1         2         3         4         …   31
+//   detector      0         0         0         0         1             7
+//   outputs       0 … 3     4 … 7     8 … 11    12 … 15   0 … 3         12 … 15
+//                 16 … 19   20 … 23   24 … 27   28 … 31   16 … 19       28 … 31
+// There is no barrier: threads meet in shuffles and in atomic additions only.
 //
 // Defines: SPARSE, ALIGNED (table.cuh), INTEGER (sums.cuh), LANES (neighbouring lanes with the output blocks
 // of one detector, which divide a warp; 32 if they do not), ALTERNATIVE, THREADS.
@@ -13,6 +19,7 @@ using namespace sawtooth::lut;
 
 namespace {
 
+// The detector and output block of a thread: index = detector * output_blocks + output_block.
 struct Place {
     int64_t detector;  // -1: none
     int64_t output_block;
@@ -33,6 +40,7 @@ __device__ void for_outputs(const Arguments& given, int64_t output_block, Each e
         each(first + 4 * output_block);
 }
 
+// Atomic additions to numbers o … o + 3 of a row, except those past its end.
 template <class Sums>
 __device__ void add_four_of_row(Sums* row, int64_t o, int64_t outputs, const Sums (&four)[4]) {
     if (ALIGNED) {
@@ -46,7 +54,11 @@ __device__ void add_four_of_row(Sums* row, int64_t o, int64_t outputs, const Sum
 
 }  // namespace
 
-// Grid of all: ceil(T * output_blocks / block_size), B.
+// Grid of all: ceil(T * output_blocks / block_size), min(B, 65535). Thread block (x, y) has the items y,
+// y + gridDim.y, … Here it adds rows to y:
+//   weights [T, rows, outputs], row lookup_index [B, T] of each detector  ->  y [B, outputs]
+// If LANES < 32, a warp first sums the rows of its detectors, then adds once: above, lane 1 adds the sums of
+// lanes 1, 5, 9, …, 29. Threads without a detector take part with zeros.
 extern "C" __global__ void __launch_bounds__(THREADS) fill_outputs_fully_connected(Arguments given) {
     const Place place(given);
     for (int64_t item = blockIdx.y; item < given.batch; item += gridDim.y) {
@@ -73,6 +85,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) fill_outputs_fully_connect
     }
 }
 
+// Sums weight times dy over the outputs of the output block, for the chosen row or the ALTERNATIVE one:
+//   dy [B, outputs], weights [T, rows, outputs]  ->  gradient_sums [B, 2, T], row ALTERNATIVE of each item
+// If LANES < 32, the LANES neighbouring threads of a detector are summed first, and output block 0 adds for
+// all of them: above, lane 4 adds the sums of lanes 4 … 7. Else every thread adds its own sum.
 extern "C" __global__ void __launch_bounds__(THREADS) gather_x_gradients_fully_connected(Arguments given) {
     const Place place(given);
     for (int64_t item = blockIdx.y; item < given.batch; item += gridDim.y) {
@@ -109,6 +125,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) gather_x_gradients_fully_c
     }
 }
 
+// Each thread adds dy times lr to the chosen row of its detector, at the outputs of its output block:
+//   dy [B, outputs]  ->  dweights [T, rows, outputs] += lr dy, weights_after -= lr dy (floats only)
+// Items that chose the same row add to the same numbers. Integers are subtracted later, by convert.cu.
 extern "C" __global__ void __launch_bounds__(THREADS) gather_w_gradients_fully_connected(Arguments given) {
     const Place place(given);
     if (place.detector < 0) return;

@@ -1,5 +1,7 @@
-// g: the sum of dy times the difference of two rows. Defines: SPARSE, ALIGNED (table.cuh), INTEGER
-// (sums.cuh).
+// The gradient g of a detector: the sum of dy times the difference of the chosen row n and the alternative
+// row n', which has the weakest bit flipped:
+//   g = sum_o dy_o w(n, o) - sum_o dy_o w(n', o)
+// Defines: SPARSE, ALIGNED (table.cuh), INTEGER (sums.cuh).
 #pragma once
 
 #include "kernels/cuda/device/reductions.cuh"
@@ -26,7 +28,8 @@ struct Gradient {
     }
 };
 
-// Of two neurons, by the whole warp: lanes share the outputs. Every lane gets it.
+// Computes the gradient of two neurons by the whole warp. Lane l has the outputs 4 l … 4 l + 3, and those
+// 128, 256, … further on. Every lane gets the result.
 __device__ inline Gradient gradient_of_rows(const Table& table, int64_t outputs, const float* dy,
                                             int64_t main, int64_t alternative, double scale) {
     Gradient gradient;
@@ -45,7 +48,7 @@ __device__ inline Gradient gradient_of_rows(const Table& table, int64_t outputs,
     return gradient;
 }
 
-// Of two neurons, by one thread, if their weights are synapses.
+// Computes the gradient of two neurons by one thread, for sparse tables: their targets may differ.
 __device__ inline Gradient gradient_of_synapses(const Table& table, const float* dy, int64_t main,
                                                 int64_t alternative, double scale) {
     Gradient gradient;

@@ -1,6 +1,6 @@
 // The variant fused, forward, of fully connected tables: a thread block compares the pairs of all detectors
-// for ITEMS items, then sums the chosen rows in registers: LANES threads for four neighbouring outputs each,
-// GROUPS of them for every GROUPS-th detector.
+// for ITEMS items, then sums the chosen rows in registers: LANES threads have four neighbouring outputs each,
+// and each of GROUPS such groups sums every GROUPS-th detector.
 //
 // Defines: ANCHORS (detectors.cuh), SPARSE, ALIGNED (table.cuh), INTEGER (sums.cuh), INPUTS (those kept in
 // shared memory, 0 if they do not fit), ITEMS, GROUPS, LANES, THREADS.
@@ -16,6 +16,8 @@ static_assert(THREADS == ITEMS * GROUPS * LANES, "every thread has a place");
 
 namespace {
 
+// Compares the pairs of all detectors for the items of the thread block, ITEMS or fewer. Thread t has the
+// detectors t, t + THREADS, … and loads their pairs once for all items. staged: [ITEMS, INPUTS].
 __device__ void detect_all(const Arguments& given, int64_t first_item) {
     __shared__ float staged[ITEMS * (INPUTS > 0 ? INPUTS : 1)];
     const int64_t left = given.batch - first_item;
@@ -23,7 +25,7 @@ __device__ void detect_all(const Arguments& given, int64_t first_item) {
     const float* const x = given.x + first_item * given.inputs;
     if constexpr (INPUTS > 0) {
         for (int i = threadIdx.x; i < items * INPUTS; i += THREADS) staged[i] = x[i];
-        device::sync_block();
+        device::sync_block();  // the inputs of all items are visible
     }
     for (int64_t detector = threadIdx.x; detector < given.detectors; detector += THREADS) {
         const Pairs pairs(given.anchors + detector * ANCHORS * 2);
@@ -39,7 +41,15 @@ __device__ void detect_all(const Arguments& given, int64_t first_item) {
 
 }  // namespace
 
-// Grid: ceil(B / ITEMS).
+// Grid: ceil(B / ITEMS). Thread block x owns the items x ITEMS … + ITEMS - 1; in the sum of rows its thread
+// (item GROUPS + group) LANES + lane owns the outputs 4 lane … + 3, then those 4 LANES further on. With 2
+// items, 2 groups, 64 lanes, 256 outputs:
+//   threads      0 … 63       64 … 127     128 … 191    192 … 255
+//   item         0            0            1            1
+//   detectors    0, 2, 4, …   1, 3, 5, …   0, 2, 4, …   1, 3, 5, …
+//   reads    x [B, inputs], anchors [T, C, 2], weights [T, rows, outputs]
+//   writes   lookup_index, min_delta, min_delta_index [B, T], y [B, outputs]
+// write_groups adds the groups of an item; its barriers, if GROUPS > 1, need all threads (groups.cuh).
 extern "C" __global__ void __launch_bounds__(THREADS) look_up(Arguments given) {
     const int64_t first_item = int64_t{blockIdx.x} * ITEMS;
     detect_all(given, first_item);

@@ -13,7 +13,11 @@ using namespace sawtooth::lut;
 
 extern __shared__ Sum row_room[];
 
-// Grid: B.
+// Grid: B. Thread block b owns item b. Thread t compares detectors t, t + THREADS, …; then a lane has one
+// detector at a time:
+//   warp        0          1           …   WARPS - 1          then 32 WARPS detectors further on
+//   detectors   0 … 31     32 … 63         … 32 WARPS - 1
+//   y row       0          1               WARPS - 1          [WARPS, outputs] (rows.cuh), summed at the end
 extern "C" __global__ void __launch_bounds__(THREADS) look_up_sparse(Arguments given) {
     const int64_t item = blockIdx.x;
     const float* const x = given.x + item * given.inputs;
@@ -21,7 +25,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) look_up_sparse(Arguments g
         const Pairs pairs(given.anchors + detector * ANCHORS * 2);
         store(given.found, item * given.detectors + detector, detect(pairs, [&](int i) { return x[i]; }));
     }
-    // Its barrier makes the rows visible to the whole block.
+    // Its barrier also makes what the detectors found visible to all warps.
     const Rows y(row_room, static_cast<Sum*>(given.scratch) + item * given.outputs, given.outputs);
     for (int64_t first = 32 * device::warp_of_thread(); first < given.detectors; first += 32 * WARPS) {
         const int64_t detector = first + device::lane_of_thread();

@@ -1,5 +1,5 @@
-// From the two sums of a detector to its weakest pair: a thread per detector and item. If an item has few
-// inputs, a thread block sums in shared memory first.
+// Takes the two sums of a detector to its weakest pair: a thread per detector and item. If an item has few
+// inputs, a thread block sums in shared memory first, and adds to dx once per input, not twice per detector.
 //
 // Defines: ANCHORS, INTEGER (sums.cuh), INPUTS (those summed in shared memory; 0: none), THREADS.
 
@@ -12,7 +12,7 @@ using namespace sawtooth::lut;
 
 namespace {
 
-// What a thread needs of its detector; loaded before it waits for others.
+// What a thread needs of its detector. It is loaded before the barriers, so that the loads overlap with them.
 struct Detector {
     Sum *main, *alternative;
     Sum of_main, of_alternative;
@@ -45,7 +45,12 @@ struct Detector {
 
 }  // namespace
 
-// Grid: ceil(T / block_size), B.
+// Grid: ceil(T / block_size), min(B, 65535). Thread block (x, y) has the items y, y + gridDim.y, …; its
+// thread t owns detector x THREADS + t:
+//   gradient_sums [B, 2, T]   main, alternative: read, then cleared for the next run
+//   du                        (main - alternative) up'(min_delta)
+//   sums [INPUTS], shared     += du at the first input of the weakest pair, -= du at the second
+//   dx [B, inputs]            += sums: thread t adds inputs t, t + THREADS, …, or fours of them
 extern "C" __global__ void __launch_bounds__(THREADS) propagate_through_detectors(Arguments given) {
     const int64_t own = int64_t{blockIdx.x} * THREADS + threadIdx.x;
     const bool is_one = own < given.detectors;
@@ -55,9 +60,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) propagate_through_detector
         if constexpr (INPUTS > 0) {
             __shared__ Sum sums[INPUTS > 0 ? INPUTS : 1];
             for (int i = threadIdx.x; i < INPUTS; i += THREADS) sums[i] = 0;
-            device::sync_block();
+            device::sync_block();  // the zeros are visible to all detectors
             if (is_one) detector.propagate(given, sums);
-            device::sync_block();
+            device::sync_block();  // all detectors of the thread block have added
             if constexpr (INPUTS % 4 == 0) {
                 for (int i = 4 * threadIdx.x; i < INPUTS; i += 4 * THREADS)
                     add_four(dx + i, *reinterpret_cast<const Sum(*)[4]>(sums + i));

@@ -1,6 +1,10 @@
 // Rows of sums that each belong to one warp, so that every sum has one order: [WARPS, width] in shared
-// memory, or with ROWS_SHARED false one row of global memory. Defines: WARPS, ROWS_SHARED, INTEGER
-// (sums.cuh), SPARSE, ALIGNED (table.cuh), THREADS.
+// memory, or with ROWS_SHARED false one row of global memory.
+//   row of warp 0            0   1   2   …   width - 1     only warp w adds to row w
+//   row of warp 1            0   1   2   …   width - 1
+//   row of warp WARPS - 1    0   1   2   …   width - 1
+//   write()                  thread i % THREADS sums column i, from warp 0 on
+// Defines: WARPS, ROWS_SHARED, INTEGER (sums.cuh), SPARSE, ALIGNED (table.cuh), THREADS.
 #pragma once
 
 #include "kernels/cuda/device/sync.cuh"
@@ -16,15 +20,16 @@ struct Rows {
     Sum* first;
     int64_t width;
 
-    // Zeros. `global`: the row in global memory.
+    // Starts with zeros. `global` is the row in global memory.
     __device__ Rows(Sum* shared, Sum* global, int64_t row_width)
         : first(ROWS_SHARED ? shared : global), width(row_width) {
         for (int64_t i = threadIdx.x; i < WARPS * width; i += THREADS) first[i] = 0;
-        device::sync_block();
+        device::sync_block();  // the zeros are visible: threads cleared rows of other warps too
     }
     __device__ Sum* of_warp() const { return first + device::warp_of_thread() * width; }
 
-    // Adds the synapses of every lane's neuron. The whole warp takes part.
+    // Adds the synapses of every lane's neuron: step k takes synapse k of each of them. The whole warp takes
+    // part.
     __device__ void add_synapses(const Table& table, const Row& of_lane, double scale) const {
         for (int k = 0; __any_sync(device::whole_warp, k < of_lane.count); ++k) {
             const bool has = k < of_lane.count;
@@ -33,9 +38,9 @@ struct Rows {
         }
     }
 
-    // The sums over the warps, in their order.
+    // Writes the sums over the warps, in their order.
     __device__ void write(float* to, double scale, int32_t* fault) const {
-        device::sync_block();
+        device::sync_block();  // all warps have added to their rows
         for (int64_t i = threadIdx.x; i < width; i += THREADS) {
             Sum sum = first[i];
             for (int warp = 1; warp < WARPS; ++warp) sum += first[warp * width + i];

@@ -1,5 +1,11 @@
-// A stable sort of numbered keys by one thread block, 8 bits at a time from the lowest (radix sort). Defines:
-// THREADS.
+// A stable sort of numbered keys by one thread block, 8 bits at a time from the lowest (radix sort). A warp
+// owns neighbouring keys, a multiple of 32 of them unless they end before. A pass counts the keys of each
+// digit for each warp, turns the counts into places, then moves the keys. In small, with two digits:
+//   keys               warp 0: 1 0 1   warp 1: 0 1
+//   counts             warp 0: 1 2     warp 1: 1 1     [sorting_warps, digits]
+//   first places       warp 0: 0 2     warp 1: 1 4     all of digit 0 first, by warp, then those of digit 1
+//   sorted numbers     1 3 0 2 4
+// Defines: THREADS.
 #pragma once
 
 #include "kernels/cuda/device/reductions.cuh"
@@ -11,7 +17,8 @@ constexpr int digits = 256;
 constexpr int sorting_warps = THREADS / 32;
 static_assert(THREADS >= digits && THREADS % 32 == 0, "a thread per digit");
 
-// Turns counts[warp][digit] into the place of the first such key: digits in order, each by warp.
+// Turns counts[warp][digit] into the place of the first such key: digits in order, each by warp. Thread d
+// owns digit d; of_warp[w] is the number of all keys of digits 32 w … 32 w + 31.
 __device__ inline void places_of_counts(int32_t (&counts)[sorting_warps][digits]) {
     __shared__ int32_t of_warp[digits / 32];
     const int digit = threadIdx.x;
@@ -20,7 +27,7 @@ __device__ inline void places_of_counts(int32_t (&counts)[sorting_warps][digits]
         for (auto& of_one : counts) total += of_one[digit];
     const int32_t upto = device::sum_upto_lane(total);
     if (digit < digits && device::lane_of_thread() == 31) of_warp[digit / 32] = upto;
-    device::sync_block();
+    device::sync_block();  // the totals of 32 digits each are visible
     if (digit >= digits) return;
     int32_t place = upto - total;
     for (int warp = 0; warp < digit / 32; ++warp) place += of_warp[warp];
@@ -31,7 +38,8 @@ __device__ inline void places_of_counts(int32_t (&counts)[sorting_warps][digits]
     }
 }
 
-// Calls each(i, digit, same) for the keys of a warp, 32 at a time, with the lanes that have the same digit.
+// Calls each(i, digit, same) for the keys of a warp, 32 at a time, one per lane; `same` has a bit for each
+// lane with the same digit. A lane past the end gets the digit -1.
 template <class Key, class Each>
 __device__ void for_keys_of_warp(int64_t count, int shift, Key key, Each each) {
     const int64_t of_warp = (count + 32 * sorting_warps - 1) / (32 * sorting_warps) * 32;
@@ -42,23 +50,24 @@ __device__ void for_keys_of_warp(int64_t count, int shift, Key key, Each each) {
         const int digit = i < end ? key(i) >> shift & (digits - 1) : digits;  // past the end: one of its own
         const unsigned same = __match_any_sync(device::whole_warp, digit);
         each(i, i < end ? digit : -1, same);
-        device::sync_warp();
+        device::sync_warp();  // what one lane counted is visible to the lane that leads the digit next
     }
 }
 
-// Calls put(place, i) for keys 0 … count - 1 in the order of one digit of key(i); equal digits keep theirs.
+// Calls put(place, i) for keys 0 … count - 1, where `place` is that of key(i) by one digit; keys of the same
+// digit stay in order. A warp counts in its own row of `counts`, so no atomics are needed.
 template <class Key, class Put>
 __device__ void sort_by_digit(int64_t count, int shift, Key key, Put put) {
     __shared__ int32_t counts[sorting_warps][digits];
     const int lane = device::lane_of_thread(), warp = device::warp_of_thread();
     for (int i = threadIdx.x; i < sorting_warps * digits; i += THREADS) counts[i / digits][i % digits] = 0;
-    device::sync_block();
+    device::sync_block();  // the zeros are visible to the warps that count
     for_keys_of_warp(count, shift, key, [&](int64_t, int digit, unsigned same) {
         if (digit >= 0 && __ffs(same) - 1 == lane) counts[warp][digit] += __popc(same);
     });
-    device::sync_block();
+    device::sync_block();  // the counts of all warps are visible to the threads of the digits
     places_of_counts(counts);
-    device::sync_block();
+    device::sync_block();  // the places of all digits are visible to all warps
     for_keys_of_warp(count, shift, key, [&](int64_t i, int digit, unsigned same) {
         const int before = __popc(same & ((1u << lane) - 1));
         const int32_t place = digit >= 0 ? counts[warp][digit] : 0;
@@ -67,11 +76,12 @@ __device__ void sort_by_digit(int64_t count, int shift, Key key, Put put) {
         put(place + before, i);
         if (before == 0) counts[warp][digit] = place + __popc(same);
     });
-    device::sync_block();
+    device::sync_block();  // what `put` stored is visible, and the counts may be cleared
 }
 
-// Sorts `count` numbers i by row_of(i), of so many bits. Returns where they are: `first` or `second`, which
-// both have room for them.
+// Sorts the numbers i = 0 … count - 1 by row_of(i), of so many bits. Returns where they are: `first` or
+// `second`, which both have room for them. The first pass writes to `first`, the next one to `second`, and so
+// on: 12 bits take two passes and end in `second`.
 template <int bits, class RowOf>
 __device__ int32_t* sorted_numbers(int64_t count, RowOf row_of, int32_t* first, int32_t* second) {
     sort_by_digit(count, 0, row_of,
@@ -89,7 +99,9 @@ __device__ int32_t* sorted_numbers(int64_t count, RowOf row_of, int32_t* first, 
     return from;
 }
 
-// The first of `count` sorted keys that is not less than `key`. The whole warp takes part.
+// Returns the number of the first of `count` sorted keys that is not less than `key`, or `count`. Each round
+// reads one key per lane, at equal steps: 1000 keys take a round with steps of 32, then one with steps of 1.
+// The whole warp takes part.
 __device__ inline int64_t lower_bound(const int32_t* sorted, int64_t count, int32_t key) {
     int64_t low = 0, high = count;
     while (low < high) {

@@ -1,4 +1,4 @@
-// The items of every detector, sorted by the row that they chose: a thread block per detector.
+// Sorts the items of every detector by the row that they chose: a thread block per detector.
 //
 // Defines: BITS (of a row), THREADS.
 
@@ -8,7 +8,12 @@
 using namespace sawtooth;
 using namespace sawtooth::lut;
 
-// Grid: T.
+// Grid: T. Thread block t owns detector t; choices = B. Example with four items:
+//   lookup_index [B, T], column t    3 1 3 0     of items 0 … 3
+//   sorted_rows [T, B], row t        0 1 3 3
+//   sorted_items [T, B], row t       3 1 0 2     items of one row stay in order
+// The barriers are those of each pass of the sort (sort.cuh). Both rows serve as its room: `sorted` is one of
+// them, and a thread reads an entry of it before it overwrites that entry.
 extern "C" __global__ void __launch_bounds__(THREADS) sort_by_neuron(Arguments given) {
     const int64_t detector = blockIdx.x;
     const int32_t* const chosen = given.found.lookup_index + detector;

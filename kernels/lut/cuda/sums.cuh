@@ -1,5 +1,8 @@
 // Sums of floats, or of integers in fixed point (kernels/lut/fixed_point.h), by the macro INTEGER. Sums of
 // integers are 64 bits wide: the result is their low word, and the high word tells whether it overflowed.
+// With rescale = 1/16, scale = 2^20 / 16 = 2^16: the term of 0.5 is 32768, and a sum of 32768.0 overflows:
+//   bit    63 … 32 | 31 … 16 | 15 … 0
+//          high    | whole   | fraction of the number
 #pragma once
 
 #include "kernels/cuda/device/sync.cuh"
@@ -22,6 +25,8 @@ using Sum = Either<integer, int64_t, float>::Type;
 // The type in which a product is formed before it becomes a term.
 using Wide = Either<integer, double, float>::Type;
 
+// Turns a value into a term of a sum. A value that is far outside int32 or NaN becomes the largest term, so
+// that its sum overflows.
 __device__ inline Sum term(Wide value, double scale) {
     if constexpr (integer) {
         constexpr int64_t largest = 1ll << 44;
@@ -32,12 +37,14 @@ __device__ inline Sum term(Wide value, double scale) {
     }
 }
 
+// Atomic additions.
 __device__ inline void add(float* to, float value) { device::atomic_add(to, value); }
 __device__ inline void add(int64_t* to, int64_t value) {
     device::atomic_add(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(value));
 }
 
-// Four neighbours; floats at an address of 16 bytes.
+// Atomic additions to four neighbours. For floats one instruction from Hopper on; they must start at a
+// multiple of 16 bytes.
 __device__ inline void add_four(float* to, const float (&values)[4]) {
 #if __CUDA_ARCH__ >= 900
     device::jitter();
@@ -55,8 +62,8 @@ __device__ inline void add_four(int64_t* to, const int64_t (&values)[4]) {
     for (int k = 0; k < 4; ++k) add(to + k, values[k]);
 }
 
-// Adds du to the two inputs of a pair. Of equal inputs the sum is 0 whatever the order of additions, unless
-// du is not finite.
+// Adds du to the first input of a pair and subtracts it from the second. For equal inputs it adds 0, whatever
+// the order of additions, or NaN if du is a float that is not finite.
 __device__ inline void add_to_pair(Sum* dx, const int32_t* pair, Sum du) {
     const int32_t first = pair[0], second = pair[1];
     if (first == second) {
@@ -69,7 +76,7 @@ __device__ inline void add_to_pair(Sum* dx, const int32_t* pair, Sum du) {
 
 __device__ inline bool overflows(int64_t sum) { return sum != static_cast<int32_t>(sum); }
 
-// What a sum stands for. An overflow is noted.
+// Returns the number that a sum stands for. An overflow sets *fault.
 __device__ inline Wide value_of(Sum sum, double scale, int32_t* fault) {
     if constexpr (integer) {
         if (overflows(sum)) *fault = 1;
@@ -79,7 +86,7 @@ __device__ inline Wide value_of(Sum sum, double scale, int32_t* fault) {
     }
 }
 
-// up'(d) = 0.5 sign(d) / (1 + |d|)^2, with sign(0) = -1.
+// up'(d) = 0.5 sign(d) / (1 + |d|)^2, with sign(0) = -1: up'(1) = 0.125, up'(0) = -0.5.
 __device__ inline Wide surrogate_derivative(float delta) {
     const Wide far = Wide{1} + fabsf(delta);
     return (delta > 0 ? Wide{0.5} : Wide{-0.5}) / (far * far);

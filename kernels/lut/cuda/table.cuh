@@ -1,11 +1,14 @@
-// The weights of a neuron. Defines: SPARSE, ALIGNED (outputs are a multiple of 4).
+// The weights of a neuron, which lie side by side:
+//   full     begin = neuron * outputs,  count = outputs;  weight k belongs to output k
+//   sparse   begin = offsets[neuron],   count = offsets[neuron + 1] - begin;  to output targets[begin + k]
+// Defines: SPARSE, ALIGNED (outputs are a multiple of 4).
 #pragma once
 
 #include "kernels/lut/cuda/arguments.cuh"
 
 namespace sawtooth::lut {
 
-// A neuron's weights: `begin` … `begin + count` - 1 of all. Weight k of them belongs to the output target(k).
+// The weights `begin` … `begin + count` - 1 of all. Weight k of them belongs to the output target(k).
 struct Row {
     int64_t begin = 0;
     int count = 0;
@@ -27,7 +30,7 @@ __device__ inline bool has_synapses(const Table& table, int64_t neuron) {
     return !SPARSE || table.offsets[neuron + 1] > table.offsets[neuron];
 }
 
-// Calls each(synapse, target) for those of a neuron whose target a block of outputs has, a group at a time.
+// Calls each(synapse, target) for the synapses of a neuron whose target `outputs` has, a group at a time.
 template <class Block, class Each>
 __device__ void for_synapses(const CommonArguments& given, int64_t neuron, const Block& outputs, Each each) {
     const Row row(given.table, neuron, given.outputs);
@@ -40,12 +43,13 @@ __device__ void for_synapses(const CommonArguments& given, int64_t neuron, const
     }
 }
 
-// lr times the rate of the synapse's kind.
+// Returns the learning rate of a weight: lr, with metas times the rate of its meta.
 __device__ inline double rate(const Table& table, double lr, int64_t weight) {
     return table.metas ? lr * table.meta_rates[table.metas[weight]] : lr;
 }
 
-// Four neighbouring numbers of a row of `count`; 0 past its end.
+// Loads numbers at … at + 3 of a row of `count`, with zeros past its end. If ALIGNED, rows start at multiples
+// of 16 bytes and end with a whole four; `at` is a multiple of 4 inside the row.
 __device__ inline void load_four(const float* row, int64_t at, int64_t count, float (&four)[4]) {
     if constexpr (ALIGNED) {
         const float4 all = *reinterpret_cast<const float4*>(row + at);
@@ -56,6 +60,7 @@ __device__ inline void load_four(const float* row, int64_t at, int64_t count, fl
     }
 }
 
+// Stores numbers at … at + 3 of a row, except those past its end.
 __device__ inline void store_four(float* row, int64_t at, int64_t count, const float (&four)[4]) {
     if constexpr (ALIGNED) {
         *reinterpret_cast<float4*>(row + at) = {four[0], four[1], four[2], four[3]};

@@ -12,7 +12,7 @@ using namespace sawtooth::lut;
 
 namespace {
 
-// Of a weight: the sum of dy times its rate.
+// Returns the gradient of a weight: the sum of dy times its rate.
 __device__ float gradient_of(const CommonArguments& given, Sum sum, float lr) {
     const Wide value = value_of(sum, given.scale, given.fault + fault_dweights);
     return integer ? static_cast<float>(value) : static_cast<float>(value) * lr;
@@ -24,7 +24,14 @@ __device__ Sum term_of(const CommonArguments& given, float dy, double lr) {
 
 }  // namespace
 
-// Grid: ceil(32 T 2^C / THREADS).
+// Grid: ceil(neurons / (THREADS / 32)), with T rows neurons. Warp w of thread block x owns neuron
+// x (THREADS / 32) + w: its weights, and the entries of its row in the sorted lists of its detector. Row 3:
+//   sorted_rows [T, choices]    0 1 3 3      begin = 2, end = 4
+//   sorted_items [T, choices]   3 1 0 2      dweights[neuron, o] = lr (dy[0, o] + dy[2, o])
+// Full: lane l has the outputs 4 l … 4 l + 3, then those 128 further on. Sparse: synapses l, l + 32, …
+//   reads    sorted_rows, sorted_items, dy [items, outputs], weights and rates
+//   writes   dweights, weights_after: [T, rows, outputs] or [synapses], every number once
+// No barrier: warps are independent. In lut_sequence items are positions, and every pair is a choice.
 extern "C" __global__ void __launch_bounds__(THREADS) weight_gradients(CommonArguments given) {
     const int64_t neuron = int64_t{blockIdx.x} * (THREADS / 32) + device::uniform_warp_of_thread();
     if (neuron >= given.detectors * given.rows) return;

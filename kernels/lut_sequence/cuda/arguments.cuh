@@ -1,5 +1,6 @@
 // Kernel arguments of the family lut_sequence. Sums are f32, or int64 with integer arithmetic
-// (lut/cuda/sums.cuh).
+// (lut/cuda/sums.cuh). In comments B are sequences, S positions, T detectors, C pairs of inputs of a
+// detector, P bits of a distance. A table has rows = 2^(2C+P); pairs.cuh numbers pairs of positions and rows.
 #pragma once
 
 #include "kernels/lut/cuda/arguments.cuh"

@@ -1,7 +1,11 @@
 // The kernels on events: a thread per event and block of neighbouring outputs. With fully connected tables
 // the threads of a warp take up their 32 events together, one after the other, so that they read neighbouring
 // weights. With sparse ones a thread goes through the synapses of its neuron, a group at a time, and takes
-// those whose target is in the block.
+// those whose target is in the block. Two output blocks of 100 outputs, full:
+//   warp      events 32 w … 32 w + 31 of the buffer: lane l loads event 32 w + l, shuffles pass it around
+//   q = 0     lane l: outputs l, l + 32 of each of these events              0 … 49
+//   q = 1     lane l: outputs 50 + l, 82 + l of each of these events         50 … 99
+// There is no barrier: threads meet in shuffles and in atomic additions only.
 //
 // Defines: SPARSE, ALIGNED (lut/cuda/table.cuh), INTEGER (lut/cuda/sums.cuh), ALTERNATIVE, THREADS.
 
@@ -26,12 +30,13 @@ struct Outputs {
 
 namespace {
 
-// The event of a thread; without one its count is -1.
+// Returns the event of a thread; without one its count is -1.
 __device__ Event own_event(const Events<Event>& events) {
     Event event;
     return event_of_thread(events, event) ? event : Event{0, 0, -1};
 }
 
+// Returns the event of a lane to the whole warp.
 __device__ Event event_of_lane(const Event& own, int lane) {
     return {__shfl_sync(device::whole_warp, own.neuron, lane),
             __shfl_sync(device::whole_warp, own.position, lane),
@@ -40,7 +45,10 @@ __device__ Event event_of_lane(const Event& own, int lane) {
 
 }  // namespace
 
-// Grid of all: ceil(events / block_size), output_blocks.
+// Grid of all: ceil(room for events / block_size), min(output_blocks, 65535). Thread block (x, y) has the
+// output blocks y, y + gridDim.y, … Here it adds the rows of main events to y:
+//   y [B S, outputs], at [position, o], += count * weights[neuron, o]
+// Full: for an output, events of the positions 5, 5, 5, 7 take one atomic addition at 5, and one at 7.
 extern "C" __global__ void __launch_bounds__(THREADS) fill_outputs_by_sparse_firings(Arguments given) {
     const Event own = own_event(given.main);
     Sum* const y = static_cast<Sum*>(given.y);
@@ -56,7 +64,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) fill_outputs_by_sparse_fir
             const unsigned all = __ballot_sync(device::whole_warp, own.count >= 0);
             for (int64_t o = outputs.first + device::lane_of_thread();
                  __any_sync(device::whole_warp, o < outputs.last); o += 32) {
-                // Events of one position follow one another: their sum is added once.
+                // Neighbouring events often have the same position: their sum is added once.
                 Sum sum = 0;
                 int64_t position = -1;
                 const auto flush = [&] {
@@ -79,6 +87,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) fill_outputs_by_sparse_fir
     }
 }
 
+// Sums weight times dy into the hash table, once for each neuron and position, of main or ALTERNATIVE events:
+//   event (neuron, position)  ->  slot of hash [B, width]  ->  += sum over o of weights * dy[position, o]
+// A thread claims the slot of its event; if another event owns it, that one adds. Full: the warp computes the
+// sums of the owners among its events one after another, and the lane of each adds its sum to the slot.
 extern "C" __global__ void __launch_bounds__(THREADS) gather_x_gradients_for_sequence(Arguments given) {
     const Event own = own_event(ALTERNATIVE ? given.alternative : given.main);
     const auto number = static_cast<int32_t>(int64_t{blockIdx.x} * THREADS + threadIdx.x + 1);
@@ -116,6 +128,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) gather_x_gradients_for_seq
     }
 }
 
+// Adds dy times the count and lr to the gradients of the neuron of every main event:
+//   dweights, at [neuron, o] or [synapse], += count lr dy[position, o];  weights_after -= it (floats only)
 extern "C" __global__ void __launch_bounds__(THREADS) gather_w_gradients_for_sequence(Arguments given) {
     const Event own = own_event(given.main);
     const auto step = [&](const Event& event, int64_t weight, int64_t output) {

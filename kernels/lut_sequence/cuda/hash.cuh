@@ -1,5 +1,10 @@
-// The hash table of an item: open addressing with linear probing. Defines: INTEGER (lut/cuda/sums.cuh), MIXED
-// (where keys start: HashStart of events.h).
+// The hash table of an item: open addressing with linear probing. A key (neuron, position) takes the first
+// slot from its start on that is empty or its own. With hash = sum, a key starts at slot neuron + position:
+//   slot    4         5         6         7
+//   key     (3, 1)    (1, 4)    (2, 3)    empty     (2, 3) starts at 5, which (1, 4) holds
+// Width is 12 slots per pair and detector, which have at most three keys. Sums of integers are split: the low
+// word lies in the slot, the high word in hash_high [B, width].
+// Defines: INTEGER (lut/cuda/sums.cuh), MIXED (where keys start: HashStart of events.h).
 #pragma once
 
 #include "kernels/cuda/device/sync.cuh"
@@ -33,7 +38,8 @@ struct HashTable {
         }
         return -1;
     }
-    // Whether the slot's value is added by this event: by the first that asks.
+    // Returns whether this event adds the slot's value. The first event that asks does, in all its output
+    // blocks: others have the same neuron and position, so their sum is the same.
     __device__ bool belongs_to(int64_t slot, int32_t event) const {
         const int32_t owner = device::atomic_compare_and_swap(&entries[slot].event, 0, event);
         return owner == 0 || owner == event;
@@ -42,6 +48,7 @@ struct HashTable {
     __device__ void add(int64_t slot, float term) const {
         device::atomic_add(reinterpret_cast<float*>(&entries[slot].value), term);
     }
+    // Adds in two words: an addition that makes the low word wrap around carries 1 to the high word.
     __device__ void add(int64_t slot, int64_t term) const {
         const auto low = static_cast<uint32_t>(term);
         const uint32_t before = device::atomic_add(reinterpret_cast<uint32_t*>(&entries[slot].value), low);
@@ -50,7 +57,7 @@ struct HashTable {
         if (upper != 0) device::atomic_add(high + slot, upper);
     }
 
-    // The sum of a key, or 0 if it is absent.
+    // Returns the sum of a key, or 0 if it is absent. Nothing may add meanwhile.
     __device__ Sum find(int64_t neuron, int64_t position) const {
         const uint64_t key = key_of(neuron, position);
         int64_t slot = start(neuron, position);

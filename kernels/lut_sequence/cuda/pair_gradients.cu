@@ -1,5 +1,5 @@
-// The variant fused: du of every pair and detector, for x and for positional. A thread block has the pairs of
-// a position, a warp 32 of them at a time; with fully connected tables its lanes share each row.
+// The variant fused: computes du of every pair and detector, for x and for positional. A thread block has the
+// pairs of a position, a warp 32 of them at a time; with fully connected tables its lanes share each row.
 //
 // Defines: ANCHORS, POSITIONAL, SPARSE, ALIGNED (pairs.cuh), INTEGER (lut/cuda/sums.cuh), THREADS.
 
@@ -12,7 +12,7 @@ using namespace lut;
 
 namespace {
 
-// g of every lane's neurons; `other` is -1 where there is none.
+// Returns g of every lane's neurons; `other` is -1 where there is none.
 __device__ Gradient gradient_of_lanes(const Arguments& given, const float* dy, int64_t main, int64_t other) {
     Gradient gradient;
     if constexpr (SPARSE) {
@@ -31,7 +31,11 @@ __device__ Gradient gradient_of_lanes(const Arguments& given, const float* dy, i
 
 }  // namespace
 
-// Grid: B S.
+// Grid: B S. Thread block x owns a position j (position.cuh), a lane one m = i T + detector at a time:
+//   warp   0          1           …   THREADS / 32 - 1          then THREADS further on
+//   m      0 … 31     32 … 63         … THREADS - 1
+//   du, positional_du [B, pairs, T], from the first pair of j on: entry m is written once, 0 if no bit flips
+// No barrier: warps are independent.
 extern "C" __global__ void __launch_bounds__(THREADS) pair_gradients(Arguments given) {
     const Place place(given);
     const float* const dy = given.dy + place.position * given.outputs;

@@ -1,5 +1,13 @@
-// The neurons of a pair of positions i < j and a detector. Defines: ANCHORS, POSITIONAL (bits), SPARSE,
-// ALIGNED.
+// The neurons of a pair of positions i < j and a detector. Pairs of a sequence have the numbers
+// j (j - 1) / 2 + i:
+//           i = 0   1   2
+//   j = 1       0
+//   j = 2       1   2
+//   j = 3       3   4   5
+// A row has the bits of both positions and of their distance. With C = 2 and P = 1:
+//   Q of j    K of i    PE of j - i - 1
+//   C bits    C bits    P bits             10 01 1b; if bit 0 of K flips: 10 00 1b
+// Defines: ANCHORS (C), POSITIONAL (P), SPARSE, ALIGNED (table.cuh).
 #pragma once
 
 #include "kernels/lut/cuda/table.cuh"
@@ -7,6 +15,7 @@
 
 namespace sawtooth::lut_sequence {
 
+// A pair of one detector. `found` is [B, S, T], `distances` [S - 1, T].
 struct Pair {
     int64_t query, key, distance;  // places in `found` and `distances`
     int64_t detector;
@@ -17,7 +26,7 @@ struct Pair {
           distance((j - i - 1) * given.detectors + of_detector),
           detector(of_detector) {}
 
-    // In the table of the detector.
+    // The row in the table of the detector.
     __device__ int32_t row(const Arguments& given) const {
         return given.found.lookup_index[query] << (ANCHORS + POSITIONAL) |
                given.found.lookup_index[key] << POSITIONAL | given.distances.lookup_index[distance];
@@ -25,8 +34,9 @@ struct Pair {
     __device__ int64_t neuron(const Arguments& given) const { return detector * given.rows + row(given); }
 };
 
-// Which bits of a pair flip: the weaker one of query and key, on a tie the key's; and that of the distance,
-// if it is weaker than both.
+// Which bits of a pair flip: the weaker one of query (position j) and key (position i), on a tie the key's;
+// and that of the distance, if it is weaker than both. Each gives an alternative neuron of its own:
+//   weakest of query 0.5, of key -0.3, of distance 0.1: the key's bit flips, and that of the distance
 struct Flips {
     bool of_query;
     float delta, positional_delta;
@@ -44,6 +54,7 @@ struct Flips {
         const float weakness = fabsf(positional_delta);
         if (!(weakness < fabsf(query) && weakness < fabsf(key))) positional_bit = -1;
     }
+    // The neuron with the bit flipped; -1: none flips.
     __device__ int64_t alternative(int64_t neuron) const {
         return bit < 0 ? -1 : neuron ^ int64_t { 1 } << (bit + POSITIONAL + (of_query ? ANCHORS : 0));
     }
@@ -52,8 +63,8 @@ struct Flips {
     }
 };
 
-// The row of a triangle without its diagonal that entry `index` lies in: the largest j with j (j - 1) / 2 <=
-// index.
+// Returns the j of pair number `index`: the largest j with j (j - 1) / 2 <= index. The loops correct what
+// rounding does to the root.
 __device__ inline int64_t row_of_triangle(int64_t index) {
     auto j = static_cast<int64_t>((1 + sqrt(1 + 8.0 * static_cast<double>(index))) / 2);
     while (j * (j - 1) / 2 > index) --j;

@@ -1,4 +1,5 @@
-// The bits of the distances: a thread per detector and distance.
+// Finds the bits of the distances: a thread per detector and distance. The P values 0.5, -0.1, 2.0 give the
+// bits 101b, and -0.1 is the weakest, with index 1.
 //
 // Defines: ANCHORS (lut/cuda/detectors.cuh), POSITIONAL (bits), THREADS.
 
@@ -8,7 +9,9 @@
 using namespace sawtooth;
 using namespace sawtooth::lut_sequence;
 
-// Grid: ceil(T / block_size), S - 1.
+// Grid: ceil(T / block_size), S - 1. Thread block (x, y) has the distance j - i = y + 1; its thread t owns
+// detector x THREADS + t:
+//   positional [S - 1, T, P]  ->  distances: bits, weakest value, its index [S - 1, T]
 extern "C" __global__ void __launch_bounds__(THREADS) check_positional_embeddings(Arguments given) {
     const int64_t detector = int64_t{blockIdx.x} * THREADS + threadIdx.x;
     if (detector >= given.detectors) return;

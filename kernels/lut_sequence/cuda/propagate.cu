@@ -1,4 +1,4 @@
-// propagate_through_detectors_for_sequence: from the sums of a pair's neurons to two inputs and a positional
+// propagate_through_detectors_for_sequence: takes the sums of a pair's neurons to two inputs and a positional
 // value.
 //
 // Defines: ANCHORS, POSITIONAL, SPARSE, ALIGNED (pairs.cuh), INTEGER (lut/cuda/sums.cuh), TILE, THREADS.
@@ -10,7 +10,13 @@ using namespace sawtooth;
 using namespace sawtooth::lut_sequence;
 using lut::Wide;
 
-// Grid: tiles * T, B.
+// Grid: tiles * T, min(B, 65535). Thread block (x, y) has a tile of pairs and a detector (tiles.cuh), of the
+// sequences y, y + gridDim.y, …; a thread owns a pair (i, j):
+//   hash [B, width]             gives the sums of up to three neurons at position j (fill.cu)
+//   dx [B S, inputs]            += (main - alternative) up'(delta) at the first input of the bit's pair, -=
+//                               at the second; of position j if the bit is of the query, else of i
+//   dpositional [S - 1, T, P]   += (main - positional alternative) up'(positional_delta) at the bit of PE
+// There is no barrier: threads meet in atomic additions only.
 extern "C" __global__ void __launch_bounds__(THREADS)
     propagate_through_detectors_for_sequence(Arguments given) {
     const TilePlace place(given);

@@ -1,4 +1,4 @@
-// The pairs of every detector, sorted by the row that they chose: a thread block per detector.
+// Sorts the pairs of every detector by the row that they chose: a thread block per detector.
 //
 // Defines: ANCHORS, POSITIONAL, SPARSE, ALIGNED (pairs.cuh), BITS (of a row), THREADS.
 
@@ -8,7 +8,12 @@
 using namespace sawtooth;
 using namespace sawtooth::lut_sequence;
 
-// Grid: T.
+// Grid: T. Thread block t owns detector t; choices = B pairs. A pair is sequence * pairs + its number in the
+// sequence (pairs.cuh). Example with one sequence of three positions:
+//   pairs (i, j)                        (0, 1) (0, 2) (1, 2), which chose the rows 6, 2, 6
+//   sorted_rows [T, choices], row t     2 6 6
+//   sorted_items [T, choices], row t    2 1 2       position j of (0, 2), (0, 1), (1, 2)
+// The barriers are those of each pass of the sort (lut/cuda/sort.cuh).
 extern "C" __global__ void __launch_bounds__(THREADS) sort_by_neuron(Arguments given) {
     const int64_t detector = blockIdx.x, count = given.choices;
     int32_t* const rows = given.sorted_rows + detector * count;

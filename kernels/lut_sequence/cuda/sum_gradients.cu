@@ -1,5 +1,6 @@
-// The variant fused: du summed over the pairs of a position (position_gradients) or of a distance
-// (distance_gradients). Every warp takes some of the pairs, its lanes neighbouring detectors.
+// The variant fused: sums du over the pairs of a position (position_gradients) or of a distance
+// (distance_gradients). Warp w takes the pairs w, w + all_warps, …, its lanes neighbouring detectors. Sums of
+// warps meet in room [all_warps, 32], in shared memory, and are added in the order of the warps.
 //
 // Defines: ANCHORS, POSITIONAL, SPARSE, ALIGNED (pairs.cuh), INTEGER (lut/cuda/sums.cuh), ROWS_SHARED
 // (whether a row of dx is summed in shared memory), THREADS.
@@ -16,25 +17,31 @@ namespace {
 
 constexpr int all_warps = THREADS / 32;
 
-// Of the warps in their order; the first warp gets it.
+// Returns the sum of a lane over the warps, in their order, to every warp.
 __device__ Sum sum_of_warps(Sum sum) {
     __shared__ Sum room[all_warps][32];
     const int lane = device::lane_of_thread();
-    device::sync_block();  // the room is free
+    device::sync_block();  // all warps have read the room of the previous call
     room[device::warp_of_thread()][lane] = sum;
-    device::sync_block();
+    device::sync_block();  // the sums of all warps are visible
     sum = room[0][lane];
     for (int warp = 1; warp < all_warps; ++warp) sum += room[warp][lane];
     return sum;
 }
 
+// The number of a pair in its sequence.
 __device__ int64_t pair_of(int64_t i, int64_t j) { return j * (j - 1) / 2 + i; }
 
 }  // namespace
 
 extern __shared__ Sum row_room[];
 
-// Grid: B S.
+// Grid: B S. Thread block b S + own owns a position. Of S = 4 positions, for own = 2:
+//   other          0         1         3
+//   pair (i, j)    (0, 2)    (1, 2)    (2, 3)      du [B, pairs, T]
+//   own is the     query     query     key         du counts if the bit that flips is that of `own`
+// The first warp adds each detector's sum to two inputs of a row [inputs] in shared memory or in scratch, and
+// the barriers of sum_of_warps make its zeros visible. All threads write the row to dx [B S, inputs].
 extern "C" __global__ void __launch_bounds__(THREADS) position_gradients(Arguments given) {
     const int64_t position = blockIdx.x, item = position / given.length, own = position % given.length;
     Sum* const dx = ROWS_SHARED ? row_room : static_cast<Sum*>(given.scratch) + position * given.inputs;
@@ -59,13 +66,15 @@ extern "C" __global__ void __launch_bounds__(THREADS) position_gradients(Argumen
         add_in_order(dx, bit < 0 ? -1 : inputs[0], sum);
         add_in_order(dx, bit < 0 ? -1 : inputs[1], -sum);
     }
-    device::sync_block();
+    device::sync_block();  // the first warp has added to dx
     float* const to = static_cast<float*>(given.dx) + position * given.inputs;
     for (int64_t i = threadIdx.x; i < given.inputs; i += THREADS)
         to[i] = static_cast<float>(value_of(dx[i], given.scale, given.fault + fault_dx));
 }
 
-// Grid: S - 1.
+// Grid: S - 1. Thread block d owns the distance j - i = d + 1, with S - 1 - d pairs per sequence:
+//   positional_du [B, pairs, T], pairs (0, d + 1), (1, d + 2), … of all sequences
+//   dpositional [S - 1, T, P]   the sum at the weakest bit, zeros at the other bits
 extern "C" __global__ void __launch_bounds__(THREADS) distance_gradients(Arguments given) {
     const int64_t distance = blockIdx.x, of_item = given.length - 1 - distance;  // pairs
     for (int64_t first = 0; first < given.detectors; first += 32) {

@@ -1,4 +1,10 @@
-// A thread per pair of positions, in tiles of TILE x TILE pairs; those above the diagonal are skipped.
+// A thread per pair of positions, in tiles of TILE x TILE pairs. Only tiles on and below the diagonal are
+// launched, all detectors of a tile side by side; for a sequence of 3 TILE positions:
+//            column 0   1   2      blockIdx.x = tile T + detector
+//   row 0           0              i = column TILE + threadIdx.x % TILE
+//   row 1           1   2          j = row TILE + threadIdx.x / TILE
+//   row 2           3   4   5      tiles 0, 2 and 5 also have threads with i >= j, which are no pairs
+// Defines: TILE, THREADS.
 #pragma once
 
 #include "kernels/lut_sequence/cuda/pairs.cuh"

@@ -81,7 +81,7 @@ struct CpuJob : Job {
 
     CpuJob(cpu::PlanBuilder& builder, const Job& job);
 
-    // Loads rows of k, v, q or x unchanged; load_keys and load_queries normalise them if the job does.
+    // Loads rows of k, v, q or x unchanged; load_keys normalises them if the job does.
     void load(const void* from, int64_t sequence, Range tokens, float* to) const;
     void load_keys(const void* from, int64_t sequence, Range tokens, float* to) const;
     // The target that is subtracted from M k of a matrix rule: v, or -W silu([k; v]) with w_omega. Whole

@@ -2,7 +2,7 @@
 // M = (1 - alpha) M + S, y = M q, and their variations. Rows of M are independent: a thread block keeps the
 // rows of its strip in registers and walks them over all tokens.
 //
-// A group of GROUP tokens takes three barriers; a single token takes none:
+// A group of GROUP tokens takes three barriers:
 //   wait for the copies | unpack them | start the next copies, walk over the group | store its y
 // The sum of y over the lanes of a row is delayed to the next token, where it overlaps with the sum of e.
 //

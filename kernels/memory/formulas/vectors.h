@@ -7,8 +7,7 @@
 
 #include "kernels/core/noisy.h"
 
-// The definitions of the family, for any number type: the formulas of the spec page in its order. They share
-// no code with the kernels.
+// The definitions of the family, for any number type. They share no code with the kernels.
 namespace sawtooth::memory::formulas {
 
 template <class Real>
