@@ -193,9 +193,9 @@ Outcome<Plan> plan_of(cuda::Device& device, const Arrays& inputs, int64_t shared
                               .device = &device,
                               .stores_extras = true};
     cuda::PlanBuilder builder(request);
-    const float* const x = builder.input("x");
-    auto* const y = builder.output("y");
-    builder.output("more", storage);
+    const float* const x = builder.input("x").as<float>();
+    auto* const y = builder.output("y").as<float>();
+    builder.output("more", storage).address;
     builder.launch({"add", "Adds."}, {{4, "4"}},
                    {"kernels/add.cu", "add", {{"LAST", shared_bytes / 4 - 1}}, 256, shared_bytes},
                    Arguments{x, y, 1000, 1.0f});

@@ -47,8 +47,8 @@ struct Built {
                        int64_t shared_bytes = 512) {
         const PlanRequest of = request(dry);
         cuda::PlanBuilder builder(of);
-        const auto* const x = static_cast<const float*>(builder.input("x", storage));
-        auto* const y = static_cast<float*>(builder.output("y", storage));
+        const auto* const x = static_cast<const float*>(builder.input("x", storage).address);
+        auto* const y = static_cast<float*>(builder.output("y", storage).address);
         builder.take<double>(7);
         builder.take_zeroed<uint32_t>(3);
         builder.launch({"add", "Adds."}, {{grid.x, "4"}, {grid.y}, {grid.z}},

@@ -284,11 +284,11 @@ int64_t check_described(const Plan& plan, const Arrays& inputs, const Arrays& ou
         CHECK(info.grid.x >= 1);
         CHECK(info.work.bytes > 0);
         CHECK_FALSE(info.writes.empty());
-        for (const ArrayUse& read : info.reads) {
+        for (const Buffer& read : info.reads) {
             INFO("reads " << read.name << " " << to_text(read.shape));
             CHECK(there[read.name] >= count_of(read.shape));
         }
-        for (const ArrayUse& written : info.writes) there[written.name] += count_of(written.shape);
+        for (const Buffer& written : info.writes) there[written.name] += count_of(written.shape);
         arrays += static_cast<int64_t>(info.reads.size() + info.writes.size());
     }
     for (const Array& output : outputs) {

@@ -18,7 +18,7 @@ namespace {
 // Gives zeros, and in `row` places the number of the run.
 Outcome<Plan> counting_plan(const PlanRequest& request) {
     cpu::PlanBuilder builder(request);
-    const auto y = builder.output("y");
+    const auto y = builder.output("y").as<float>();
     const auto runs = builder.take_zeroed<float>(1);
     const auto moving = static_cast<int64_t>(request.variant.row);
     const int64_t count = request.parameters.integer("batch") * request.parameters.integer("length");

@@ -74,8 +74,8 @@ Json verdict_of(const OutputVerdict& verdict) {
             {"worst", std::move(worst)}};
 }
 
-Json uses_of(const std::vector<ArrayUse>& uses) {
-    return list_of(uses, [](const ArrayUse& use) { return Json{{"name", use.name}, {"shape", use.shape}}; });
+Json uses_of(const std::vector<Buffer>& uses) {
+    return list_of(uses, [](const Buffer& use) { return Json{{"name", use.name}, {"shape", use.shape}}; });
 }
 
 Json extent_of(const Extent& extent) { return Json::array({extent.x, extent.y, extent.z}); }

@@ -30,7 +30,7 @@ SAWTOOTH_FIELDS(View, visible, columns)
 SAWTOOTH_FIELDS(Error, kind, text)
 
 SAWTOOTH_FIELDS(Work, bytes, operations)
-SAWTOOTH_FIELDS(ArrayUse, name, shape, element_bytes)
+SAWTOOTH_FIELDS(Buffer, name, shape, element_bytes)
 SAWTOOTH_FIELDS(Extent, x, y, z)
 SAWTOOTH_FIELDS(Resources, registers, shared_bytes, spill_bytes)
 SAWTOOTH_FIELDS(LaunchInfo, name, meaning, grid, grid_formula, block, reads, writes, resources, scratch_bytes,

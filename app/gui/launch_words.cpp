@@ -54,9 +54,9 @@ void add_occupancy(const Occupancy& occupancy, Facts& facts) {
 }
 
 // "x [2, 4096], y [2, 4096]"
-std::string text_of(const std::vector<ArrayUse>& arrays) {
+std::string text_of(const std::vector<Buffer>& arrays) {
     std::string text;
-    for (const ArrayUse& array : arrays)
+    for (const Buffer& array : arrays)
         text += (text.empty() ? "" : ", ") + array.name + " " + to_text(array.shape);
     return text;
 }

@@ -7,7 +7,7 @@
 namespace sawtooth::ar_ssm::describe {
 namespace {
 
-using Uses = std::vector<ArrayUse>;
+using Uses = std::vector<Buffer>;
 
 struct Described : Sizes {
     explicit Described(const PlanRequest& request)
@@ -16,20 +16,20 @@ struct Described : Sizes {
           between(request.device ? bytes_of(storage) : bytes_of(Storage::f32)),
           on_cuda(request.device) {}
 
-    ArrayUse of_tokens(std::string name, int64_t columns, int64_t bytes) const {
+    Buffer of_tokens(std::string name, int64_t columns, int64_t bytes) const {
         return {std::move(name), {batch, length, columns}, bytes};
     }
     // An array between launches, whose rows are padded on the CPU.
     int64_t stored(int64_t columns) const { return on_cuda ? columns : cpu::padded(columns); }
-    ArrayUse x() const { return of_tokens("x", width, element); }
-    ArrayUse y() const { return of_tokens("y", width, element); }
-    ArrayUse dy() const { return of_tokens("dy", width, element); }
-    ArrayUse dx() const { return of_tokens("dx", width, 4); }
-    ArrayUse t() const { return of_tokens("t", stored(width), between); }
-    ArrayUse uv(Direction direction) const {
+    Buffer x() const { return of_tokens("x", width, element); }
+    Buffer y() const { return of_tokens("y", width, element); }
+    Buffer dy() const { return of_tokens("dy", width, element); }
+    Buffer dx() const { return of_tokens("dx", width, 4); }
+    Buffer t() const { return of_tokens("t", stored(width), between); }
+    Buffer uv(Direction direction) const {
         return of_tokens(direction == Direction::forward ? "uv" : "uv_rev", stored(width), between);
     }
-    ArrayUse hidden_units(const char* name = "hidden") const {
+    Buffer hidden_units(const char* name = "hidden") const {
         return of_tokens(name, stored(hidden), between);
     }
     // Those of the forward pass; on CUDA with what they lose in 16 bits, if hard gates need it.
@@ -38,15 +38,15 @@ struct Described : Sizes {
         if (on_cuda && hard && between < bytes_of(Storage::f32)) uses.push_back(hidden_units("hidden_rest"));
         return uses;
     }
-    ArrayUse ranks(const char* name, int64_t bytes = 4) const { return of_tokens(name, stored(rank), bytes); }
-    ArrayUse scanned(Direction direction) const {
+    Buffer ranks(const char* name, int64_t bytes = 4) const { return of_tokens(name, stored(rank), bytes); }
+    Buffer scanned(Direction direction) const {
         return ranks(direction == Direction::forward ? "c" : "c_rev");
     }
-    ArrayUse read_out(Direction direction) const {
+    Buffer read_out(Direction direction) const {
         return ranks(direction == Direction::forward ? "w" : "w_rev", between);
     }
-    ArrayUse effective() const { return {"effective_rank", {batch, length}}; }
-    ArrayUse totals(const char* name, int64_t tile) const {
+    Buffer effective() const { return {"effective_rank", {batch, length}}; }
+    Buffer totals(const char* name, int64_t tile) const {
         return {name, {batch, ceil_divide(length, tile), stored(rank)}};
     }
 
@@ -60,8 +60,8 @@ struct Described : Sizes {
         if (name == "out_bias") return {width};
         return {rank, width};  // u_proj, v_proj
     }
-    ArrayUse weight(const char* name) const { return {name, weight_shape(name), element}; }
-    ArrayUse gradient(const std::string& weight) const { return {"d" + weight, weight_shape(weight)}; }
+    Buffer weight(const char* name) const { return {name, weight_shape(name), element}; }
+    Buffer gradient(const std::string& weight) const { return {"d" + weight, weight_shape(weight)}; }
     Uses gradients() const {
         Uses all;
         for (const char* name :
@@ -230,7 +230,7 @@ LaunchInfo x_gradient(const PlanRequest& request, const char* weight) {
     if (name == "conv")
         return launch_info("x_gradient_conv", "The gradient of x through the convolution.",
                            {d.dy(), d.weight(weight)}, {d.dx()}, 5 * d.numbers(d.width));
-    const ArrayUse from = name == "gate_w1"  ? d.hidden_units("dhidden")
+    const Buffer from = name == "gate_w1"  ? d.hidden_units("dhidden")
                           : name == "u_proj" ? d.ranks("dprojected_u", d.between)
                                              : d.ranks("dprojected_v", d.between);
     return launch_info("x_gradient_" + name, "Adds the gradient of x through " + name + ".",
@@ -320,7 +320,7 @@ LaunchInfo weight_gradients(const PlanRequest& request) {
 std::pair<LaunchInfo, LaunchInfo> in_parts(LaunchInfo summing, int64_t parts) {
     Uses partial = summing.writes;
     double count = 0;
-    for (ArrayUse& one : partial) {
+    for (Buffer& one : partial) {
         count += static_cast<double>(count_of(one.shape));
         one.name = "partial_" + one.name;
         one.shape.insert(one.shape.begin(), parts);

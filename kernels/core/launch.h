@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/core/array.h"
+#include "kernels/core/buffer.h"
 
 struct CUstream_st;
 
@@ -22,14 +22,6 @@ class Pool;
 struct Work {
     double bytes = 0;
     double operations = 0;
-};
-
-struct ArrayUse {
-    std::string name;
-    Shape shape;
-    int64_t element_bytes = 4;  // as stored, all planes of a state together
-
-    double bytes() const { return static_cast<double>(count_of(shape) * element_bytes); }
 };
 
 struct Extent {
@@ -48,8 +40,8 @@ struct LaunchInfo {
     std::string meaning;  // one sentence
     Extent grid = {};     // thread blocks; items of the pool on the CPU
     std::string grid_formula = {};
-    Extent block = {};  // threads; 1 on the CPU
-    std::vector<ArrayUse> reads = {}, writes = {};
+    Extent block = {};                // threads; 1 on the CPU
+    Buffers reads = {}, writes = {};  // those that are there
     std::optional<Resources> resources = {};
     int64_t scratch_bytes = 0;  // of every worker of the CPU
     Work work = {};             // without bytes, those of the arrays: each read or written once

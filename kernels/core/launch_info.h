@@ -8,18 +8,7 @@
 
 namespace sawtooth {
 
-using Uses = std::vector<ArrayUse>;
-
-inline Uses operator+(Uses left, const Uses& right) {
-    left.insert(left.end(), right.begin(), right.end());
-    return left;
-}
-
-inline double bytes_of(const Uses& uses) {
-    double bytes = 0;
-    for (const ArrayUse& use : uses) bytes += use.bytes();
-    return bytes;
-}
+using Uses = Buffers;
 
 // The description of a launch, without the grid and the block, which plan builders fill in.
 inline LaunchInfo launch_info(std::string name, std::string meaning, Uses reads, Uses writes,

@@ -3,9 +3,18 @@
 #include <algorithm>
 
 #include "kernels/core/integers.h"
+#include "kernels/core/launch_info.h"
 
 namespace sawtooth {
 namespace {
+
+// Those that are there: a launch may name an array twice that is two on the other backend.
+Buffers each_once(const Buffers& uses) {
+    Buffers kept;
+    for (const Buffer& use : uses)
+        if (use && !has(kept, use)) kept.push_back(use);
+    return kept;
+}
 
 // Aligned for any type, and not the address of any memory.
 void* dry_address() { return reinterpret_cast<void*>(uintptr_t{4096}); }
@@ -35,25 +44,34 @@ void* PlanBuilder::take_bytes(int64_t bytes, bool zeroed) {
     return address;
 }
 
-const void* PlanBuilder::input(std::string_view name, Storage storage) {
-    const Array* const array = find(request_.inputs, name);
-    if (!array || error_) return nullptr;
-    return load(*array, array->dtype == Dtype::f32 ? storage : Storage::f32);
+Buffer PlanBuilder::take(std::string name, Shape shape, Storage storage) {
+    const int64_t element = bytes_of(storage);
+    void* const memory = take_bytes(saturating_multiply(count_of(shape), element), false);
+    return {std::move(name), std::move(shape), element, storage, memory};
 }
 
-void* PlanBuilder::output(std::string_view name, Storage storage) {
+Buffer PlanBuilder::input(std::string_view name, Storage storage) {
+    const Array* const array = find(request_.inputs, name);
+    if (!array || error_) return {};
+    if (array->dtype != Dtype::f32) storage = Storage::f32;
+    return {array->name, array->shape, bytes_of(storage, array->dtype), storage,
+            const_cast<void*>(load(*array, storage))};  // kernels only read it
+}
+
+Buffer PlanBuilder::output(std::string_view name, Storage storage) {
     const Variant& variant = request_.variant;
     const ArraySpec& row = *request_.family.array(name);
     const bool gives =
         std::find(variant.outputs.begin(), variant.outputs.end(), name) != variant.outputs.end();
-    if (!gives || !row.is_used(parameters()) || (row.extra && !request_.stores_extras)) return nullptr;
+    if (!gives || !row.is_used(parameters()) || (row.extra && !request_.stores_extras)) return {};
     Array like{
         row.name, row.dtype_with(parameters()), variant.shape_of(row, parameters(), request_.inputs), {}};
     if (like.dtype != Dtype::f32) storage = Storage::f32;
-    void* const memory = take_bytes(like.count() * bytes_of(storage, like.dtype), false);
-    if (plan_.dry || !memory) return memory;
-    outputs_.push_back({std::move(like), storage, {plan_.memory.back(), memory}});
-    return memory;
+    const int64_t element = bytes_of(storage, like.dtype);
+    void* const memory = take_bytes(like.count() * element, false);
+    const Buffer output{like.name, like.shape, element, storage, memory};
+    if (!plan_.dry && memory) outputs_.push_back({std::move(like), storage, {plan_.memory.back(), memory}});
+    return output;
 }
 
 int32_t* PlanBuilder::take_faults(int64_t count, std::function<std::string(int64_t, int32_t)> words_of) {
@@ -74,9 +92,10 @@ void PlanBuilder::restore(void* to, const void* from, int64_t bytes) {
 LaunchInfo PlanBuilder::on_grid(LaunchInfo info, Extent grid, std::string formula) {
     info.grid = grid;
     info.grid_formula = std::move(formula);
+    info.reads = each_once(info.reads);
+    info.writes = each_once(info.writes);
     if (info.work.bytes > 0) return info;
-    for (const auto* uses : {&info.reads, &info.writes})
-        for (const ArrayUse& use : *uses) info.work.bytes += use.bytes();
+    info.work.bytes = bytes_of(info.reads) + bytes_of(info.writes);
     return info;
 }
 

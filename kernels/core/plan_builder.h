@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/core/buffer.h"
 #include "kernels/core/family.h"
 #include "kernels/core/storage.h"
 
@@ -45,6 +46,8 @@ class PlanBuilder {
         add(count - 1);
     }
 
+    // An array that passes between launches, uninitialised.
+    Buffer take(std::string name, Shape shape, Storage storage = Storage::f32);
     // Memory of the plan for `count` elements, uninitialised.
     template <class T>
     T* take(int64_t count) {
@@ -56,17 +59,11 @@ class PlanBuilder {
         return static_cast<T*>(take_bytes(count * static_cast<int64_t>(sizeof(T)), true));
     }
 
-    // An input in the memory of the backend and in that storage; null if it is absent.
-    const void* input(std::string_view name, Storage storage);
-    const float* input(std::string_view name) { return static_cast<const float*>(input(name, Storage::f32)); }
-
-    // An output with the dtype and shape of its row. Null if the variant does not have it, if these
+    // An input in the memory of the backend and in that storage, if it is there.
+    Buffer input(std::string_view name, Storage storage = Storage::f32);
+    // An output with the dtype and shape of its row. Absent if the variant does not have it, if these
     // parameters do not use it, or if it is an extra that was not requested.
-    void* output(std::string_view name, Storage storage);
-    template <class T = float>
-    T* output(std::string_view name) {
-        return static_cast<T*>(output(name, Storage::f32));
-    }
+    Buffer output(std::string_view name, Storage storage = Storage::f32);
 
     // Numbers, 0 at first, that launches set to something else for what they cannot compute. A run after
     // which one of them is set has no outputs: it fails with words_of(index, number).
@@ -112,7 +109,7 @@ class PlanBuilder {
     void count_launches(int64_t count, int64_t bytes_each);
     // Of a launch with a description of its own, its arrays and arguments included; rounded up.
     static constexpr int64_t bytes_a_launch = 2048;
-    // The description with the grid and the bytes of its arrays filled in.
+    // The description with the grid and the bytes of its arrays filled in, without absent arrays.
     static LaunchInfo on_grid(LaunchInfo info, Extent grid, std::string formula);
 
     const PlanRequest& request_;

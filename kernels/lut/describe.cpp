@@ -15,15 +15,15 @@ struct Described : Sizes, TableUses {
     double rows_bytes() const { return choices() * row_bytes(); }
     double sums_written() const { return choices() * sum_row_bytes(); }
 
-    ArrayUse x() const { return {"x", {batch, inputs}}; }
-    ArrayUse found(const char* name) const { return {name, {batch, detectors}}; }
-    ArrayUse y() const { return {"y", {batch, outputs}, sum_bytes()}; }
-    ArrayUse dy() const { return {"dy", {batch, outputs}}; }
-    ArrayUse dx() const { return {"dx", {batch, inputs}, sum_bytes()}; }
-    ArrayUse sums() const { return {"gradient_sums", {batch, 2, detectors}, sum_bytes()}; }
-    ArrayUse events(const char* name) const { return {name, {batch * detectors}, 8}; }
+    Buffer x() const { return {"x", {batch, inputs}}; }
+    Buffer found(const char* name) const { return {name, {batch, detectors}}; }
+    Buffer y() const { return {"y", {batch, outputs}, sum_bytes()}; }
+    Buffer dy() const { return {"dy", {batch, outputs}}; }
+    Buffer dx() const { return {"dx", {batch, inputs}, sum_bytes()}; }
+    Buffer sums() const { return {"gradient_sums", {batch, 2, detectors}, sum_bytes()}; }
+    Buffer events(const char* name) const { return {name, {batch * detectors}, 8}; }
     // One on a GPU; on the CPU one for each item of the batch or detector, which owns its events.
-    ArrayUse event_count(const char* name, int64_t owners) const { return {name, {on_cuda ? 1 : owners}}; }
+    Buffer event_count(const char* name, int64_t owners) const { return {name, {on_cuda ? 1 : owners}}; }
     Uses sorted() const {
         return {{"sorted_rows", {detectors, batch}}, {"sorted_items", {detectors, batch}}};
     }
@@ -42,13 +42,13 @@ struct Described : Sizes, TableUses {
 
 }  // namespace
 
-LaunchInfo clear(const ArrayUse& array) {
+LaunchInfo clear(const Buffer& array) {
     return launch_info("clear_" + array.name, "Sets " + array.name + " to zero, as others add to it.", {},
                        {array}, 0);
 }
 
-LaunchInfo convert_integers_to_floats(const PlanRequest& request, const ArrayUse& array) {
-    ArrayUse written = array;
+LaunchInfo convert_integers_to_floats(const PlanRequest& request, const Buffer& array) {
+    Buffer written = array;
     written.element_bytes = 4;
     Uses reads = {array}, writes = {written};
     if (array.name == "dweights" && request.parameters.is("gradient_policy", "internal")) {
@@ -60,9 +60,9 @@ LaunchInfo convert_integers_to_floats(const PlanRequest& request, const ArrayUse
                        std::move(reads), std::move(writes), 2 * static_cast<double>(count_of(array.shape)));
 }
 
-ArrayUse y(const PlanRequest& request) { return Described(request).y(); }
-ArrayUse dx(const PlanRequest& request) { return Described(request).dx(); }
-ArrayUse dweights(const PlanRequest& request) { return Described(request).dweights(); }
+Buffer y(const PlanRequest& request) { return Described(request).y(); }
+Buffer dx(const PlanRequest& request) { return Described(request).dx(); }
+Buffer dweights(const PlanRequest& request) { return Described(request).dweights(); }
 
 LaunchInfo check_detectors(const PlanRequest& request) {
     const Described d(request);

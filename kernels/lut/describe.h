@@ -10,14 +10,14 @@ namespace sawtooth::lut::describe {
 // write.
 
 // "clear_y": zeros, before others add to the array. Also of lut_sequence.
-LaunchInfo clear(const ArrayUse& array);
+LaunchInfo clear(const Buffer& array);
 // Also of lut_sequence. Those of dweights are also subtracted from the weights if that is the policy.
-LaunchInfo convert_integers_to_floats(const PlanRequest& request, const ArrayUse& array);
+LaunchInfo convert_integers_to_floats(const PlanRequest& request, const Buffer& array);
 
 // The arrays of sums that become outputs; not of lut_sequence.
-ArrayUse y(const PlanRequest& request);
-ArrayUse dx(const PlanRequest& request);
-ArrayUse dweights(const PlanRequest& request);
+Buffer y(const PlanRequest& request);
+Buffer dx(const PlanRequest& request);
+Buffer dweights(const PlanRequest& request);
 
 LaunchInfo check_detectors(const PlanRequest& request);
 LaunchInfo fire_detectors(const PlanRequest& request);

@@ -13,9 +13,9 @@ Uses TableUses::weights() const {
     return {offsets(), targets(), {"synapse_weights", shape()}};
 }
 
-LaunchInfo TableUses::weight_gradients(std::string meaning, const Uses& sorted, const ArrayUse& dy,
+LaunchInfo TableUses::weight_gradients(std::string meaning, const Uses& sorted, const Buffer& dy,
                                        double choices) const {
-    const ArrayUse written = {"dweights", shape()};
+    const Buffer written = {"dweights", shape()};
     Uses reads = sorted + Uses{dy}, writes = {written};
     double bytes = bytes_of(sorted) + 4 * choices * row() + written.bytes();
     if (internal_) {

@@ -19,11 +19,11 @@ class TableUses {
     int64_t sum_bytes() const { return sizes_.integer ? 8 : 4; }
     double sum_row_bytes() const { return row() * static_cast<double>(sum_bytes()); }
 
-    ArrayUse anchor_pairs() const { return {"anchors", {sizes_.detectors, sizes_.anchors, 2}}; }
-    ArrayUse offsets() const { return {"synapse_offsets", {sizes_.neurons() + 1}}; }
-    ArrayUse targets() const { return {"synapse_targets", {synapses_}}; }
+    Buffer anchor_pairs() const { return {"anchors", {sizes_.detectors, sizes_.anchors, 2}}; }
+    Buffer offsets() const { return {"synapse_offsets", {sizes_.neurons() + 1}}; }
+    Buffer targets() const { return {"synapse_targets", {synapses_}}; }
     Uses weights() const;
-    ArrayUse dweights() const { return {"dweights", shape(), sum_bytes()}; }  // sums
+    Buffer dweights() const { return {"dweights", shape(), sum_bytes()}; }  // sums
     // Where terms are added to dweights, floats are subtracted from the weights; integers once they are
     // floats.
     bool subtracts() const { return internal_ && !sizes_.integer; }
@@ -31,14 +31,14 @@ class TableUses {
 
     // Of the variant fused: dweights of every neuron from dy of the items that chose it, which `sorted`
     // names. `choices`: of all detectors.
-    LaunchInfo weight_gradients(std::string meaning, const Uses& sorted, const ArrayUse& dy,
+    LaunchInfo weight_gradients(std::string meaning, const Uses& sorted, const Buffer& dy,
                                 double choices) const;
 
   private:
     Shape shape() const {
         return sizes_.sparse ? Shape{synapses_} : Shape{sizes_.detectors, sizes_.rows, sizes_.outputs};
     }
-    ArrayUse weights_after() const { return {"weights_after", shape()}; }
+    Buffer weights_after() const { return {"weights_after", shape()}; }
 
     Sizes sizes_;
     int64_t synapses_;

@@ -28,10 +28,10 @@ struct Described : Sizes, lut::describe::TableUses {
     }
     double events_kept() const { return statistic ? merged_events() : pair_events(); }
 
-    ArrayUse x() const { return {"x", {batch, length, inputs}}; }
-    ArrayUse positional_values() const { return {"positional", {distances(), detectors, positional}}; }
-    ArrayUse found(const char* name) const { return {name, {batch, length, detectors}}; }
-    ArrayUse found_at_distance(const char* name) const { return {name, {distances(), detectors}}; }
+    Buffer x() const { return {"x", {batch, length, inputs}}; }
+    Buffer positional_values() const { return {"positional", {distances(), detectors, positional}}; }
+    Buffer found(const char* name) const { return {name, {batch, length, detectors}}; }
+    Buffer found_at_distance(const char* name) const { return {name, {distances(), detectors}}; }
     Uses found_bits() const { return {found("lookup_index"), found_at_distance("positional_lookup_index")}; }
     Uses all_found() const {
         return {found("lookup_index"),
@@ -41,13 +41,13 @@ struct Described : Sizes, lut::describe::TableUses {
                 found_at_distance("positional_min_delta"),
                 found_at_distance("positional_min_delta_index")};
     }
-    ArrayUse y() const { return {"y", {batch, length, outputs}, sum_bytes()}; }
-    ArrayUse dy() const { return {"dy", {batch, length, outputs}}; }
-    ArrayUse dx() const { return {"dx", {batch, length, inputs}, sum_bytes()}; }
-    ArrayUse dpositional() const {
+    Buffer y() const { return {"y", {batch, length, outputs}, sum_bytes()}; }
+    Buffer dy() const { return {"dy", {batch, length, outputs}}; }
+    Buffer dx() const { return {"dx", {batch, length, inputs}, sum_bytes()}; }
+    Buffer dpositional() const {
         return {"dpositional", {distances(), detectors, positional}, sum_bytes()};
     }
-    ArrayUse count(const char* name) const { return {name, on_cpu ? Shape{batch, length} : Shape{1}}; }
+    Buffer count(const char* name) const { return {name, on_cpu ? Shape{batch, length} : Shape{1}}; }
     Uses main_buffer() const {
         return {{"events", {most_events(*this, main_events)}, sizeof(Event)}, count("event_count")};
     }
@@ -58,19 +58,19 @@ struct Described : Sizes, lut::describe::TableUses {
     // All that the passes which run need.
     Uses buffers() const { return backward ? main_buffer() + alternative_buffer() : main_buffer(); }
     double kinds() const { return backward ? 2 : 1; }  // of events
-    ArrayUse firing_stat() const { return {"firing_stat", {batch, length, neurons()}}; }
-    ArrayUse hash_table() const { return {"hash_table", {batch, hash_width()}, sizeof(HashEntry)}; }
-    ArrayUse hash_table_high() const { return {"hash_table_high", {batch, hash_width()}}; }
+    Buffer firing_stat() const { return {"firing_stat", {batch, length, neurons()}}; }
+    Buffer hash_table() const { return {"hash_table", {batch, hash_width()}, sizeof(HashEntry)}; }
+    Buffer hash_table_high() const { return {"hash_table_high", {batch, hash_width()}}; }
     Uses hash() const { return integer ? Uses{hash_table(), hash_table_high()} : Uses{hash_table()}; }
     double slot_bytes() const { return sizeof(HashEntry) + (integer ? 4 : 0); }
 
     // Of the variant fused; in the order in which the backend reads them.
-    ArrayUse of_pairs(const char* name) const {
+    Buffer of_pairs(const char* name) const {
         return {name, on_cpu ? Shape{detectors, batch, pairs()} : Shape{batch, pairs(), detectors},
                 sum_bytes()};
     }
-    ArrayUse du() const { return of_pairs("du"); }
-    ArrayUse positional_du() const { return of_pairs("positional_du"); }
+    Buffer du() const { return of_pairs("du"); }
+    Buffer positional_du() const { return of_pairs("positional_du"); }
     Uses sorted() const {
         return {{"sorted_rows", {detectors, batch * pairs()}},
                 {"sorted_positions", {detectors, batch * pairs()}}};
@@ -81,16 +81,16 @@ struct Described : Sizes, lut::describe::TableUses {
 
 }  // namespace
 
-ArrayUse y(const PlanRequest& request) { return Described(request).y(); }
-ArrayUse dx(const PlanRequest& request) { return Described(request).dx(); }
-ArrayUse dpositional(const PlanRequest& request) { return Described(request).dpositional(); }
-ArrayUse dweights(const PlanRequest& request) { return Described(request).dweights(); }
-ArrayUse event_count(const PlanRequest& request) { return Described(request).count("event_count"); }
-ArrayUse alternative_event_count(const PlanRequest& request) {
+Buffer y(const PlanRequest& request) { return Described(request).y(); }
+Buffer dx(const PlanRequest& request) { return Described(request).dx(); }
+Buffer dpositional(const PlanRequest& request) { return Described(request).dpositional(); }
+Buffer dweights(const PlanRequest& request) { return Described(request).dweights(); }
+Buffer event_count(const PlanRequest& request) { return Described(request).count("event_count"); }
+Buffer alternative_event_count(const PlanRequest& request) {
     return Described(request).count("alternative_event_count");
 }
-ArrayUse hash_table(const PlanRequest& request) { return Described(request).hash_table(); }
-ArrayUse hash_table_high(const PlanRequest& request) { return Described(request).hash_table_high(); }
+Buffer hash_table(const PlanRequest& request) { return Described(request).hash_table(); }
+Buffer hash_table_high(const PlanRequest& request) { return Described(request).hash_table_high(); }
 
 LaunchInfo check_detectors_for_sequence(const PlanRequest& request) {
     const Described d(request);

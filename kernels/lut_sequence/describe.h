@@ -13,14 +13,14 @@ namespace sawtooth::lut_sequence::describe {
 // ones are merged, as many as there are on average if all rows of a table are equally likely.
 
 // The arrays that are cleared before others add to them.
-ArrayUse y(const PlanRequest& request);
-ArrayUse dx(const PlanRequest& request);
-ArrayUse dpositional(const PlanRequest& request);
-ArrayUse dweights(const PlanRequest& request);
-ArrayUse event_count(const PlanRequest& request);  // on CUDA; on the CPU each position sets its own
-ArrayUse alternative_event_count(const PlanRequest& request);  // likewise
-ArrayUse hash_table(const PlanRequest& request);
-ArrayUse hash_table_high(const PlanRequest& request);  // of integer sums, on CUDA
+Buffer y(const PlanRequest& request);
+Buffer dx(const PlanRequest& request);
+Buffer dpositional(const PlanRequest& request);
+Buffer dweights(const PlanRequest& request);
+Buffer event_count(const PlanRequest& request);  // on CUDA; on the CPU each position sets its own
+Buffer alternative_event_count(const PlanRequest& request);  // likewise
+Buffer hash_table(const PlanRequest& request);
+Buffer hash_table_high(const PlanRequest& request);  // of integer sums, on CUDA
 
 LaunchInfo check_detectors_for_sequence(const PlanRequest& request);
 LaunchInfo check_positional_embeddings(const PlanRequest& request);

@@ -8,11 +8,11 @@ namespace {
 double number(int64_t count) { return static_cast<double>(count); }
 
 // An input or output in its storage type, [batch, tokens, d].
-ArrayUse vectors_of(const Job& job, const char* name, int64_t tokens) {
+Buffer vectors_of(const Job& job, const char* name, int64_t tokens) {
     return {name, {job.batch, tokens, job.d}, bytes_of(job.storage)};
 }
 
-ArrayUse y_of(const Job& job, int64_t tokens) { return vectors_of(job, job.y_name, tokens); }
+Buffer y_of(const Job& job, int64_t tokens) { return vectors_of(job, job.y_name, tokens); }
 
 Uses w_omega_of(const Job& job) {
     return job.rule->reads_w_omega ? Uses{{"w_omega", {job.d, 2 * job.d}}} : Uses{};
@@ -106,7 +106,7 @@ Counts counts_of(const TiledRange& range) {
 }
 
 // Rows of an input, of an output, or of an array between two chains.
-ArrayUse stored_rows(const TiledRange& range, const std::string& name, int64_t width) {
+Buffer stored_rows(const TiledRange& range, const std::string& name, int64_t width) {
     const bool is_between = name == "z" || name == "r";
     return {name,
             {range.chain.batch, range.tiling.tokens().count(), width},
@@ -114,13 +114,13 @@ ArrayUse stored_rows(const TiledRange& range, const std::string& name, int64_t w
 }
 
 // An array between the launches of a range.
-ArrayUse rows_of(const TiledRange& range, const char* name, int64_t width) {
+Buffer rows_of(const TiledRange& range, const char* name, int64_t width) {
     return {name, {range.chain.batch, range.tiling.tokens().count(), width}, range.element_bytes};
 }
-ArrayUse keys_of(const TiledRange& range) { return rows_of(range, "keys", range.chain.columns); }
-ArrayUse values_of(const TiledRange& range) { return rows_of(range, "values", range.chain.rows); }
-ArrayUse errors_of(const TiledRange& range) { return rows_of(range, "errors", range.chain.rows); }
-ArrayUse coefficients_of(const TiledRange& range) {
+Buffer keys_of(const TiledRange& range) { return rows_of(range, "keys", range.chain.columns); }
+Buffer values_of(const TiledRange& range) { return rows_of(range, "values", range.chain.rows); }
+Buffer errors_of(const TiledRange& range) { return rows_of(range, "errors", range.chain.rows); }
+Buffer coefficients_of(const TiledRange& range) {
     return {"coefficients",
             {range.chain.batch, range.tiling.count(), 2 * (range.tiling.tile() + range.chain.window - 1)}};
 }
@@ -228,7 +228,7 @@ LaunchInfo tree(const Job& job, Range range, Uses brings) {
 
 namespace {
 
-ArrayUse sums_of_y(const Job& job, Range shard) {
+Buffer sums_of_y(const Job& job, Range shard) {
     return {"sums of y", {job.batch, ceil_divide(shard.count(), job.local_tokens), job.d}};
 }
 
@@ -262,7 +262,7 @@ LaunchInfo global_step(const Job& job, Range shard) {
 
 namespace {
 
-ArrayUse slots_of_tiles(const Job& job, const Tiling& tiling) {
+Buffer slots_of_tiles(const Job& job, const Tiling& tiling) {
     return {"slots of tiles", {job.batch, tiling.count(), job.slot_count, job.d}};
 }
 

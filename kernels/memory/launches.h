@@ -11,8 +11,8 @@
 namespace sawtooth::memory::describe {
 
 // Input arrays of tokens: those of k, v, q, x, the gates and w_omega that the rule reads.
-std::vector<ArrayUse> inputs_of(const Job& job, int64_t tokens);
-std::vector<ArrayUse> gates_of(const Job& job, int64_t tokens);  // only alpha, eta and theta
+std::vector<Buffer> inputs_of(const Job& job, int64_t tokens);
+std::vector<Buffer> gates_of(const Job& job, int64_t tokens);  // only alpha, eta and theta
 
 // All rules, token by token: "token" if a launch has one token, otherwise "tokens".
 LaunchInfo tokens(const Job& job, int64_t tokens);
@@ -39,15 +39,15 @@ struct Reading {
 LaunchInfo read(const TiledRange& range, const Reading& reading);
 
 // `brings`: the token arrays that the launch reads, from inputs_of or written by an earlier `prepare`.
-LaunchInfo tree(const Job& job, Range range, std::vector<ArrayUse> brings);
+LaunchInfo tree(const Job& job, Range range, std::vector<Buffer> brings);
 
 // A shard of tnt.
 LaunchInfo locals(const Job& job, Range shard);
 LaunchInfo global_step(const Job& job, Range shard);
 
 // Slots of lattice, frozen at the boundaries of chunks; `brings` as in tree.
-LaunchInfo walk_slots(const Job& job, const Tiling& tiling, std::vector<ArrayUse> brings);
-LaunchInfo read_slots(const Job& job, const Tiling& tiling, std::vector<ArrayUse> brings);
+LaunchInfo walk_slots(const Job& job, const Tiling& tiling, std::vector<Buffer> brings);
+LaunchInfo read_slots(const Job& job, const Tiling& tiling, std::vector<Buffer> brings);
 
 // The pulse of a level.
 LaunchInfo pulse(int64_t length);

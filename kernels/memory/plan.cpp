@@ -58,20 +58,20 @@ Job job_of(const Parameters& parameters, const Strategy& strategy) {
 
 Job job_of(PlanBuilder& builder, const Strategy& strategy) {
     Job job = job_of(builder.parameters(), strategy);
-    job.k = builder.input("k", job.storage);
-    job.v = builder.input("v", job.storage);
-    job.q = builder.input("q", job.storage);
-    job.x = builder.input("x", job.storage);
-    job.y = builder.output("y", job.storage);
-    job.gates = {builder.input("alpha"), builder.input("eta"), builder.input("theta")};
+    job.k = builder.input("k", job.storage).address;
+    job.v = builder.input("v", job.storage).address;
+    job.q = builder.input("q", job.storage).address;
+    job.x = builder.input("x", job.storage).address;
+    job.y = builder.output("y", job.storage).address;
+    job.gates = {builder.input("alpha").as<float>(), builder.input("eta").as<float>(), builder.input("theta").as<float>()};
     job.gates.share = 1 / static_cast<float>(job.omega_window);  // also while the window is filling
-    job.w_omega = builder.input("w_omega");
+    job.w_omega = builder.input("w_omega").as<float>();
     const bool is_trellis = job.rule->is(State::trellis), is_slots = job.rule->is(State::slots);
-    job.m.from = builder.input(is_slots ? "slots" : is_trellis ? "sk0" : "m0");
-    job.s.from = builder.input(is_trellis ? "sv0" : "s0");
-    job.m.to = builder.output(is_trellis ? "sk" : "m");
-    job.s.to = builder.output(is_trellis ? "sv" : "s");
-    job.boundaries = builder.output("boundaries");
+    job.m.from = builder.input(is_slots ? "slots" : is_trellis ? "sk0" : "m0").as<float>();
+    job.s.from = builder.input(is_trellis ? "sv0" : "s0").as<float>();
+    job.m.to = builder.output(is_trellis ? "sk" : "m").as<float>();
+    job.s.to = builder.output(is_trellis ? "sv" : "s").as<float>();
+    job.boundaries = builder.output("boundaries").as<float>();
     return job;
 }
 
@@ -165,9 +165,9 @@ void add_pulse(cpu::PlanBuilder& builder, const Job& level, int32_t* to) {
 template <class Builder, class AddLaunches>
 void add_levels(Builder& builder, const Job& job, const AddLaunches& add_launches) {
     const std::vector<int64_t> chunks = levels_of(builder.parameters());
-    auto* const y = static_cast<std::byte*>(builder.output("level_y", job.storage));
+    auto* const y = static_cast<std::byte*>(builder.output("level_y", job.storage).address);
     if (chunks.empty() || !y) return;
-    int32_t* const pulse = builder.template output<int32_t>("pulse");
+    int32_t* const pulse = builder.output("pulse").template as<int32_t>();
     Job level = job;
     level.reads_boundary = true;
     level.m.to = level.s.to = level.boundaries = nullptr;

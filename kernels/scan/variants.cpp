@@ -10,9 +10,9 @@
 namespace sawtooth::scan {
 namespace {
 
-using Uses = std::vector<ArrayUse>;
+using Uses = std::vector<Buffer>;
 
-ArrayUse states(const Job& job, std::string name, Shape shape) {
+Buffer states(const Job& job, std::string name, Shape shape) {
     return {std::move(name), std::move(shape), 4 * planes_of(job.op)};
 }
 Planes take_states(PlanBuilder& builder, const Job& job, int64_t count) {
@@ -27,7 +27,7 @@ Uses inputs_of(const Job& job) {
     if (job.initial) uses.push_back({"initial", {job.batch, job.channels}});
     return uses;
 }
-ArrayUse output_of(const Job& job) { return {job.y_name, job.shape(), bytes_of(job.y_storage)}; }
+Buffer output_of(const Job& job) { return {job.y_name, job.shape(), bytes_of(job.y_storage)}; }
 
 double operations_of(const Job& job, int64_t combines) {
     const int a_combine = job.op == Operator::linear ? 3 : job.op == Operator::compensated_sum ? 8 : 1;
@@ -57,7 +57,7 @@ void add_sequential(Stages& stages, const Job& job) {
 
 void add_hillis_steele(Stages& stages, const Job& job) {
     const int64_t count = std::max<int64_t>(levels_of(job.length), 1);
-    const ArrayUse partial = states(job, "partial", job.shape());
+    const Buffer partial = states(job, "partial", job.shape());
     Planes buffers[2] = {};
     for (int b = 0; b < 2; ++b)
         if (count > b + 1) buffers[b] = take_states(stages.builder, job, job.elements());
@@ -109,8 +109,8 @@ void add_blelloch(Stages& stages, const Job& job) {
 void add_three_phase(Stages& stages, const Job& job) {
     const bool in_place = planes_of(job.op) == 1 && job.y_storage == Storage::f32;
     const Shape blocks = {job.batch, job.blocks(), job.channels};
-    const ArrayUse local = states(job, in_place ? job.y_name : "local", job.shape());
-    const ArrayUse totals = states(job, "totals", blocks), prefixes = states(job, "prefixes", blocks);
+    const Buffer local = states(job, in_place ? job.y_name : "local", job.shape());
+    const Buffer totals = states(job, "totals", blocks), prefixes = states(job, "prefixes", blocks);
     const Phases phases = {
         in_place ? Planes{{static_cast<float*>(job.y)}} : take_states(stages.builder, job, job.elements()),
         take_states(stages.builder, job, count_of(blocks)), job.blocks()};
@@ -138,8 +138,8 @@ const void* add_shift_gates(Stages& stages, const Job& forward) {
 }
 
 void add_gate_gradient(Stages& stages, const Job& forward, const void* dx) {
-    const GateGradient gradient = {static_cast<const float*>(dx), stages.builder.output("da"),
-                                   forward.initial ? stages.builder.output("dinitial") : nullptr};
+    const GateGradient gradient = {static_cast<const float*>(dx), stages.builder.output("da").as<float>(),
+                                   forward.initial ? stages.builder.output("dinitial").as<float>() : nullptr};
     Uses reads = {{"dx", forward.shape()}, output_of(forward)}, writes = {{"da", forward.shape()}};
     if (gradient.dinitial) {
         reads.push_back({"initial", {forward.batch, forward.channels}});
@@ -192,7 +192,7 @@ const std::vector<Algorithm>& algorithms() {
 // The scan of dy in the other direction; for linear with the gates of the following steps.
 void add_backward(Stages& stages, const Algorithm& algorithm, const Job& forward) {
     const bool is_linear = forward.op == Operator::linear;
-    const void* const dy = stages.builder.input("dy", forward.storage);
+    const void* const dy = stages.builder.input("dy", forward.storage).address;
     Job gradient = forward;
     gradient.prefix = "gradient_";
     gradient.flipped = !forward.flipped;
@@ -200,7 +200,7 @@ void add_backward(Stages& stages, const Algorithm& algorithm, const Job& forward
     gradient.in_names.front() = "shifted_a";
     gradient.in_names.back() = "dy";
     gradient.initial = nullptr;
-    gradient.y = stages.builder.output("dx");
+    gradient.y = stages.builder.output("dx").as<float>();
     gradient.y_name = "dx";
     gradient.y_storage = Storage::f32;
     algorithm.add(stages, gradient);
@@ -218,12 +218,12 @@ Job job_of(PlanBuilder& builder) {
     job.channels = parameters.integer("channels") * (op.is_complex ? 2 : 1);
     job.block_size = block_size_of(parameters);
     job.storage = job.y_storage = storage_named(parameters.text("dtype"));
-    const void* const x = builder.input("x", job.storage);
+    const void* const x = builder.input("x", job.storage).address;
     const bool is_linear = job.op == Operator::linear;
-    job.in = is_linear ? Inputs{{builder.input("a", job.storage), x}} : Inputs{{x}};
+    job.in = is_linear ? Inputs{{builder.input("a", job.storage).address, x}} : Inputs{{x}};
     if (is_linear) job.in_names = {"a", "x"};
-    job.initial = builder.input("initial");
-    job.y = builder.output("y", job.y_storage);
+    job.initial = builder.input("initial").as<float>();
+    job.y = builder.output("y", job.y_storage).address;
     return job;
 }
 
@@ -238,7 +238,7 @@ Outcome<Plan> plan(const PlanRequest& request) {
         Job reverse = job;
         reverse.prefix = "reverse_";
         reverse.flipped = true;
-        reverse.y = builder.output("y_reverse", job.y_storage);
+        reverse.y = builder.output("y_reverse", job.y_storage).address;
         reverse.y_name = "y_reverse";
         algorithm.add(stages, reverse);
     }

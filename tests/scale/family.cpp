@@ -69,7 +69,7 @@ Work work(const Parameters& parameters) {
 // 4. The plans: memory, then a list of launches. Both backends share the description of a launch.
 scale::Arguments take_arrays(PlanBuilder& builder) {
     const Parameters& parameters = builder.parameters();
-    return {builder.input("x"), builder.output("y"), static_cast<float>(parameters.real("a")),
+    return {builder.input("x").as<float>(), builder.output("y").as<float>(), static_cast<float>(parameters.real("a")),
             parameters.integer("batch") * parameters.integer("length")};
 }
 

@@ -56,7 +56,7 @@ std::vector<WeightGradient> weight_gradients(cpu::PlanBuilder& builder, const Cp
     std::vector<WeightGradient> all;
     const auto add = [&](const char* weight, const TokenArray& left, const TokenArray& right, int64_t rows,
                          int64_t columns) {
-        auto* const to = builder.output(std::string("d") + weight);
+        auto* const to = builder.output(std::string("d") + weight).as<float>();
         all.push_back({weight, left, right, rows, columns, 1, to, columns, 1});
     };
     // A weight that is stored with its columns first; the gradient of the scaled output is dy.

@@ -32,7 +32,7 @@ class Packing {
 
     // A weight [rows, columns], as the factor that maps rows of `columns` numbers to `rows` numbers.
     View weight(const char* name, int64_t rows, int64_t columns) const {
-        return {builder_.input(name), columns, rows, 1, columns};
+        return {builder_.input(name).as<float>(), columns, rows, 1, columns};
     }
     Factor factor(const View& view, float scale = 1) const {
         float* const to = builder_.take<float>(strips_of(view.columns) * view.inner * lanes);
@@ -107,12 +107,12 @@ void Factor::multiply(const Rows& left, int64_t rows, const Buffer& to, cpu::Int
 
 CpuJob::CpuJob(cpu::PlanBuilder& builder, float output_scale)
     : Sizes(builder.parameters()),
-      x{builder.input("x", storage), width, storage},
-      dy{builder.input("dy", storage), width, storage},
-      y{builder.output("y", storage), width, storage},
-      gates{builder.output("gates"), rank},
-      dx{builder.output("dx"), width},
-      effective_rank(builder.output("effective_rank")) {
+      x{builder.input("x", storage).address, width, storage},
+      dy{builder.input("dy", storage).address, width, storage},
+      y{builder.output("y", storage).address, width, storage},
+      gates{builder.output("gates").as<float>(), rank},
+      dx{builder.output("dx").as<float>(), width},
+      effective_rank(builder.output("effective_rank").as<float>()) {
     const Packing pack(builder);
     const View w1 = pack.weight("gate_w1", hidden, width), w2 = pack.weight("gate_w2", rank, hidden);
     const View u = pack.weight("u_proj", rank, width), v = pack.weight("v_proj", rank, width);
@@ -124,9 +124,9 @@ CpuJob::CpuJob(cpu::PlanBuilder& builder, float output_scale)
     v_proj = part_of(projections, hidden_stride() + rank_stride(), rank);
     gate_w2 = pack.factor(w2);
     out_proj = pack.factor(out, output_scale);
-    gate_b1 = pack.numbers(hidden, builder.input("gate_b1"));
-    gate_b2 = pack.numbers(rank, builder.input("gate_b2"));
-    out_bias = pack.numbers(width, builder.input("out_bias"));
+    gate_b1 = pack.numbers(hidden, builder.input("gate_b1").as<float>());
+    gate_b2 = pack.numbers(rank, builder.input("gate_b2").as<float>());
+    out_bias = pack.numbers(width, builder.input("out_bias").as<float>());
     zeros = pack.numbers(width);
     taps = pack.lines(conv, output_scale);
     if (!backward) return;

@@ -11,7 +11,7 @@ CudaJob::CudaJob(cuda::PlanBuilder& of_plan) : Sizes(of_plan.parameters()), buil
     given.rank = rank;
     given.hidden = hidden;
     given.scale = scale();
-    const auto input = [&](const char* name) { return builder.input(name, storage); };
+    const auto input = [&](const char* name) { return builder.input(name, storage).address; };
     given.x = input("x");
     given.conv = input("conv");
     given.gate_w1 = input("gate_w1");
@@ -22,14 +22,14 @@ CudaJob::CudaJob(cuda::PlanBuilder& of_plan) : Sizes(of_plan.parameters()), buil
     given.v_proj = input("v_proj");
     given.out_proj = input("out_proj");
     given.out_bias = input("out_bias");
-    given.y = builder.output("y", storage);
-    given.gates = builder.output("gates");
-    given.effective_rank = builder.output("effective_rank");
+    given.y = builder.output("y", storage).address;
+    given.gates = builder.output("gates").as<float>();
+    given.effective_rank = builder.output("effective_rank").as<float>();
     given.hidden_units = take_factors(hidden);
     if (hard && storage != Storage::f32) given.hidden_rest = take_factors(hidden);
     if (!backward) return;
     given.dy = input("dy");
-    given.dx = builder.output("dx");
+    given.dx = builder.output("dx").as<float>();
     given.gate_slopes = take_ranks();
     given.dc = take_ranks();
     given.dv = take_ranks();
@@ -41,7 +41,7 @@ CudaJob::CudaJob(cuda::PlanBuilder& of_plan) : Sizes(of_plan.parameters()), buil
 
 float* CudaJob::gradient(const std::string& weight) {
     const auto [at, is_new] = gradients_.try_emplace(weight);
-    if (is_new) at->second = builder.output("d" + weight);
+    if (is_new) at->second = builder.output("d" + weight).as<float>();
     return at->second;
 }
 

@@ -4,95 +4,101 @@
 #include <cmath>
 #include <numbers>
 
-#include "kernels/attention/cpu/prologue.h"
 #include "kernels/attention/cpu/rows.h"
 #include "kernels/attention/cpu/scores.h"
-#include "kernels/attention/describe.h"
+#include "kernels/attention/launches.h"
 #include "kernels/attention/parts.h"
-#include "kernels/core/launch_info.h"
 #include "kernels/cpu/vectors.h"
 
 namespace sawtooth::attention {
 namespace {
 
-// Matrices [heads, N, N], rows padded to whole strips.
-struct Matrices {
-    float *probabilities = nullptr, *gradients = nullptr;
-    int64_t stride = 0;
-};
-
 struct Pass {
     const CpuJob& job;
-    Matrices matrices;
+    // [Z, H, N, stride]: rows of N numbers, padded to whole strips. Scores become probabilities in place.
+    Buffer scores, probabilities, gradients;
 
+    int64_t stride() const { return scores.shape.back(); }
     // The rows of a query tile, with all keys as one tile.
-    ScoreTile rows(Range queries) const { return {job.mask, queries, {0, job.length}, matrices.stride}; }
-    int64_t at(int64_t head, int64_t query) const { return (head * job.length + query) * matrices.stride; }
+    ScoreTile rows(Range queries) const { return {job.mask, queries, {0, job.length}, stride()}; }
+    float* row(const Buffer& matrix, int64_t head, int64_t query) const {
+        return matrix.as<float>() + (head * job.length + query) * stride();
+    }
     ScoreRooms rooms(cpu::Scratch scratch) const {
-        return cpu::take_rooms<ScoreRooms>(scratch, job, matrices.stride);
+        return cpu::take_rooms<ScoreRooms>(scratch, job, stride());
     }
 };
 
+Pass with_matrices(cpu::PlanBuilder& builder, const CpuJob& job) {
+    Shape shape = job.lse.shape;
+    shape.push_back(cpu::padded(job.length));
+    Pass pass{job, builder.take("scores", shape), {}, {}};
+    pass.probabilities = pass.scores;
+    pass.probabilities.name = "probabilities";
+    if (job.has_backward()) pass.gradients = builder.take("score gradients", shape);
+    return pass;
+}
+
 void score(const Pass& pass, int64_t head, Range queries, cpu::Scratch scratch) {
     compute_scores(pass.job, head, pass.rows(queries), TileKind::mixed, pass.rooms(scratch),
-                   pass.matrices.probabilities + pass.at(head, queries.first));
+                   pass.row(pass.probabilities, head, queries.first));
 }
 
 void normalise(const Pass& pass, int64_t head, Range queries, cpu::Scratch) {
     const CpuJob& job = pass.job;
     for (int64_t i = queries.first; i < queries.last; ++i) {
-        float* const row = pass.matrices.probabilities + pass.at(head, i);
-        const float shift = largest(row, pass.matrices.stride);
-        const float sum = exponentials(row, shift, pass.matrices.stride);
-        cpu::scale(row, 1 / sum, pass.matrices.stride);
-        job.lse[job.row_at(head, i)] = shift * std::numbers::log2e_v<float> + std::log2(sum);
+        float* const row = pass.row(pass.probabilities, head, i);
+        const float shift = largest(row, pass.stride());
+        const float sum = exponentials(row, shift, pass.stride());
+        cpu::scale(row, 1 / sum, pass.stride());
+        job.number(job.lse, head, i) = shift * std::numbers::log2e_v<float> + std::log2(sum);
     }
 }
 
 void weigh_values(const Pass& pass, int64_t head, Range queries, cpu::Scratch) {
     const CpuJob& job = pass.job;
-    float* const o = job.o + job.at(head, queries.first);
+    float* const o = job.vectors(job.o, head, queries.first);
     std::fill_n(o, queries.count() * job.d, 0.0f);
-    add_over_keys(pass.rows(queries), pass.matrices.probabilities + pass.at(head, queries.first),
-                  job.v + job.at(head, 0), job.d, o);
+    add_over_keys(pass.rows(queries), pass.row(pass.probabilities, head, queries.first),
+                  job.vectors(job.v, head, 0), job.d, o);
 }
 
 void preprocess(const Pass& pass, int64_t head, Range queries, cpu::Scratch) {
     const CpuJob& job = pass.job;
     for (int64_t i = queries.first; i < queries.last; ++i)
-        job.delta[job.row_at(head, i)] =
-            ordered_dot(job.o + job.at(head, i), job.dout + job.at(head, i), job.d);
+        job.number(job.delta, head, i) =
+            ordered_dot(job.vectors(job.o, head, i), job.vectors(job.dout, head, i), job.d);
 }
 
 void differentiate(const Pass& pass, int64_t head, Range queries, cpu::Scratch) {
-    const int64_t at = pass.at(head, queries.first);
-    compute_score_gradients(pass.job, head, pass.rows(queries), pass.matrices.probabilities + at,
-                            pass.matrices.gradients + at);
+    compute_score_gradients(pass.job, head, pass.rows(queries),
+                            pass.row(pass.probabilities, head, queries.first),
+                            pass.row(pass.gradients, head, queries.first));
 }
 
 void gradients_of_queries(const Pass& pass, int64_t head, Range queries, cpu::Scratch scratch) {
     const CpuJob& job = pass.job;
-    const int64_t query = job.at(head, queries.first);
-    for (float* const dq : {job.dq1, job.dq2}) std::fill_n(dq + query, queries.count() * job.d, 0.0f);
+    float *const dq1 = job.vectors(job.dq1, head, queries.first), *const dq2 = job.vectors(job.dq2, head,
+                                                                                           queries.first);
+    for (float* const dq : {dq1, dq2}) std::fill_n(dq, queries.count() * job.d, 0.0f);
     add_gradients(job, head, pass.rows(queries), TileKind::mixed,
-                  pass.matrices.gradients + pass.at(head, queries.first), pass.rooms(scratch),
-                  {job.dq1 + query, job.dq2 + query});
+                  pass.row(pass.gradients, head, queries.first), pass.rooms(scratch), {dq1, dq2});
 }
 
 void gradients_of_keys(const Pass& pass, int64_t head, Range keys, cpu::Scratch scratch) {
     const CpuJob& job = pass.job;
-    const int64_t at = job.at(head, keys.first);
-    for (float* const to : {job.dk1, job.dk2, job.dv}) std::fill_n(to + at, keys.count() * job.d, 0.0f);
+    const auto of_keys = [&](const Buffer& array) { return job.vectors(array, head, keys.first); };
+    float *const dk1 = of_keys(job.dk1), *const dk2 = of_keys(job.dk2), *const dv = of_keys(job.dv);
+    for (float* const to : {dk1, dk2, dv}) std::fill_n(to, keys.count() * job.d, 0.0f);
     const int64_t first = job.mask.causal ? keys.first / job.block_m * job.block_m : 0;
     for (int64_t begin = first; begin < job.length; begin += job.block_m) {
         const Range queries = {begin, std::min(begin + job.block_m, job.length)};
-        const ScoreTile tile{job.mask, queries, keys, pass.matrices.stride};
+        const ScoreTile tile{job.mask, queries, keys, pass.stride()};
         if (kind_of(job.mask, queries, keys) == TileKind::skipped) continue;
-        const int64_t place = pass.at(head, begin) + keys.first;
-        add_over_queries(tile, pass.matrices.probabilities + place, job.dout + job.at(head, begin), job.d,
-                         job.dv + at);
-        add_gradients(job, head, tile, TileKind::mixed, pass.matrices.gradients + place, pass.rooms(scratch),
-                      {nullptr, nullptr, job.dk1 + at, job.dk2 + at});
+        add_over_queries(tile, pass.row(pass.probabilities, head, begin) + keys.first,
+                         job.vectors(job.dout, head, begin), job.d, dv);
+        add_gradients(job, head, tile, TileKind::mixed, pass.row(pass.gradients, head, begin) + keys.first,
+                      pass.rooms(scratch), {nullptr, nullptr, dk1, dk2});
     }
 }
 
@@ -104,7 +110,7 @@ void add_pass(cpu::PlanBuilder& builder, const Pass& pass, LaunchInfo info, bool
     const Side positions = over_keys ? pieces("N", job.length, "BLOCK_N", job.block_n)
                                      : pieces("N", job.length, "BLOCK_M", job.block_m);
     builder.launch(std::move(info), positions * side("Z H", job.heads), cpu::Split::cyclic,
-                   [pass, act, tiles, over_keys](const cpu::Item& item) {
+                   [&pass, act, tiles, over_keys](const cpu::Item& item) {
                        const int64_t tile = item.index % tiles;
                        const Range positions = over_keys ? pass.job.keys(tile) : pass.job.queries(tile);
                        act(pass, item.index / tiles, positions, item.scratch);
@@ -116,22 +122,19 @@ void add_pass(cpu::PlanBuilder& builder, const Pass& pass, LaunchInfo info, bool
 
 Outcome<Plan> plan_naive_on_cpu(const PlanRequest& request) {
     cpu::PlanBuilder builder(request);
-    const CpuJob& job = builder.keep(prepared_job(builder));
-    Pass pass{job, {.stride = cpu::padded(job.length)}};
-    const int64_t numbers = job.heads * job.length * pass.matrices.stride;
-    pass.matrices.probabilities = builder.take<float>(numbers);
-    if (job.runs_backward) pass.matrices.gradients = builder.take<float>(numbers);
-    const int64_t rooms = cpu::scratch_bytes<ScoreRooms>(job, pass.matrices.stride);
-    add_pass(builder, pass, with_scratch(describe::scores(request), rooms), false, score);
-    add_pass(builder, pass, describe::softmax(request), false, normalise);
-    add_pass(builder, pass, describe::values(request), false, weigh_values);
-    if (job.runs_backward) {
-        add_pass(builder, pass, describe::preprocess(request), false, preprocess);
-        add_pass(builder, pass, describe::score_gradients(request), false, differentiate);
-        add_pass(builder, pass, with_scratch(describe::gradients_of_queries(request), rooms), false,
+    const CpuJob& job = prepared_job(builder);
+    const Pass& pass = builder.keep(with_matrices(builder, job));
+    const Buffer &matrix = pass.scores, &p = pass.probabilities, &ds = pass.gradients;
+    const int64_t rooms = cpu::scratch_bytes<ScoreRooms>(job, pass.stride());
+    add_pass(builder, pass, with_scratch(scores(job, matrix), rooms), false, score);
+    add_pass(builder, pass, softmax(job, matrix, p), false, normalise);
+    add_pass(builder, pass, values(job, p), false, weigh_values);
+    if (job.has_backward()) {
+        add_pass(builder, pass, preprocess(job), false, preprocess);
+        add_pass(builder, pass, score_gradients(job, p, ds), false, differentiate);
+        add_pass(builder, pass, with_scratch(gradients_of_queries(job, ds), rooms), false,
                  gradients_of_queries);
-        add_pass(builder, pass, with_scratch(describe::gradients_of_keys(request), rooms), true,
-                 gradients_of_keys);
+        add_pass(builder, pass, with_scratch(gradients_of_keys(job, p, ds), rooms), true, gradients_of_keys);
     }
     add_epilogue(builder, job);
     return builder.finish();

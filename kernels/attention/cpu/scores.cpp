@@ -13,12 +13,12 @@ constexpr float forbidden = -std::numeric_limits<float>::infinity();
 bool has_near(TileKind kind) { return kind != TileKind::far; }
 bool has_far(TileKind kind) { return kind != TileKind::near; }
 
-void multiply_with(const CpuJob& job, int64_t head, const ScoreTile& tile, const float* q,
-                   const float* strips, float* scaled, float* to) {
+void multiply_with(const CpuJob& job, int64_t head, const ScoreTile& tile, const Buffer& q,
+                   const Buffer& strips, float* scaled, float* to) {
     const int64_t count = tile.queries.count() * job.d;
-    std::copy_n(q + job.at(head, tile.queries.first), count, scaled);
+    std::copy_n(job.vectors(q, head, tile.queries.first), count, scaled);
     cpu::scale(scaled, job.scale, count);
-    multiply_scores(tile, scaled, strips + job.strip_at(head, tile.keys.first), job.d, to);
+    multiply_scores(tile, scaled, job.strip(strips, head, tile.keys.first), job.d, to);
 }
 
 // The keys of the tile that are near query `row` of it: an interval.
@@ -40,8 +40,8 @@ void add_pairs(const CpuJob& job, int64_t head, const ScoreTile& tile, const flo
             const float ds = gradients[r * tile.stride + c];
             float* const dq = is_near ? to.dq1 : to.dq2;
             float* const dk = is_near ? to.dk1 : to.dk2;
-            const float* const q = (is_near ? job.q1 : job.q2) + job.at(head, query);
-            const float* const k = (is_near ? job.k1 : job.k2) + job.at(head, key);
+            const float* const q = job.vectors(is_near ? job.q1 : job.q2, head, query);
+            const float* const k = job.vectors(is_near ? job.k1 : job.k2, head, key);
             for (int64_t m = 0; m < job.d; ++m) {
                 if (dq) dq[r * job.d + m] += ds * k[m];
                 if (dk) dk[c * job.d + m] += ds * q[m];
@@ -50,8 +50,8 @@ void add_pairs(const CpuJob& job, int64_t head, const ScoreTile& tile, const flo
 }
 
 bool are_finite(const CpuJob& job, int64_t head, const ScoreTile& tile) {
-    const auto check = [&](const float* rows, Range positions) {
-        return is_finite(rows + job.at(head, positions.first), positions.count() * job.d);
+    const auto check = [&](const Buffer& rows, Range positions) {
+        return is_finite(job.vectors(rows, head, positions.first), positions.count() * job.d);
     };
     return check(job.q1, tile.queries) && check(job.q2, tile.queries) && check(job.k1, tile.keys) &&
            check(job.k2, tile.keys);
@@ -62,9 +62,9 @@ bool are_finite(const CpuJob& job, int64_t head, const ScoreTile& tile) {
 void compute_scores(const CpuJob& job, int64_t head, const ScoreTile& tile, TileKind kind,
                     const ScoreRooms& rooms, float* to) {
     const int64_t rows = tile.queries.count(), columns = cpu::padded(tile.keys.count());
-    if (has_near(kind)) multiply_with(job, head, tile, job.q1, job.k1_strips, rooms.queries, to);
+    if (has_near(kind)) multiply_with(job, head, tile, job.q1, job.k1_columns, rooms.queries, to);
     float* const far = kind == TileKind::mixed ? rooms.other : to;
-    if (has_far(kind)) multiply_with(job, head, tile, job.q2, job.k2_strips, rooms.queries, far);
+    if (has_far(kind)) multiply_with(job, head, tile, job.q2, job.k2_columns, rooms.queries, far);
     for (int64_t r = 0; r < rows; ++r) {
         float* const row = to + r * tile.stride;
         if (kind == TileKind::mixed) {
@@ -82,27 +82,27 @@ void compute_probabilities(const CpuJob& job, int64_t head, const ScoreTile& til
     compute_scores(job, head, tile, kind, rooms, to);
     const int64_t columns = cpu::padded(tile.keys.count());
     for (int64_t r = 0; r < tile.queries.count(); ++r) {
-        const int64_t at = job.row_at(head, tile.queries.first + r);
-        exponentials(to + r * tile.stride, job.shift[at], columns);
-        cpu::scale(to + r * tile.stride, 1 / job.sum[at], columns);
+        const int64_t query = tile.queries.first + r;
+        exponentials(to + r * tile.stride, job.number(job.shift, head, query), columns);
+        cpu::scale(to + r * tile.stride, 1 / job.number(job.sum, head, query), columns);
     }
 }
 
 void compute_score_gradients(const CpuJob& job, int64_t head, const ScoreTile& tile,
                              const float* probabilities, float* to) {
-    multiply_scores(tile, job.dout + job.at(head, tile.queries.first),
-                    job.v_strips + job.strip_at(head, tile.keys.first), job.d, to);
+    multiply_scores(tile, job.vectors(job.dout, head, tile.queries.first),
+                    job.strip(job.v_columns, head, tile.keys.first), job.d, to);
     for (int64_t r = 0; r < tile.queries.count(); ++r)
         score_gradients(to + r * tile.stride, probabilities + r * tile.stride,
-                        job.delta[job.row_at(head, tile.queries.first + r)], job.scale,
+                        job.number(job.delta, head, tile.queries.first + r), job.scale,
                         cpu::padded(tile.keys.count()));
 }
 
 void add_gradients(const CpuJob& job, int64_t head, const ScoreTile& tile, TileKind kind,
                    const float* score_gradients, const ScoreRooms& rooms, const TileGradients& to) {
-    const auto add = [&](const float* values, const float* q, const float* k, float* dq, float* dk) {
-        if (dq) add_over_keys(tile, values, k + job.at(head, tile.keys.first), job.d, dq);
-        if (dk) add_over_queries(tile, values, q + job.at(head, tile.queries.first), job.d, dk);
+    const auto add = [&](const float* values, const Buffer& q, const Buffer& k, float* dq, float* dk) {
+        if (dq) add_over_keys(tile, values, job.vectors(k, head, tile.keys.first), job.d, dq);
+        if (dk) add_over_queries(tile, values, job.vectors(q, head, tile.queries.first), job.d, dk);
     };
     if (kind == TileKind::near) return add(score_gradients, job.q1, job.k1, to.dq1, to.dk1);
     if (kind == TileKind::far) return add(score_gradients, job.q2, job.k2, to.dq2, to.dk2);

@@ -5,12 +5,10 @@
 #include <limits>
 #include <numbers>
 
-#include "kernels/attention/cpu/prologue.h"
 #include "kernels/attention/cpu/rows.h"
 #include "kernels/attention/cpu/scores.h"
-#include "kernels/attention/describe.h"
+#include "kernels/attention/launches.h"
 #include "kernels/attention/parts.h"
-#include "kernels/core/launch_info.h"
 #include "kernels/cpu/vectors.h"
 
 namespace sawtooth::attention {
@@ -36,7 +34,7 @@ void stream_forward(const CpuJob& job, const cpu::Item& item) {
     const int64_t head = item.index / job.query_tiles();
     const Range queries = job.queries(item.index % job.query_tiles());
     const auto [tile_rooms, scores, shift, sum] = cpu::take_rooms<ForwardRooms>(item.scratch, job);
-    float* const o = job.o + job.at(head, queries.first);
+    float* const o = job.vectors(job.o, head, queries.first);
     std::fill_n(o, queries.count() * job.d, 0.0f);
     std::fill_n(shift, queries.count(), nothing);
     std::fill_n(sum, queries.count(), 0.0f);
@@ -56,14 +54,14 @@ void stream_forward(const CpuJob& job, const cpu::Item& item) {
             if (kept != 1) cpu::scale(o + r * job.d, kept, job.d);
             shift[r] = most;
         }
-        add_over_keys(tile, scores, job.v + job.at(head, keys.first), job.d, o);
+        add_over_keys(tile, scores, job.vectors(job.v, head, keys.first), job.d, o);
     }
     for (int64_t r = 0; r < queries.count(); ++r) {
-        const int64_t at = job.row_at(head, queries.first + r);
+        const int64_t query = queries.first + r;
         cpu::scale(o + r * job.d, 1 / sum[r], job.d);
-        job.shift[at] = shift_of(shift[r]);
-        job.sum[at] = sum[r];
-        job.lse[at] = job.shift[at] * std::numbers::log2e_v<float> + std::log2(sum[r]);
+        const float by = job.number(job.shift, head, query) = shift_of(shift[r]);
+        job.number(job.sum, head, query) = sum[r];
+        job.number(job.lse, head, query) = by * std::numbers::log2e_v<float> + std::log2(sum[r]);
     }
 }
 
@@ -71,15 +69,15 @@ void preprocess(const CpuJob& job, const cpu::Item& item) {
     const int64_t head = item.index / job.query_tiles();
     const Range queries = job.queries(item.index % job.query_tiles());
     for (int64_t i = queries.first; i < queries.last; ++i)
-        job.delta[job.row_at(head, i)] =
-            ordered_dot(job.o + job.at(head, i), job.dout + job.at(head, i), job.d);
+        job.number(job.delta, head, i) =
+            ordered_dot(job.vectors(job.o, head, i), job.vectors(job.dout, head, i), job.d);
 }
 
 // Key tiles are dealt to groups, so that few heads also keep all cores busy. Every group sums its own
-// gradients of queries; `dq1` and `dq2` are [groups, heads, N, D], or the outputs of a single group.
+// gradients of queries: [groups, heads, N, D], or the outputs of a single group.
 struct Groups {
     int64_t count = 1;
-    float *dq1 = nullptr, *dq2 = nullptr;
+    Buffer dq1, dq2;
 };
 
 struct BackwardRooms {
@@ -95,25 +93,25 @@ struct BackwardRooms {
 void stream_backward(const CpuJob& job, const Groups& groups, const cpu::Item& item) {
     const int64_t head = item.index / groups.count, group = item.index % groups.count;
     const auto [tile_rooms, probabilities, gradients] = cpu::take_rooms<BackwardRooms>(item.scratch, job);
-    const int64_t own = (group * job.heads) * job.length * job.d;
-    float *const dq1 = groups.dq1 + own, *const dq2 = groups.dq2 + own;
-    for (float* const dq : {dq1, dq2}) std::fill_n(dq + job.at(head, 0), job.length * job.d, 0.0f);
+    const int64_t own = group * job.heads + head;  // as if it were a head
+    float *const dq1 = job.vectors(groups.dq1, own, 0), *const dq2 = job.vectors(groups.dq2, own, 0);
+    for (float* const dq : {dq1, dq2}) std::fill_n(dq, job.length * job.d, 0.0f);
     for (int64_t t = group; t < job.key_tiles() && !item.stop.stop_requested(); t += groups.count) {
         const Range keys = job.keys(t);
-        const int64_t at = job.at(head, keys.first);
-        for (float* const to : {job.dk1, job.dk2, job.dv}) std::fill_n(to + at, keys.count() * job.d, 0.0f);
+        const auto of_keys = [&](const Buffer& array) { return job.vectors(array, head, keys.first); };
+        float *const dk1 = of_keys(job.dk1), *const dk2 = of_keys(job.dk2), *const dv = of_keys(job.dv);
+        for (float* const to : {dk1, dk2, dv}) std::fill_n(to, keys.count() * job.d, 0.0f);
         for (int64_t m = 0; m < job.query_tiles(); ++m) {
             const Range queries = job.queries(m);
             const TileKind kind = kind_of(job.mask, queries, keys);
             if (kind == TileKind::skipped) continue;
             const ScoreTile tile{job.mask, queries, keys, job.block_n};
-            const int64_t query = job.at(head, queries.first);
+            const int64_t query = queries.first * job.d;
             compute_probabilities(job, head, tile, kind, tile_rooms, probabilities);
             item.tally.combines += queries.count() * encodings_of(kind);
-            add_over_queries(tile, probabilities, job.dout + query, job.d, job.dv + at);
+            add_over_queries(tile, probabilities, job.vectors(job.dout, head, queries.first), job.d, dv);
             compute_score_gradients(job, head, tile, probabilities, gradients);
-            add_gradients(job, head, tile, kind, gradients, tile_rooms,
-                          {dq1 + query, dq2 + query, job.dk1 + at, job.dk2 + at});
+            add_gradients(job, head, tile, kind, gradients, tile_rooms, {dq1 + query, dq2 + query, dk1, dk2});
         }
     }
 }
@@ -122,13 +120,15 @@ void stream_backward(const CpuJob& job, const Groups& groups, const cpu::Item& i
 void sum_groups(const CpuJob& job, const Groups& groups, const cpu::Item& item) {
     const int64_t head = item.index / job.query_tiles();
     const Range queries = job.queries(item.index % job.query_tiles());
-    const int64_t at = job.at(head, queries.first), count = queries.count() * job.d;
-    const int64_t group = job.heads * job.length * job.d;
-    for (const auto& [parts, to] : {std::pair(groups.dq1, job.dq1), std::pair(groups.dq2, job.dq2)}) {
-        std::copy_n(parts + at, count, to + at);
+    const int64_t count = queries.count() * job.d;
+    const auto sum = [&](const Buffer& parts, const Buffer& total) {
+        float* const to = job.vectors(total, head, queries.first);
+        std::copy_n(job.vectors(parts, head, queries.first), count, to);
         for (int64_t g = 1; g < groups.count; ++g)
-            cpu::combine(to + at, 1, to + at, 1, parts + g * group + at, count);
-    }
+            cpu::combine(to, 1, to, 1, job.vectors(parts, g * job.heads + head, queries.first), count);
+    };
+    sum(groups.dq1, job.dq1);
+    sum(groups.dq2, job.dq2);
 }
 
 Groups take_groups(cpu::PlanBuilder& builder, const CpuJob& job) {
@@ -136,9 +136,9 @@ Groups take_groups(cpu::PlanBuilder& builder, const CpuJob& job) {
     const int64_t wanted = ceil_divide(enough_items, job.heads);
     Groups groups{std::clamp<int64_t>(std::min(wanted, job.key_tiles()), 1, most), job.dq1, job.dq2};
     if (groups.count == 1) return groups;
-    const int64_t numbers = groups.count * job.heads * job.length * job.d;
-    groups.dq1 = builder.take<float>(numbers);
-    groups.dq2 = builder.take<float>(numbers);
+    const Shape shape = {groups.count, job.heads, job.length, job.d};
+    groups.dq1 = builder.take("dq1 of groups", shape);
+    groups.dq2 = builder.take("dq2 of groups", shape);
     return groups;
 }
 
@@ -146,21 +146,20 @@ Groups take_groups(cpu::PlanBuilder& builder, const CpuJob& job) {
 
 Outcome<Plan> plan_streaming_on_cpu(const PlanRequest& request) {
     cpu::PlanBuilder builder(request);
-    const CpuJob& job = builder.keep(prepared_job(builder));
+    const CpuJob& job = prepared_job(builder);
     const Side tiles = pieces("N", job.length, "BLOCK_M", job.block_m) * side("Z H", job.heads);
-    builder.launch(with_scratch(describe::forward(request), cpu::scratch_bytes<ForwardRooms>(job)), tiles,
+    builder.launch(with_scratch(forward(job), cpu::scratch_bytes<ForwardRooms>(job)), tiles,
                    cpu::Split::cyclic, [&job](const cpu::Item& item) { stream_forward(job, item); });
-    if (job.runs_backward) {
-        builder.launch(describe::preprocess(request), tiles,
-                       [&job](const cpu::Item& item) { preprocess(job, item); });
-        const Groups groups = take_groups(builder, job);
-        builder.launch(with_scratch(describe::backward(request, groups.count, 5),
-                                    cpu::scratch_bytes<BackwardRooms>(job)),
-                       side("Z H", job.heads) * side("groups", groups.count), cpu::Split::cyclic,
-                       [&job, groups](const cpu::Item& item) { stream_backward(job, groups, item); });
+    if (job.has_backward()) {
+        builder.launch(preprocess(job), tiles, [&job](const cpu::Item& item) { preprocess(job, item); });
+        const Groups& groups = builder.keep(take_groups(builder, job));
+        builder.launch(
+            with_scratch(backward(job, groups.dq1, groups.dq2, 5), cpu::scratch_bytes<BackwardRooms>(job)),
+            side("Z H", job.heads) * side("groups", groups.count), cpu::Split::cyclic,
+            [&job, &groups](const cpu::Item& item) { stream_backward(job, groups, item); });
         if (groups.count > 1)
-            builder.launch(describe::sum_groups(request, groups.count), tiles,
-                           [&job, groups](const cpu::Item& item) { sum_groups(job, groups, item); });
+            builder.launch(sum_groups(job, groups.dq1, groups.dq2), tiles,
+                           [&job, &groups](const cpu::Item& item) { sum_groups(job, groups, item); });
     }
     add_epilogue(builder, job);
     return builder.finish();

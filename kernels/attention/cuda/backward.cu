@@ -76,7 +76,7 @@ template <Owner owner>
 struct Visit {
     using Pass = ::Pass<owner>;
     typename Pass::Shared& shared;
-    const BackwardArguments& given;
+    const Arguments& given;
     const Mask mask;
     const int64_t head;
     const int own;  // the first owned position
@@ -309,7 +309,7 @@ struct Visit {
 };
 
 template <Owner owner>
-__device__ void run(unsigned char* bytes, const BackwardArguments& given, int tile) {
+__device__ void run(unsigned char* bytes, const Arguments& given, int tile) {
     Visit<owner>{*reinterpret_cast<typename Pass<owner>::Shared*>(bytes),
                  given,
                  Mask(given.length, given.window),
@@ -319,7 +319,7 @@ __device__ void run(unsigned char* bytes, const BackwardArguments& given, int ti
         .run();
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) backward(BackwardArguments given) {
+extern "C" __global__ void __launch_bounds__(THREADS) backward(Arguments given) {
     extern __shared__ __align__(16) unsigned char bytes[];
     // The longest sweeps first: keys are seen by all later queries, queries see all earlier keys.
     const int key_blocks = static_cast<int>((given.length + BLOCK_N - 1) / BLOCK_N);

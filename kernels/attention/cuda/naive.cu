@@ -11,7 +11,7 @@
 #include "kernels/cuda/device/words.cuh"
 
 using namespace sawtooth;
-using attention::NaiveArguments;
+using attention::Arguments;
 using Storage = device::STORAGE;
 
 constexpr int side = 64, each = 4, depth = 16;
@@ -111,9 +111,8 @@ __device__ const void* row_of(const void* rows, int64_t at) {
 }
 
 // s_ij = scale q1_i . k1_j within the window, otherwise scale q2_i . k2_j; -infinity where the mask forbids.
-extern "C" __global__ void __launch_bounds__(THREADS) scores(NaiveArguments all) {
+extern "C" __global__ void __launch_bounds__(THREADS) scores(Arguments given) {
     __shared__ Factor left, right;
-    const attention::ForwardArguments& given = all.forward;
     const Corner at(given.length);
     const auto product = [&](const void* q, const void* k) {
         return product_of_rows(row_of(q, at.head + at.query), row_of(k, at.head + at.key), at.n - at.query,
@@ -122,15 +121,15 @@ extern "C" __global__ void __launch_bounds__(THREADS) scores(NaiveArguments all)
     const Sums near = product(given.q1, given.k1), far = product(given.q2, given.k2);
     at.for_each_pair([&](int64_t i, int64_t j, int64_t pair, int r, int c) {
         const float score = llabs(i - j) < given.window ? near.of[r][c] : far.of[r][c];
-        all.scores[pair] = CAUSAL && j > i ? minus_infinity() : given.scale * score;
+        given.scores[pair] = CAUSAL && j > i ? minus_infinity() : given.scale * score;
     });
 }
 
 // Rows of scores become probabilities; lse_i = log2 of the sum of exp(s_ij). One thread block per row.
-extern "C" __global__ void __launch_bounds__(THREADS) softmax(NaiveArguments all) {
+extern "C" __global__ void __launch_bounds__(THREADS) softmax(Arguments given) {
     __shared__ float room[THREADS];
-    const int64_t n = all.forward.length, at = static_cast<int64_t>(blockIdx.y) * n + blockIdx.x;
-    float* const row = all.scores + at * n;
+    const int64_t n = given.length, at = static_cast<int64_t>(blockIdx.y) * n + blockIdx.x;
+    float* const row = given.scores + at * n;
     float most = minus_infinity();
     for (int64_t j = threadIdx.x; j < n; j += THREADS) most = fmaxf(most, row[j]);
     room[threadIdx.x] = most;
@@ -149,7 +148,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) softmax(NaiveArguments all
     }
     sum = device::sum_of_block<THREADS>(sum, room);
     for (int64_t j = threadIdx.x; j < n; j += THREADS) row[j] /= sum;
-    if (threadIdx.x == 0) all.forward.lse[at] = most * 1.4426950408889634f + log2f(sum);
+    if (threadIdx.x == 0) given.lse[at] = most * 1.4426950408889634f + log2f(sum);
 }
 
 enum class Over { keys, queries };
@@ -159,7 +158,7 @@ enum class Pairs { all, near, far };
 // the queries i of each key j. Calls store(index, sum) for 64 positions and 64 columns, with the index into
 // [heads, N, HEAD]. Pairs that the mask forbids, or of the other encoding, are not added.
 template <Over over, Pairs pairs, class Store>
-__device__ void sum_rows(const attention::ForwardArguments& given, const float* matrix, const void* rows,
+__device__ void sum_rows(const attention::Arguments& given, const float* matrix, const void* rows,
                          Store store) {
     __shared__ Factor weights, factors;
     const int64_t n = given.length, head = blockIdx.z * n, own = static_cast<int64_t>(blockIdx.x) * side;
@@ -193,41 +192,40 @@ __device__ void sum_rows(const attention::ForwardArguments& given, const float* 
 }
 
 template <Over over, Pairs pairs>
-__device__ void sum_rows(const attention::ForwardArguments& given, const float* matrix, const void* rows,
+__device__ void sum_rows(const attention::Arguments& given, const float* matrix, const void* rows,
                          float* to) {
     sum_rows<over, pairs>(given, matrix, rows, [to](int64_t at, float sum) { to[at] = sum; });
 }
 
 // o_i = sum of p_ij v_j over the keys that the mask allows.
-extern "C" __global__ void __launch_bounds__(THREADS) values(NaiveArguments all) {
-    auto* const o = static_cast<Storage::Word*>(all.forward.o);
-    sum_rows<Over::keys, Pairs::all>(all.forward, all.scores, all.forward.v,
+extern "C" __global__ void __launch_bounds__(THREADS) values(Arguments given) {
+    auto* const o = static_cast<Storage::Word*>(given.o);
+    sum_rows<Over::keys, Pairs::all>(given, given.scores, given.v,
                                      [o](int64_t at, float sum) { o[at] = Storage::narrow(sum); });
 }
 
 // ds_ij = p_ij (do_i . v_j - delta_i) scale; 0 where the mask forbids.
-extern "C" __global__ void __launch_bounds__(THREADS) score_gradients(NaiveArguments all) {
+extern "C" __global__ void __launch_bounds__(THREADS) score_gradients(Arguments given) {
     __shared__ Factor left, right;
-    const attention::ForwardArguments& given = all.forward;
     const Corner at(given.length);
     const Sums product =
-        product_of_rows(row_of(all.dout, at.head + at.query), row_of(given.v, at.head + at.key),
+        product_of_rows(row_of(given.dout, at.head + at.query), row_of(given.v, at.head + at.key),
                         at.n - at.query, at.n - at.key, left, right);
     at.for_each_pair([&](int64_t i, int64_t j, int64_t pair, int r, int c) {
-        const float ds = all.scores[pair] * (product.of[r][c] - all.delta[at.head + i]) * given.scale;
-        all.score_gradients[pair] = CAUSAL && j > i ? 0 : ds;
+        const float ds = given.scores[pair] * (product.of[r][c] - given.delta[at.head + i]) * given.scale;
+        given.score_gradients[pair] = CAUSAL && j > i ? 0 : ds;
     });
 }
 
 // dq_i = sum of ds_ij k_j, per encoding.
-extern "C" __global__ void __launch_bounds__(THREADS) gradients_of_queries(NaiveArguments all) {
-    sum_rows<Over::keys, Pairs::near>(all.forward, all.score_gradients, all.forward.k1, all.dq1);
-    sum_rows<Over::keys, Pairs::far>(all.forward, all.score_gradients, all.forward.k2, all.dq2);
+extern "C" __global__ void __launch_bounds__(THREADS) gradients_of_queries(Arguments given) {
+    sum_rows<Over::keys, Pairs::near>(given, given.score_gradients, given.k1, given.dq1);
+    sum_rows<Over::keys, Pairs::far>(given, given.score_gradients, given.k2, given.dq2);
 }
 
 // dk_j = sum of ds_ij q_i, per encoding; dv_j = sum of p_ij do_i.
-extern "C" __global__ void __launch_bounds__(THREADS) gradients_of_keys(NaiveArguments all) {
-    sum_rows<Over::queries, Pairs::near>(all.forward, all.score_gradients, all.forward.q1, all.dk1);
-    sum_rows<Over::queries, Pairs::far>(all.forward, all.score_gradients, all.forward.q2, all.dk2);
-    sum_rows<Over::queries, Pairs::all>(all.forward, all.scores, all.dout, all.dv);
+extern "C" __global__ void __launch_bounds__(THREADS) gradients_of_keys(Arguments given) {
+    sum_rows<Over::queries, Pairs::near>(given, given.score_gradients, given.q1, given.dk1);
+    sum_rows<Over::queries, Pairs::far>(given, given.score_gradients, given.q2, given.dk2);
+    sum_rows<Over::queries, Pairs::all>(given, given.scores, given.dout, given.dv);
 }

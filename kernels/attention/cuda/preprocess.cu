@@ -1,4 +1,4 @@
-// delta_i = sum of o_id do_id, for BLOCK_M queries of a head per thread block; a warp sums a row.
+// delta_i = sum of o_id do_id, for BLOCK_M queries of a head per thread block; a warp sums a row, several if HEAD is below 64.
 //
 // Defines: THREADS, SHARED_BYTES, BLOCK_M, HEAD, STORAGE.
 
@@ -10,7 +10,7 @@ using namespace sawtooth;
 using Storage = device::STORAGE;
 static_assert(SHARED_BYTES == 0, "no shared memory");
 
-extern "C" __global__ void __launch_bounds__(THREADS) preprocess(attention::PreprocessArguments given) {
+extern "C" __global__ void __launch_bounds__(THREADS) preprocess(attention::Arguments given) {
     constexpr int lanes = HEAD / 2 < 32 ? HEAD / 2 : 32, each = HEAD / lanes;  // a row is spread over lanes
     const int lane = static_cast<int>(threadIdx.x) % lanes;
     for (int row = static_cast<int>(threadIdx.x) / lanes; row < BLOCK_M; row += THREADS / lanes) {

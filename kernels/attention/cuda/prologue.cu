@@ -1,6 +1,6 @@
 // The rotations of queries and keys, and of their gradients back: R(p) turns each pair (x_m, x_(m + D/2)) by
-// p 10000^(-2 m / D). A thread turns one pair at one position, for all heads, so that its angle is computed
-// once.
+// p 10000^(-2 m / D). A thread turns one pair at one position for several heads, which share
+// its angle.
 //
 // Defines: THREADS, SHARED_BYTES, STORAGE, HEAD.
 
@@ -44,7 +44,7 @@ __device__ void store(void* rows, int64_t at, Pair pair) {
     words[half] = Storage::narrow(pair.y);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) rotate(attention::RotationArguments given) {
+extern "C" __global__ void __launch_bounds__(THREADS) rotate(attention::Arguments given) {
     const int64_t index = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
     const int64_t position = index / half;
     const int m = static_cast<int>(index % half);
@@ -59,7 +59,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) rotate(attention::Rotation
     }
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) rotate_back(attention::RotationBackArguments given) {
+extern "C" __global__ void __launch_bounds__(THREADS) rotate_back(attention::Arguments given) {
     const int64_t index = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
     const int64_t position = index / half;
     const int m = static_cast<int>(index % half);

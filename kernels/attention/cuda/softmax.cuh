@@ -100,7 +100,7 @@ struct Rows {
 
     // Stores o and lse of the queries from `query` on.
     template <class Storage>
-    __device__ void finish(const ForwardArguments& given, int64_t head, int query) {
+    __device__ void finish(const Arguments& given, int64_t head, int query) {
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
             const float all = device::sum_of_quad(total[half]);

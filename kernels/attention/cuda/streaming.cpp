@@ -1,7 +1,6 @@
 #include "kernels/attention/cuda/job.h"
-#include "kernels/attention/describe.h"
+#include "kernels/attention/launches.h"
 #include "kernels/attention/parts.h"
-#include "kernels/core/common_parameters.h"
 #include "kernels/cuda/struct_bytes.h"
 
 namespace sawtooth::attention {
@@ -38,20 +37,18 @@ int64_t backward_bytes(const Parameters& p, int64_t rows, int64_t columns) {
 
 // preprocess, backward and the rotation of gradients, if the request has a backward pass.
 void add_backward(PlanBuilder& builder, const CudaJob& job) {
-    if (!job.dout) return;
+    if (!job.has_backward()) return;
     const Parameters& p = builder.parameters();
     add_preprocess(builder, job);
     const Side keys = pieces("N", job.length, "BLOCK_N", p.integer("BLOCK_N")),
                queries = pieces("N", job.length, "BLOCK_M", p.integer("BLOCK_M"));
-    builder.launch(
-        describe::backward(builder.request(), 1, 7), {keys + queries, side("Z H", job.heads)},
-        {.file = "kernels/attention/cuda/backward.cu",
-         .entry = "backward",
-         .defines = defines_of(p),
-         .threads = 32 * p.integer("warps_backward"),
-         .shared_bytes = backward_shared_bytes(p)},
-        BackwardArguments{job.q1, job.q2, job.k1, job.k2, job.v, job.dout, job.lse, job.delta, job.dq1,
-                          job.dq2, job.dk1, job.dk2, job.dv, job.length, job.window, job.scale});
+    builder.launch(backward(job, job.dq1, job.dq2, 7), {keys + queries, side("Z H", job.heads)},
+                   {.file = "kernels/attention/cuda/backward.cu",
+                    .entry = "backward",
+                    .defines = defines_of(p),
+                    .threads = 32 * p.integer("warps_backward"),
+                    .shared_bytes = backward_shared_bytes(p)},
+                   job.arguments());
     add_epilogue(builder, job);
 }
 
@@ -93,13 +90,13 @@ Outcome<Plan> plan_streaming_on_cuda(const PlanRequest& request) {
     PlanBuilder builder(request);
     const Parameters& p = request.parameters;
     const CudaJob job = prepared_job(builder);
-    builder.launch(describe::forward(request), query_tiles(p, job),
+    builder.launch(forward(job), query_tiles(p, job),
                    {.file = "kernels/attention/cuda/streaming.cu",
                     .entry = "forward",
                     .defines = forward_defines(p, job),
                     .threads = 32 * p.integer("warps"),
                     .shared_bytes = forward_shared_bytes(p)},
-                   job.forward());
+                   job.arguments());
     add_backward(builder, job);
     return builder.finish();
 }
@@ -108,13 +105,14 @@ Outcome<Plan> plan_wgmma_on_cuda(const PlanRequest& request) {
     PlanBuilder builder(request);
     const Parameters& p = request.parameters;
     const CudaJob job = prepared_job(builder);
-    const auto map = [&](const void* rows, const char* block) {
-        return builder.tensor_map(rows, job.storage, job.vectors(), p.integer(block));
+    const auto map = [&](const Buffer& vectors, const char* block) {
+        return builder.tensor_map(vectors.address, vectors.storage, {job.heads, job.length, job.d},
+                                  p.integer(block));
     };
     const WarpgroupArguments given{map(job.q1, "BLOCK_M"), map(job.q2, "BLOCK_M"), map(job.k1, "BLOCK_N"),
-                                   map(job.k2, "BLOCK_N"), map(job.v, "BLOCK_N"),  job.forward()};
+                                   map(job.k2, "BLOCK_N"), map(job.v, "BLOCK_N"),  job.arguments()};
     const int64_t consumers = p.integer("warps"), producers = consumers > 4 ? 4 : 1;
-    builder.launch(describe::forward(request), query_tiles(p, job),
+    builder.launch(forward(job), query_tiles(p, job),
                    {.file = "kernels/attention/cuda/streaming_wgmma.cu",
                     .entry = "forward",
                     .defines = forward_defines(p, job),

@@ -2,7 +2,7 @@
 // 16 or more queries: their sums and the running maximum of the softmax stay in registers. Tiles of BLOCK_N
 // keys and values pass through shared memory, STAGES of them in flight:
 //   global   K, V  ->  shared [STAGES][keys | far keys | values]  ->  registers, tensor cores  ->  sums of o
-// The mask decides per tile which keys are loaded and multiplied (softmax.cuh); tiles that are all masked are
+// The mask decides per tile which keys are loaded and multiplied (mask.cuh); tiles that are all masked are
 // not visited.
 //
 // Defines: THREADS, SHARED_BYTES, BLOCK_M, BLOCK_N, HEAD, STAGES, PRECISION (bf16 or f16), CAUSAL,
@@ -106,7 +106,7 @@ __device__ void visit(Shared& shared, const Stage& stage, const Mask& mask, int 
     }
 }
 
-__device__ void copy_stage(Stage& stage, const ForwardArguments& given, int64_t head, Kind kind, int key) {
+__device__ void copy_stage(Stage& stage, const Arguments& given, int64_t head, Kind kind, int key) {
     const int64_t at = (head * given.length + key) * HEAD;
     const int there = static_cast<int>(min(static_cast<int64_t>(BLOCK_N), given.length - key));
     const auto copy = [&](Element(&to)[BLOCK_N][stride], const void* from) {
@@ -121,7 +121,7 @@ __device__ void copy_stage(Stage& stage, const ForwardArguments& given, int64_t 
 // The queries of a thread block while tiles of keys pass by.
 struct Walk {
     Shared& shared;
-    const ForwardArguments& given;
+    const Arguments& given;
     const Mask mask;
     const int64_t head;
     const int query, tiles, row;  // the first query, the key tiles, the first row of the warp
@@ -189,7 +189,7 @@ struct Walk {
     }
 };
 
-extern "C" __global__ void __launch_bounds__(THREADS) forward(ForwardArguments given) {
+extern "C" __global__ void __launch_bounds__(THREADS) forward(Arguments given) {
     extern __shared__ __align__(16) unsigned char bytes[];
     Shared& shared = *reinterpret_cast<Shared*>(bytes);
     const Mask mask(given.length, given.window);

@@ -158,8 +158,8 @@ __device__ bool clear_nonfinite(Element* values, volatile int& found_by_any) {
 }
 
 // Adds the infinities and NaN of all tiles with hidden pairs to the sums of the queries that see them.
-__device__ void add_nonfinite(const ForwardArguments& given, const Mask& mask, int64_t head, int first,
-                              int query, int tiles, Tile (&sums)[head_tiles]) {
+__device__ void add_nonfinite(const Arguments& given, const Mask& mask, int64_t head, int first, int query,
+                              int tiles, Tile (&sums)[head_tiles]) {
     const auto* const values = static_cast<const Element*>(given.v) + head * given.length * HEAD;
     for (int tile = 0; tile < tiles; ++tile) {
         const int end = min((tile + 1) * BLOCK_N, mask.length);
@@ -178,7 +178,7 @@ __device__ void add_nonfinite(const ForwardArguments& given, const Mask& mask, i
     }
 }
 
-__device__ void consume(Shared& shared, const ForwardArguments& given, const Mask& mask, int query, int tiles,
+__device__ void consume(Shared& shared, const Arguments& given, const Mask& mask, int query, int tiles,
                         int64_t head) {
     const int group = device::warp_of_thread() / 4, down = device::warp_of_thread() % 4 * 16;
     const float factor = factor_of(given.scale);
@@ -277,14 +277,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, groups == 1 && registers <
         device::make_barriers_visible();
     }
     device::sync_block();  // barriers are visible to all
-    const Mask mask(given.forward.length, given.forward.window);
+    const Mask mask(given.arguments.length, given.arguments.window);
     // The longest rows of tiles first, so that the last thread blocks are short.
     const int query = static_cast<int>(gridDim.x - 1 - blockIdx.x) * BLOCK_M;
     const int tiles = key_tiles_of(mask, query + BLOCK_M);
     const int64_t head = blockIdx.y;
     if (device::warp_of_thread() < consumers) {
         if constexpr (groups > 1) device::take_registers<240>();
-        consume(shared, given.forward, mask, query, tiles, head);
+        consume(shared, given.arguments, mask, query, tiles, head);
     } else {
         if constexpr (groups > 1) device::keep_registers<24>();
         if (threadIdx.x == 32 * consumers) produce(shared, given, mask, query, tiles, head);

@@ -6,6 +6,7 @@
 
 #include "kernels/btp/cpu/products.h"
 #include "kernels/btp/cpu/transfer.h"
+#include "kernels/cpu/half.h"
 #include "kernels/cpu/products.h"
 
 namespace sawtooth::btp {
@@ -13,9 +14,16 @@ namespace {
 
 constexpr int64_t products_of_block = pitch + 1;  // with that of all gates
 
+// Asks for numbers that are read soon.
+void prefetch(const Buffer& from, int64_t at, int64_t count) {
+    constexpr int64_t line = 64;
+    const auto* const bytes = static_cast<const char*>(from.address) + at * from.element_bytes;
+    for (int64_t i = 0; i < count * from.element_bytes; i += line) __builtin_prefetch(bytes + i, 0, 2);
+}
+
 }  // namespace
 
-BlockRooms::BlockRooms(cpu::Scratch& scratch, const CpuJob& job)
+BlockRooms::BlockRooms(cpu::Scratch& scratch, const Tensors& job)
     : matrix(scratch.take<float>(pitch * pitch)),
       gates(scratch.take<float>(pitch)),
       da(scratch.take<float>(pitch)),
@@ -26,9 +34,9 @@ BlockRooms::BlockRooms(cpu::Scratch& scratch, const CpuJob& job)
       r(scratch.take<float>(job.da ? job.width * pitch : 0)),
       w(scratch.take<float>(job.da ? job.width * pitch : 0)) {}
 
-Block::Block(const CpuJob& job, const BlockRooms& rooms, int64_t head, int64_t index)
+Block::Block(const Tensors& job, const BlockRooms& rooms, int64_t head, int64_t index)
     : job_(job), rooms_(rooms), head_(head), positions_(job.positions(index)), count_(positions_.count()) {
-    job.read(job.a, job.gate_at(head, positions_.first), count_, rooms_.gates);
+    cpu::read(job.a, job.gate_at(head, positions_.first), count_, rooms_.gates);
     float product = 1;
     for (int64_t i = 0; i < count_; ++i) {
         rooms_.products[i] = product;
@@ -94,27 +102,27 @@ void Block::differentiate(const float* carry, const float* next_gradient) {
         add_outer_products(job_.order == Order::full ? w : r, rooms_.products, carry, channels, count_,
                            rooms_.da);
     store(w, job_.du);
-    std::copy_n(rooms_.da, count_, job_.da + job_.gate_at(head_, positions_.first));
+    std::copy_n(rooms_.da, count_, job_.da.as<float>() + job_.gate_at(head_, positions_.first));
 }
 
 float* Block::x() const { return rooms_.spare_x + pitch; }
 
 std::span<const float> Block::gates() const { return {rooms_.gates, static_cast<size_t>(count_)}; }
 
-void Block::load(const void* from, float* to) const {
+void Block::load(const Buffer& from, float* to) const {
     // Channels lie far apart, and a block is too short for the processor to see that it walks along them.
     const int64_t soon = std::min(positions_.first + 2 * pitch, job_.length);
     const int64_t more = std::min(count_, job_.length - soon);
     for (int64_t c = 0; c < job_.width; ++c, to += pitch) {
-        job_.prefetch(from, job_.value_at(head_, c, soon), more);
-        job_.read(from, job_.value_at(head_, c, positions_.first), count_, to);
+        prefetch(from, job_.value_at(head_, c, soon), more);
+        cpu::read(from, job_.value_at(head_, c, positions_.first), count_, to);
         std::fill(to + count_, to + cpu::padded(count_), 0.0f);
     }
 }
 
-void Block::store(const float* from, void* to) const {
+void Block::store(const float* from, const Buffer& to) const {
     for (int64_t c = 0; c < job_.width; ++c, from += pitch)
-        job_.write(from, count_, to, job_.value_at(head_, c, positions_.first));
+        cpu::write(from, count_, to, job_.value_at(head_, c, positions_.first));
 }
 
 }  // namespace sawtooth::btp

@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "kernels/btp/cpu/job.h"
+#include "kernels/btp/tensors.h"
 #include "kernels/cpu/scratch.h"
 
 namespace sawtooth::btp {
@@ -14,14 +14,14 @@ struct BlockRooms {
     float *u, *spare_x;  // x follows one spare line, so that the number before it can be read
     float *dx, *r, *w;   // for the backward pass
 
-    BlockRooms(cpu::Scratch& scratch, const CpuJob& job);
+    BlockRooms(cpu::Scratch& scratch, const Tensors& job);
 };
 
 // One block of one head; rooms hold one block at a time. Carries and their gradients have one number per
 // channel.
 class Block {
   public:
-    Block(const CpuJob& job, const BlockRooms& rooms, int64_t head, int64_t index);
+    Block(const Tensors& job, const BlockRooms& rooms, int64_t head, int64_t index);
 
     float decay() const;  // the product of all gates
     // to += decay times from, for every channel.
@@ -44,10 +44,10 @@ class Block {
     void solve_from(int64_t first);
     float* x() const;
     std::span<const float> gates() const;
-    void load(const void* from, float* to) const;
-    void store(const float* from, void* to) const;
+    void load(const Buffer& from, float* to) const;
+    void store(const float* from, const Buffer& to) const;
 
-    const CpuJob& job_;
+    const Tensors& job_;
     const BlockRooms& rooms_;
     int64_t head_;
     Range positions_;

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "kernels/btp/cpu/block.h"
-#include "kernels/btp/describe.h"
+#include "kernels/btp/launches.h"
 #include "kernels/btp/parts.h"
 #include "kernels/core/launch_info.h"
 #include "kernels/cpu/lookback.h"
@@ -34,30 +34,29 @@ struct WalkRooms {
     BlockRooms block;
     float *value, *next;  // what enters a block, and what leaves it
 
-    WalkRooms(cpu::Scratch& scratch, const CpuJob& job)
+    WalkRooms(cpu::Scratch& scratch, const Tensors& job)
         : block(scratch, job), value(scratch.take<float>(job.width)), next(scratch.take<float>(job.width)) {}
 };
 
 // From block to block goes the carry, or from the end its gradient. What leaves a block is a share of its own
 // and, with order full, its decay times what entered it.
 struct Walk {
-    const CpuJob& job;
+    const Tensors& job;
     bool from_end;
     int64_t blocks_a_stretch, stretches;
     cpu::Lookback board;
-    // What leaves a stretch if nothing enters, what leaves it, and its decay: [stretches, heads, DH], decays
-    // without DH.
-    float *totals, *prefixes, *decays;
+    // What leaves a stretch if nothing enters, what leaves it, and its decay; only for order full.
+    Buffer totals, prefixes, decays;
 
-    Walk(cpu::PlanBuilder& builder, const CpuJob& of, bool backwards)
+    Walk(cpu::PlanBuilder& builder, const Tensors& of, bool backwards)
         : job(of),
           from_end(backwards),
           blocks_a_stretch(positions_a_stretch / of.block),
           stretches(ceil_divide(of.blocks(), blocks_a_stretch)),
           board(builder, kept(), of.heads),
-          totals(builder.take<float>(kept() * of.rows())),
-          prefixes(builder.take<float>(kept() * of.rows())),
-          decays(builder.take<float>(kept() * of.heads)) {}
+          totals(take(builder, "totals of stretches", {stretches, of.heads, of.width})),
+          prefixes(take(builder, "prefixes of stretches", {stretches, of.heads, of.width})),
+          decays(take(builder, "decays of stretches", {stretches, of.heads})) {}
 
     Range steps(int64_t stretch) const { return tile_at(stretch, blocks_a_stretch, job.blocks()); }
     int64_t block_at(int64_t step) const { return from_end ? job.blocks() - 1 - step : step; }
@@ -74,8 +73,16 @@ struct Walk {
 
   private:
     int64_t kept() const { return job.order == Order::full ? stretches : 0; }
-    float* total(int64_t stretch, int64_t head) const { return totals + at(stretch, head) * job.width; }
-    float* prefix(int64_t stretch, int64_t head) const { return prefixes + at(stretch, head) * job.width; }
+    Buffer take(cpu::PlanBuilder& builder, const char* name, Shape shape) const {
+        return kept() > 0 ? builder.take(name, std::move(shape)) : Buffer();
+    }
+    float* total(int64_t stretch, int64_t head) const {
+        return totals.as<float>() + at(stretch, head) * job.width;
+    }
+    float* prefix(int64_t stretch, int64_t head) const {
+        return prefixes.as<float>() + at(stretch, head) * job.width;
+    }
+    float& decay(int64_t stretch, int64_t head) const { return decays.as<float>()[at(stretch, head)]; }
     int64_t at(int64_t stretch, int64_t head) const { return stretch * job.heads + head; }
 
     void own_share(Block& block, float* to) const {
@@ -85,21 +92,21 @@ struct Walk {
     // The total and the decay of a stretch; `room` for one value.
     void fold(int64_t stretch, int64_t head, const BlockRooms& rooms, float* room) const {
         float* const sum = total(stretch, head);
-        float& decay = decays[at(stretch, head)] = 1;
+        float& product = decay(stretch, head) = 1;
         std::fill_n(sum, job.width, 0.0f);
         for (int64_t step = steps(stretch).first; step < steps(stretch).last; ++step) {
             Block block(job, rooms, head, block_at(step));
             own_share(block, room);
             block.decay_into(sum, room);
             std::copy_n(room, job.width, sum);
-            decay = decay_of_both(decay, block.decay());
+            product = decay_of_both(product, block.decay());
         }
     }
 
     // to = what leaves a stretch if `value` enters.
     void pass(int64_t stretch, int64_t head, const float* value, float* to) const {
         for (int64_t c = 0; c < job.width; ++c)
-            to[c] = total(stretch, head)[c] + decayed(decays[at(stretch, head)], value[c]);
+            to[c] = total(stretch, head)[c] + decayed(decay(stretch, head), value[c]);
     }
 
     // Forward from the prefix found, as a prefix is defined: its bits do not depend on how far a stretch had
@@ -119,13 +126,13 @@ struct Walk {
 };
 
 // Works on one block: `value` enters it, `next` leaves it.
-using Act = void (*)(const CpuJob&, const BlockRooms&, int64_t head, int64_t index, const float* value,
+using Act = void (*)(const Tensors&, const BlockRooms&, int64_t head, int64_t index, const float* value,
                      float* next);
 
-void solve(const CpuJob& job, const BlockRooms& rooms, int64_t head, int64_t index, const float* carry,
+void solve(const Tensors& job, const BlockRooms& rooms, int64_t head, int64_t index, const float* carry,
            float* next) {
     Block block(job, rooms, head, index);
-    std::copy_n(carry, job.width, job.carry + job.carry_at(head, index));
+    std::copy_n(carry, job.width, job.channels_at(job.carry, head, index));
     block.solve();
     if (job.order != Order::one) {
         block.solved_last(next);
@@ -135,16 +142,17 @@ void solve(const CpuJob& job, const BlockRooms& rooms, int64_t head, int64_t ind
     block.store_x();
 }
 
-void differentiate(const CpuJob& job, const BlockRooms& rooms, int64_t head, int64_t index,
+void differentiate(const Tensors& job, const BlockRooms& rooms, int64_t head, int64_t index,
                    const float* gradient, float* next) {
     Block block(job, rooms, head, index);
     if (job.order != Order::one) block.carry_gradient(next);
     if (job.order == Order::full) block.decay_into(gradient, next);
-    block.differentiate(job.carry + job.carry_at(head, index), job.order == Order::one ? nullptr : gradient);
+    block.differentiate(job.channels_at(job.carry, head, index),
+                        job.order == Order::one ? nullptr : gradient);
 }
 
 void walk_stretch(const Walk& walk, Act act, const cpu::Item& item) {
-    const CpuJob& job = walk.job;
+    const Tensors& job = walk.job;
     const int64_t stretch = item.index / job.heads, head = item.index % job.heads;
     const auto rooms = cpu::take_rooms<WalkRooms>(item.scratch, job);
     if (!walk.enter(stretch, head, item, rooms)) return;
@@ -156,8 +164,9 @@ void walk_stretch(const Walk& walk, Act act, const cpu::Item& item) {
     }
 }
 
-void add(cpu::PlanBuilder& builder, const CpuJob& job, LaunchInfo info, bool from_end, Act act) {
+void add(cpu::PlanBuilder& builder, const Tensors& job, LaunchInfo info, bool from_end, Act act) {
     const Walk& walk = builder.keep(Walk(builder, job, from_end));
+    for (const Buffer& shared : {walk.totals, walk.prefixes, walk.decays}) info.writes.push_back(shared);
     // Every item waits only for smaller items.
     builder.launch(
         with_scratch(std::move(info), cpu::scratch_bytes<WalkRooms>(job)),
@@ -170,9 +179,9 @@ void add(cpu::PlanBuilder& builder, const CpuJob& job, LaunchInfo info, bool fro
 
 Outcome<Plan> plan_fused_on_cpu(const PlanRequest& request) {
     cpu::PlanBuilder builder(request);
-    const CpuJob& job = builder.keep(CpuJob(builder));
-    add(builder, job, describe::fused(request.parameters), false, solve);
-    if (job.da) add(builder, job, describe::gradients(request.parameters), true, differentiate);
+    const Tensors& job = builder.keep(Tensors(builder));
+    add(builder, job, fused(job), false, solve);
+    if (job.da) add(builder, job, gradients(job), true, differentiate);
     return builder.finish();
 }
 

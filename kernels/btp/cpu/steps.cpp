@@ -2,10 +2,11 @@
 
 #include <algorithm>
 
-#include "kernels/btp/cpu/job.h"
 #include "kernels/btp/cpu/transfer.h"
-#include "kernels/btp/describe.h"
+#include "kernels/btp/launches.h"
 #include "kernels/btp/parts.h"
+#include "kernels/btp/tensors.h"
+#include "kernels/cpu/half.h"
 #include "kernels/cpu/plan_builder.h"
 
 namespace sawtooth::btp {
@@ -32,44 +33,44 @@ State enter(Order order, float carry, float gate, float input) {
     return {input, order == Order::one ? 0 : gate * carry};
 }
 
-void decode(const CpuJob& job, const cpu::Item& item) {
+void decode(const Tensors& job, const cpu::Item& item) {
     const int64_t head = item.index / job.width, channel = item.index % job.width;
     float gates[pitch], inputs[pitch], x[pitch];
     State state;
     for (int64_t b = 0; b < job.blocks() && !item.stop.stop_requested(); ++b) {
         const Range positions = job.positions(b);
         const int64_t count = positions.count(), at = job.value_at(head, channel, positions.first);
-        job.read(job.a, job.gate_at(head, positions.first), count, gates);
-        job.read(job.u, at, count, inputs);
+        cpu::read(job.a, job.gate_at(head, positions.first), count, gates);
+        cpu::read(job.u, at, count, inputs);
         const float carry = carry_from(job.order, state);
-        job.carry[job.carry_at(head, b) + channel] = carry;
+        job.channels_at(job.carry, head, b)[channel] = carry;
         state = enter(job.order, carry, gates[0], inputs[0]);
         x[0] = state.x();
         for (int64_t i = 1; i < count; ++i) {
             state = step(job.order, state, gates[i], inputs[i]);
             x[i] = state.x();
         }
-        job.write(x, count, job.x, at);
+        cpu::write(x, count, job.x, at);
     }
 }
 
 // One token of all channels of a head.
-void move(const CpuJob& job, State* states, int64_t position, int64_t head) {
+void move(const Tensors& job, State* states, int64_t position, int64_t head) {
     float gate, input;
-    job.read(job.a, job.gate_at(head, position), 1, &gate);
+    cpu::read(job.a, job.gate_at(head, position), 1, &gate);
     for (int64_t channel = 0; channel < job.width; ++channel) {
         const int64_t at = job.value_at(head, channel, position);
         State& state = states[head * job.width + channel];
-        job.read(job.u, at, 1, &input);
+        cpu::read(job.u, at, 1, &input);
         if (position % job.block == 0) {
             const float carry = position == 0 ? 0 : carry_from(job.order, state);
-            job.carry[job.carry_at(head, position / job.block) + channel] = carry;
+            job.channels_at(job.carry, head, position / job.block)[channel] = carry;
             state = enter(job.order, carry, gate, input);
         } else {
             state = step(job.order, state, gate, input);
         }
         const float x = state.x();
-        job.write(&x, 1, job.x, at);
+        cpu::write(&x, 1, job.x, at);
     }
 }
 
@@ -77,18 +78,20 @@ void move(const CpuJob& job, State* states, int64_t position, int64_t head) {
 
 Outcome<Plan> plan_sequential_on_cpu(const PlanRequest& request) {
     cpu::PlanBuilder builder(request);
-    const CpuJob& job = builder.keep(CpuJob(builder));
-    auto* const states = builder.take<State>(job.rows());
+    const Tensors& job = builder.keep(Tensors(builder));
+    const Buffer states = builder.take("state", {job.heads, job.width, 2});
     builder.launch_steps(
-        describe::token(request.parameters), side("B H", job.heads), job.length,
-        [&job, states](int64_t position, const cpu::Item& item) { move(job, states, position, item.index); });
+        token(job, states), side("B H", job.heads), job.length,
+        [&job, states = static_cast<State*>(states.address)](int64_t position, const cpu::Item& item) {
+            move(job, states, position, item.index);
+        });
     return builder.finish();
 }
 
 Outcome<Plan> plan_decode_on_cpu(const PlanRequest& request) {
     cpu::PlanBuilder builder(request);
-    const CpuJob& job = builder.keep(CpuJob(builder));
-    builder.launch(describe::decode(request.parameters), side("B H", job.heads) * side("DH", job.width),
+    const Tensors& job = builder.keep(Tensors(builder));
+    builder.launch(btp::decode(job), side("B H", job.heads) * side("DH", job.width),
                    [&job](const cpu::Item& item) { decode(job, item); });
     return builder.finish();
 }

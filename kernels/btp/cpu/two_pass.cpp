@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "kernels/btp/cpu/block.h"
-#include "kernels/btp/describe.h"
+#include "kernels/btp/launches.h"
 #include "kernels/btp/parts.h"
 #include "kernels/core/launch_info.h"
 #include "kernels/cpu/plan_builder.h"
@@ -15,11 +15,11 @@ namespace sawtooth::btp {
 namespace {
 
 struct TwoPass {
-    const CpuJob& job;
-    float* gradients;  // of the carries, null for order 1
+    const Tensors& job;
+    Buffer dc;  // gradients of the carries; absent for order 1
 
-    float* carry(int64_t head, int64_t index) const { return job.carry + job.carry_at(head, index); }
-    float* gradient(int64_t head, int64_t index) const { return gradients + job.carry_at(head, index); }
+    float* carry(int64_t head, int64_t index) const { return job.channels_at(job.carry, head, index); }
+    float* gradient(int64_t head, int64_t index) const { return job.channels_at(dc, head, index); }
     bool has_next(int64_t index) const { return index + 1 < job.blocks(); }
 
     // The carry into the next block is the last value of this one.
@@ -45,7 +45,7 @@ struct TwoPass {
     }
 
     void differentiate(const BlockRooms& rooms, int64_t head, int64_t index) const {
-        const float* const next = gradients && has_next(index) ? gradient(head, index + 1) : nullptr;
+        const float* const next = dc && has_next(index) ? gradient(head, index + 1) : nullptr;
         Block block(job, rooms, head, index);
         if (job.order == Order::full && next) block.decay_into(next, gradient(head, index));
         block.differentiate(carry(head, index), next);
@@ -54,7 +54,7 @@ struct TwoPass {
 
 using Act = void (TwoPass::*)(const BlockRooms& rooms, int64_t head, int64_t index) const;
 
-LaunchInfo with_rooms(LaunchInfo info, const CpuJob& job) {
+LaunchInfo with_rooms(LaunchInfo info, const Tensors& job) {
     return with_scratch(std::move(info), cpu::scratch_bytes<BlockRooms>(job));
 }
 
@@ -82,24 +82,25 @@ void add_heads(cpu::PlanBuilder& builder, const TwoPass& pass, LaunchInfo info, 
 
 Outcome<Plan> plan_two_pass_on_cpu(const PlanRequest& request) {
     cpu::PlanBuilder builder(request);
-    const Parameters& p = request.parameters;
-    const CpuJob& job = builder.keep(CpuJob(builder));
+    const Tensors& job = builder.keep(Tensors(builder));
     const bool carries = job.order != Order::one, scans = job.order == Order::full;
-    float* const gradients =
-        carries && job.da ? builder.take<float>(job.heads * job.blocks() * job.width) : nullptr;
-    const TwoPass& pass = builder.keep(TwoPass{job, gradients});
+    const Buffer dc = carries && job.da ? builder.take("dc", job.carry.shape) : Buffer();
+    const TwoPass& pass = builder.keep(TwoPass{job, dc});
 
-    add_blocks(builder, pass, describe::first_pass(p), &TwoPass::solve);
+    add_blocks(builder, pass, first_pass(job), &TwoPass::solve);
     if (scans)
-        add_heads(builder, pass, describe::second_pass(p), &TwoPass::add_carry, false);
+        add_heads(builder, pass, second_pass(job), &TwoPass::add_carry, false);
     else if (carries)
-        add_blocks(builder, pass, describe::second_pass(p), &TwoPass::add_carry);
+        add_blocks(builder, pass, second_pass(job), &TwoPass::add_carry);
     if (!job.da) return builder.finish();
-    if (carries) add_blocks(builder, pass, describe::first_gradient_pass(p), &TwoPass::differentiate_carry);
-    if (scans)
-        add_heads(builder, pass, describe::second_gradient_pass(p), &TwoPass::differentiate, true);
-    else
-        add_blocks(builder, pass, describe::second_gradient_pass(p), &TwoPass::differentiate);
+    if (carries) add_blocks(builder, pass, first_gradient_pass(job, dc), &TwoPass::differentiate_carry);
+    LaunchInfo last = second_gradient_pass(job, dc);
+    if (!scans) {
+        add_blocks(builder, pass, std::move(last), &TwoPass::differentiate);
+        return builder.finish();
+    }
+    last.writes.push_back(dc);  // scanned in place
+    add_heads(builder, pass, std::move(last), &TwoPass::differentiate, true);
     return builder.finish();
 }
 

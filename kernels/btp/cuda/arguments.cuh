@@ -1,5 +1,11 @@
-// Kernel arguments. Gates are [heads, length], values [heads, width, length], carries [heads, blocks, width];
-// inputs, x and du in the storage of the request, the rest in f32. Heads are those of all sequences.
+// Kernel arguments. The last index is the fastest, and heads are those of all sequences:
+//
+//   a, da          [heads, length]          gates: all channels of a head share them
+//   u, dx, x, du   [heads, width, length]   values: a row is one channel along the sequence
+//   carry, dc      [heads, blocks, width]   carries into the blocks of BL positions, and their gradients
+//   state          [heads, width, 2]        v and z of every row, where every token is a launch
+//
+// a, u, dx, x and du are in the storage of the request, the rest is f32. Kernels use what they need.
 #pragma once
 
 #include "kernels/cuda/device/types.cuh"
@@ -10,37 +16,21 @@ struct Extents {
     int64_t length, heads, width;
 };
 
-// steps.cu. `state`: v and z of every row, for one launch per token.
-struct Steps : Extents {
-    const void *a, *u;
-    void* x;
-    float *carry, *state;
-    int64_t token;
-};
-
-// Tickets and published parts (device/lookback.cuh), where carries are chained.
+// What the look-back needs where carries are chained (device/lookback.cuh): the counter of tickets, and the
+// board of published parts (carries.cuh).
 struct Chain {
     unsigned long long* counter;
     void* board;
 };
 
-// fused.cu, second_pass.cu. A warp goes through `run` segments (segment.cuh), one after the other.
-struct Forward : Extents {
-    int64_t run;
-    const void *a, *u;  // u is null in the second pass, which adds to x
-    void* x;
-    float* carry;
-    Chain chain;
-};
-
-// gradients.cu. `dc`: gradients of the carries between two launches.
-struct Backward : Extents {
-    int64_t run;
+struct Arguments {
+    Extents all;
     const void *a, *u, *dx;
-    const float* carry;
-    float *dc, *da;
-    void* du;
-    Chain chain;
+    void *x, *du;
+    float *carry, *da, *dc = nullptr, *state = nullptr;
+    int64_t run = 1;    // neighbouring segments that a warp goes through (segment.cuh)
+    int64_t token = 0;  // of this launch
+    Chain chain = {};
 };
 
 }  // namespace sawtooth::btp

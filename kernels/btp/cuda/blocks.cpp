@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "kernels/btp/cuda/job.h"
-#include "kernels/btp/describe.h"
+#include "kernels/btp/launches.h"
 #include "kernels/btp/parts.h"
 #include "kernels/core/common_parameters.h"
 
@@ -73,36 +73,12 @@ LaunchInfo with_access(LaunchInfo info, const CudaJob& job) {
     return info;
 }
 
-Forward forward_arguments(const CudaJob& job) {
-    Forward given = {};
-    static_cast<Extents&>(given) = job.extents();
-    given.run = 1;
-    given.a = job.a;
-    given.u = job.u;
-    given.x = job.x;
-    given.carry = job.carry;
-    return given;
-}
-
-Backward backward_arguments(const CudaJob& job) {
-    Backward given = {};
-    static_cast<Extents&>(given) = job.extents();
-    given.run = 1;
-    given.a = job.a;
-    given.u = job.u;
-    given.dx = job.dx;
-    given.carry = job.carry;
-    given.da = job.da;
-    given.du = job.du;
-    return given;
-}
-
 void add_forward(cuda::PlanBuilder& builder, const CudaJob& job, bool adds_carries, LaunchInfo info) {
     const Parameters& p = builder.parameters();
     const Mapping mapping(job, builder);
     const Passing passing = adds_carries && job.order == Order::full ? Passing::look_back : Passing::none;
     const Side blocks = mapping.stretches(passing) * mapping.rows();
-    Forward given = forward_arguments(job);
+    Arguments given = job.arguments();
     given.run = mapping.run(passing);
     if (passing == Passing::look_back) given.chain = chain_for(builder, blocks.count * channels);
     cuda::KernelSource source = mapping.source("fused.cu", "fused", false);
@@ -115,40 +91,40 @@ void add_forward(cuda::PlanBuilder& builder, const CudaJob& job, bool adds_carri
 void add_second_pass(cuda::PlanBuilder& builder, const CudaJob& job) {
     const Mapping mapping(job, builder);
     const Passing passing = job.order == Order::full ? Passing::walk : Passing::none;
-    Forward given = forward_arguments(job);
-    given.u = nullptr;
+    Arguments given = job.arguments();
+    given.u = nullptr;  // the kernel adds to x
     given.run = mapping.run(passing);
-    builder.launch(with_access(describe::second_pass(builder.parameters()), job),
-                   {mapping.stretches(passing) * mapping.rows()},
+    builder.launch(with_access(second_pass(job), job), {mapping.stretches(passing) * mapping.rows()},
                    mapping.source("second_pass.cu", "second_pass", false), given);
 }
 
-// `dc`: gradients of the carries from a first launch; null if the launch finds them itself.
-void add_gradients(cuda::PlanBuilder& builder, const CudaJob& job, LaunchInfo info, float* dc) {
+// `dc`: gradients of the carries from a first launch; absent if the launch finds them itself.
+void add_gradients(cuda::PlanBuilder& builder, const CudaJob& job, LaunchInfo info, const Buffer& dc) {
     const Mapping mapping(job, builder);
     const Passing passing = job.order != Order::full ? Passing::none
                             : dc                     ? Passing::walk
                                                      : Passing::look_back;
     const Side stretches = mapping.stretches(passing);
-    Backward given = backward_arguments(job);
+    Arguments given = job.arguments();
     given.run = mapping.run(passing);
-    given.dc = dc;
+    given.dc = dc.as<float>();
     if (passing == Passing::look_back)
         given.chain = chain_for(builder, (stretches * mapping.rows()).count * channels);
     cuda::KernelSource source = mapping.source("gradients.cu", "gradients", true);
-    source.defines.push_back({"READS_DC", dc != nullptr});
+    source.defines.push_back({"READS_DC", static_cast<bool>(dc)});
     builder.launch(with_access(std::move(info), job), {stretches * mapping.heads()}, source, given);
 }
 
-float* add_first_gradient_pass(cuda::PlanBuilder& builder, const CudaJob& job) {
+Buffer add_first_gradient_pass(cuda::PlanBuilder& builder, const CudaJob& job) {
     const Mapping mapping(job, builder);
-    Backward given = backward_arguments(job);
-    given.dc = builder.take<float>(job.rows() * job.blocks());
+    Arguments given = job.arguments();
+    Buffer dc = builder.take("dc", job.carry.shape);
+    given.dc = dc.as<float>();
     cuda::KernelSource source = mapping.source("gradients.cu", "first_gradient_pass", true);
     source.defines.push_back({"READS_DC", true});
-    builder.launch(with_access(describe::first_gradient_pass(builder.parameters()), job),
+    builder.launch(with_access(first_gradient_pass(job, dc), job),
                    {mapping.single_segments() * mapping.rows()}, source, given);
-    return given.dc;
+    return dc;
 }
 
 }  // namespace
@@ -157,19 +133,19 @@ Outcome<Plan> plan_two_pass_on_cuda(const PlanRequest& request) {
     cuda::PlanBuilder builder(request);
     const CudaJob job(builder);
     const bool has_carries = job.order != Order::one;
-    add_forward(builder, job, !has_carries, describe::first_pass(request.parameters));
+    add_forward(builder, job, !has_carries, first_pass(job));
     if (has_carries) add_second_pass(builder, job);
     if (!job.dx) return builder.finish();
-    float* const dc = has_carries ? add_first_gradient_pass(builder, job) : nullptr;
-    add_gradients(builder, job, describe::second_gradient_pass(request.parameters), dc);
+    const Buffer dc = has_carries ? add_first_gradient_pass(builder, job) : Buffer();
+    add_gradients(builder, job, second_gradient_pass(job, dc), dc);
     return builder.finish();
 }
 
 Outcome<Plan> plan_fused_on_cuda(const PlanRequest& request) {
     cuda::PlanBuilder builder(request);
     const CudaJob job(builder);
-    add_forward(builder, job, true, describe::fused(request.parameters));
-    if (job.dx) add_gradients(builder, job, describe::gradients(request.parameters), nullptr);
+    add_forward(builder, job, true, fused(job));
+    if (job.dx) add_gradients(builder, job, gradients(job), {});
     return builder.finish();
 }
 

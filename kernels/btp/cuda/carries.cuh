@@ -1,6 +1,14 @@
 // How carries pass from segment to segment where they form a chain. The warps of a thread block then hold
-// adjacent segments. A segment maps the carry before it to the one after it: c -> decay c + last. Gradients
-// pass the other way: `flipped` links segments from the last to the first.
+// adjacent segments, together a stretch. A segment maps the carry before it to the one after it:
+// c -> decay c + last, its link. With 4 warps, for one channel:
+//
+//   segments       |  0    1      2       3    |     4       5   …    one per warp
+//   links          | l0   l1     l2      l3    |    l4      l5   …    each warp makes its own
+//   into stretch   |  0                        | l0l1l2l3             look-back, or the step before
+//   into segment   |  0   l0   l0l1   l0l1l2   | l0l1l2l3    …        warp 0, one lane per channel
+//
+// Links join from the left: (1/2, 1) then (1/4, 2) is (1/8, 2.25). A carry of 4 becomes 3, then 2.75, which
+// is 4 / 8 + 2.25. Gradients pass the other way: `flipped` links segments from the last to the first.
 //
 // Defines: ORDER (one, two, full), THREADS.
 #pragma once
@@ -21,17 +29,22 @@ struct Link {
 };
 __device__ inline Link join(Link left, Link right) {
     const float decay = left.decay * right.decay;
-    // Of a product that underflows the smallest number is left, not 0: times an infinity that would be NaN.
+    // A product that underflows becomes the smallest number instead of 0: 0 times an infinite carry is NaN.
     const bool underflows = decay == 0 && left.decay != 0 && right.decay != 0;
     return {underflows ? copysignf(0x1p-149f, decay) : decay, fmaf(right.decay, left.last, right.last)};
 }
 
-// The part of a row, 16 channels of a head, that a thread block works on: one of `stretches`.
+// The part of a row that a thread block works on: one of `stretches`. A row is 16 channels of a head; in
+// gradients.cu, where a thread block goes through all channels, it is a head.
+//
+//   by block    blockIdx.x = row * stretches + index
+//   by ticket   the ticket = index * rows + row, so that all rows advance together; index counts from the
+//               last stretch if flipped
 struct Stretch {
     int index, stretches, row;
     uint32_t run;  // number of the run, for the look-back
 
-    // Tickets go through all rows before the next stretch of any. Called by all threads.
+    // A thread block waits only for smaller tickets, whose thread blocks have started. Called by all threads.
     static __device__ Stretch by_ticket(const Chain& chain, int stretches, bool flipped) {
         __shared__ device::Ticket shared_ticket;
         if (threadIdx.x == 0) shared_ticket = device::draw_ticket(chain.counter, gridDim.x);
@@ -47,7 +60,9 @@ struct Stretch {
     }
 };
 
-// The carry into a thread block from those before it, by decoupled look-back, for channel lane % 16.
+// The carry into a thread block from those before it, by decoupled look-back, for channel lane % 16. The
+// board is [rows, stretches, 16 channels] parts of 16 bytes, a flag and a link; a row is 16 channels of a
+// head. Lanes 0 … 15 and 16 … 31 look at every second stretch each.
 struct FromBlocksBefore {
     using Board = device::Lookback<Link, 16, 2>;
     Board board;
@@ -68,7 +83,8 @@ struct FromBlocksBefore {
     __device__ void keep(Link) const {}
 };
 
-// The carry of a thread block that walks along the sequence by itself.
+// The carry of a thread block that walks along the sequence by itself: lane l of warp 0 keeps the link of
+// everything so far for channel l % 16.
 struct FromStepBefore {
     Link kept = {1, 0};
 
@@ -78,17 +94,23 @@ struct FromStepBefore {
 
 // The carry into the warp's segment, for the lane's two channels, from the links of all segments. Called by
 // all threads.
+//
+//   all warps   store links     |                                   |   load their carry
+//   warp 0                      |   joins all links, `from` before, |
+//                               |   stores the carry of every warp  |        each `|` is a barrier
+//
+// Shared memory: decay [warps], as gates have no channels; last, carry [warps, 16 channels].
 template <bool flipped, class From>
 __device__ void chain_carries(const Link (&link)[2], From& from, float (&into)[2]) {
     __shared__ float decay[warps], last[warps][16], carry[warps][16];
     const int warp = device::uniform_warp_of_thread();
-    device::sync_block();  // the carries of an earlier call were read
+    device::sync_block();  // all warps have read the carries of an earlier call
     if (device::lane_of_thread() % 4 == 0) {
         decay[warp] = link[0].decay;
 #pragma unroll
         for (int half = 0; half < 2; ++half) last[warp][channel_of_lane() + 8 * half] = link[half].last;
     }
-    device::sync_block();  // the links are visible
+    device::sync_block();  // the links of all warps are visible to warp 0
     if (warp == 0) {
         const int channel = device::lane_of_thread() % 16;
         const auto warp_of = [](int step) { return flipped ? warps - 1 - step : step; };
@@ -104,12 +126,13 @@ __device__ void chain_carries(const Link (&link)[2], From& from, float (&into)[2
         }
         from.keep(so_far);
     }
-    device::sync_block();  // the carries are visible
+    device::sync_block();  // the carries are visible to their warps
 #pragma unroll
     for (int half = 0; half < 2; ++half) into[half] = carry[warp][channel_of_lane() + 8 * half];
 }
 
-// The carry into a block [heads, blocks, width], from the lanes that hold its channels.
+// Stores the carry into a block, [heads, blocks, width]. The four lanes of a channel hold the same: one of
+// them stores it.
 __device__ inline void store_carry(float* carries, const Place& place, int block, const float (&carry)[2]) {
     if (!place.has_block(block) || device::lane_of_thread() % 4 != 0) return;
 #pragma unroll
@@ -117,7 +140,7 @@ __device__ inline void store_carry(float* carries, const Place& place, int block
         if (place.has(half)) carries[place.at_block(half, block)] = carry[half];
 }
 
-// A row of carries or their gradients for the lane's channels; 0 past the last block.
+// Loads the carry into a block, or its gradient, for the lane's two channels; 0 past the last block.
 __device__ inline void load_carry(const float* carries, const Place& place, int block, float (&carry)[2]) {
 #pragma unroll
     for (int half = 0; half < 2; ++half)

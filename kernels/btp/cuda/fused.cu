@@ -3,6 +3,14 @@
 // needs only the last value of the block before the first one: rather than waiting for it, the warp computes
 // that segment again. Order full chains the carries by decoupled look-back, one segment a warp.
 //
+// Gates 1/2 and u = 1, with BL = 2 for short:
+//
+//   v                      1   1.5 |    1     1.5 |      1       1.5
+//   carry, order two             0 |          1.5 |              1.5     the last v of the block before
+//   x = v + (a_0 … a_i) c  1   1.5 | 1.75   1.875 |   1.75     1.875
+//   carry, order full            0 |          1.5 |            1.875     the last x: the exact recurrence
+//   x                      1   1.5 | 1.75   1.875 | 1.9375   1.96875
+//
 // Defines: STORAGE, BLOCK, ALIGNED (segment.cuh), CONSTRUCTION (transfer.cuh), ORDER, THREADS (carries.cuh),
 // MIN_BLOCKS (per SM), ADDS_CARRIES (false: the first pass of two launches, where x is v, for orders two and
 // full).
@@ -18,11 +26,13 @@ constexpr bool chains = ADDS_CARRIES && order == Order::full;
 
 // What is known of a segment before its carry.
 struct Local {
-    Values values;  // u, then x
-    Sums sums[blocks];
-    float last[blocks][2];  // of every block: its last value, in every lane for its two channels
+    Values values;          // u, then x
+    Sums sums[blocks];      // v, then x before it is rounded
+    float last[blocks][2];  // the last v of every block, for the lane's two channels
 
-    __device__ void solve(const Forward& given, const Place& place, const Gates& a) {
+    // v = Lmat u for every block. The last v of a block is position 3 of quad 3 of its last tile: that lane
+    // hands it to the other three lanes of the channel.
+    __device__ void solve(const Arguments& given, const Place& place, const Gates& a) {
         load(values, given.u, place);
         const BlockProducts<CONSTRUCTION> products(values, a, {given.u, given.a, place});
 #pragma unroll
@@ -55,6 +65,7 @@ struct Local {
     }
 };
 
+// The link of the segment from those of its blocks, (a_0 … a_last, last v), for the lane's two channels.
 __device__ void link_of(const Local& local, const Decays& decays, Link (&link)[2]) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
@@ -66,7 +77,7 @@ __device__ void link_of(const Local& local, const Decays& decays, Link (&link)[2
 }
 
 // Adds the carry into every block and stores it; `into` becomes the carry after the segment.
-__device__ void finish(const Forward& given, const Place& place, const Decays& decays, Local& local,
+__device__ void finish(const Arguments& given, const Place& place, const Decays& decays, Local& local,
                        float (&into)[2]) {
 #pragma unroll
     for (int b = 0; b < blocks; ++b) {
@@ -80,6 +91,7 @@ __device__ void finish(const Forward& given, const Place& place, const Decays& d
                     into[half] = fmaf(decays.block[b], into[half], local.last[b][half]);
             }
         } else {
+            // The slot of a block holds the last v of the block before it, which second_pass.cu reads.
             if (place.first == 0 && b == 0) store_carry(given.carry, place, 0, into);
             store_carry(given.carry, place, b + 1, local.last[b]);
         }
@@ -88,14 +100,24 @@ __device__ void finish(const Forward& given, const Place& place, const Decays& d
     store(local.values, given.x, place);
 }
 
-// Grid: ceil(L / (warps * run * segment)) * B H * ceil(DH / 16).
-extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) fused(Forward given) {
+// Grid: ceil(L / (warps * run * segment)) * B H * ceil(DH / 16). A thread block owns one stretch of one row:
+//
+//                | warp 0  | warp 1  | … | warp 0  | …    stretches side by side along L; s: a segment
+//   order one    | s s s s | s s s s | … | s s s s | …    every warp by itself, here with run = 4
+//   order two    | s s s S | s s s s | … | s s s s | …    warp 1 computes S again: its last v is the carry
+//   order full   |    s    |    s    | … |    s    | …    run = 1; links join over warps and thread blocks
+//
+// Without ADDS_CARRIES every warp works by itself, whatever the order. A row is 16 channels of a head,
+// row = channel / 16 * B H + head.
+//   reads a [B H, L], u [B H, DH, L]; writes x [B H, DH, L], carry [B H, blocks, DH]
+// Only order full has barriers, where it chains: one for the ticket, and those of chain_carries.
+extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) fused(Arguments given) {
     const int64_t positions = warps * given.run * segment;
-    const auto stretches = static_cast<int>((given.length + positions - 1) / positions);
+    const auto stretches = static_cast<int>((given.all.length + positions - 1) / positions);
     const Stretch stretch =
         chains ? Stretch::by_ticket(given.chain, stretches, false) : Stretch::by_block(stretches);
-    const auto heads = static_cast<int>(given.heads);
-    Place place{given, stretch.row % heads, stretch.row / heads * 16,
+    const auto heads = static_cast<int>(given.all.heads);
+    Place place{given.all, stretch.row % heads, stretch.row / heads * 16,
                 stretch.index * positions + device::uniform_warp_of_thread() * given.run * segment};
 
     float into[2] = {0, 0};  // the carry into the segment

@@ -9,6 +9,12 @@
 // look-back, one segment a warp. In two launches the first one computes dc of every block alone; for order
 // full a thread block of the second one walks along a head and chains them.
 //
+// The last two blocks with gates 1/2 and dx = 1, with BL = 2 for short, order two:
+//
+//   r        1.5    1     | 1.5   1
+//   dc                .75 |       0     what a block receives: a_0 r_0 of the block after it
+//   w = du   1.875  1.75  | 1.5   1
+//
 // Defines: STORAGE, BLOCK, ALIGNED (segment.cuh), ORDER, THREADS (carries.cuh), MIN_BLOCKS (per SM), READS_DC
 // (the second of two launches).
 
@@ -38,7 +44,8 @@ __device__ void local_gradients(const Values& dx, const Decays& decays, float (&
         }
 }
 
-// The value before every position of the lane: v_(i-1). At the start of the block there is none.
+// v_(i-1) for position i = k of the lane's quad of tile s. It is a number of the lane itself, or the last one
+// of the quad before. At the start of the block there is none, and the result means nothing.
 __device__ float value_before(const Sums& v, int s, int half, int k) {
     if (k > 0) return at(v[s], half, k - 1);
     // The last quad hands its value of the tile before on to the first quad.
@@ -48,7 +55,11 @@ __device__ float value_before(const Sums& v, int s, int half, int k) {
 }
 
 // Sums the lane's four values over the eight lanes with the same positions; lane (g, t) gets the sum of value
-// g / 2.
+// g / 2. Each exchange halves what a lane still sums, so that four sums take 4 shuffles instead of 12:
+//
+//   g            0   1   2   3   4   5   6   7
+//   with g ^ 4   01  01  01  01  23  23  23  23     the values that the lane keeps
+//   with g ^ 2   0   0   1   1   2   2   3   3
 __device__ float sum_over_channels(const float (&four)[4]) {
     const int lane = device::lane_of_thread();
     const bool upper = lane & 16, odd = lane & 8;
@@ -69,8 +80,8 @@ __device__ void gradient_of_carry(const Gates& a, const Sums& r, int block, floa
         two[half] = of_quad(a[block * tiles_of_block][0] * at(r[0], half, 0), 0);
 }
 
-// dc of the first block of a segment, for order two.
-__device__ void gradient_of_first(const Backward& given, const Place& place, float (&two)[2]) {
+// dc of the first block of a segment, for order two: of the one after the run of the warp.
+__device__ void gradient_of_first(const Arguments& given, const Place& place, float (&two)[2]) {
     Gates a;
     Values dx;
     Sums r;
@@ -80,7 +91,7 @@ __device__ void gradient_of_first(const Backward& given, const Place& place, flo
     gradient_of_carry(a, r, 0, two);
 }
 
-// Chains dc: `after` of the segment from dc of its blocks alone.
+// Chains dc: `after`, the dc that the segment receives, from dc of the blocks of all segments alone.
 template <class From>
 __device__ void chain_gradients(const Decays& decays, const float (&dc)[blocks][2], From& from,
                                 float (&after)[2]) {
@@ -92,9 +103,12 @@ __device__ void chain_gradients(const Decays& decays, const float (&dc)[blocks][
     chain_carries<true>(link, from, after);
 }
 
-// One segment. `after`: dc of the block after it, then of its first block.
+// One segment of a warp, 16 channels. `after`: dc of the block after it, then of its first block.
+//
+//   load a, u, dx -> chain dc (order full) -> for every block from the last one:
+//     r = Lmat^T dx,  w = r + after dc -> du    v = Lmat u -> da    dc = a_0 r_0 -> the block before
 struct Task {
-    const Backward& given;
+    const Arguments& given;
     const Stretch& stretch;
     const Place& place;
 
@@ -109,7 +123,7 @@ struct Task {
             float dc[blocks][2];
             if constexpr (looks_back) {
                 local_gradients(dx, decays, dc);
-                const int rows_before = place.channel / 16 * static_cast<int>(given.heads);
+                const int rows_before = place.channel / 16 * static_cast<int>(given.all.heads);
                 FromBlocksBefore blocks_before(given.chain, stretch, rows_before + place.head, true);
                 chain_gradients(decays, dc, blocks_before, after);
             } else {
@@ -149,6 +163,8 @@ struct Task {
         store(dx, given.du, place);
     }
 
+    // Adds what 16 channels give to da [B H, L] in one block: of the eight lanes with the same positions,
+    // every second one stores one position.
     __device__ void add_gate_gradients(int block, const Decays& decays, const Sums& v, const Sums& r,
                                        const Sums& w, const float (&c)[2]) const {
 #pragma unroll
@@ -168,24 +184,37 @@ struct Task {
             const float sum = sum_over_channels(four);
             const int lane = device::lane_of_thread();
             const int64_t there = place.first + first_of_quad(of_segment) + lane / 8;
-            if (lane & 4 || !is_inside(there, given.length)) continue;
-            float& da = given.da[place.head * given.length + there];
-            da = place.channel == 0 ? sum : da + sum;  // of the same lane
+            if (lane & 4 || !is_inside(there, given.all.length)) continue;
+            float& da = given.da[place.head * given.all.length + there];
+            da = place.channel == 0 ? sum : da + sum;  // this lane stored it before
         }
     }
 };
 
-// Grid: ceil(L / (warps * run * segment)) * B H; to walk, B H.
-extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) gradients(Backward given) {
+// Grid: ceil(L / (warps * run * segment)) * B H; to walk, B H. A thread block owns all channels of its
+// positions, 16 at a time, so that da is summed without atomics and always in the same order:
+//
+//                        | warp 0: s s s s | warp 1: s s s s | …     one stretch, s a segment; right to left
+//   channels  0 … 15     |  <-  <-  <-  <- |  <-  <-  <-  <- |       da = sum
+//   channels 16 … 31     |  <-  <-  <-  <- |  <-  <-  <-  <- |       da += sum
+//   …
+//
+//   order two    dc of the segment after the run is computed once more, or read from the first launch
+//   order full   run = 1; dc comes by look-back from later stretches, or the thread block walks: its steps go
+//                through the stretches of the head from the last one
+//   reads    a [B H, L], u, dx [B H, DH, L], carry [B H, blocks, DH], READS_DC: dc, of the same shape
+//   writes   du [B H, DH, L], da [B H, L]
+// Only order full has barriers: one for the ticket of the look-back, and those of chain_carries.
+extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) gradients(Arguments given) {
     const int64_t run = walks ? 1 : given.run, positions = warps * run * segment;
-    const auto stretches = static_cast<int>((given.length + positions - 1) / positions);
+    const auto stretches = static_cast<int>((given.all.length + positions - 1) / positions);
     const Stretch stretch = looks_back ? Stretch::by_ticket(given.chain, stretches, true)
                                        : Stretch::by_block(walks ? 1 : stretches);
     const int64_t steps = walks ? stretches : run, stride = walks ? positions : int64_t{segment};
     const int64_t first = stretch.index * positions + device::uniform_warp_of_thread() * run * segment;
 #pragma unroll 1
-    for (int channel = 0; channel < given.width; channel += 16) {
-        Place place{given, stretch.row, channel, first + steps * stride};
+    for (int channel = 0; channel < given.all.width; channel += 16) {
+        Place place{given.all, stretch.row, channel, first + steps * stride};
         float after[2] = {0, 0};
         if constexpr (order == Order::two && !READS_DC) gradient_of_first(given, place, after);
         if constexpr (order == Order::two && READS_DC) load_carry(given.dc, place, 0, after);
@@ -198,12 +227,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) gradients(Back
     }
 }
 
-// The first of two launches: dc of every block alone, for the second. Grid as `fused`.
-extern "C" __global__ void __launch_bounds__(THREADS) first_gradient_pass(Backward given) {
+// The first of two launches: dc of every block alone, for the second. A warp owns one segment of 16 channels
+// of a head and waits for nobody. Grid: ceil(L / (warps * segment)) * B H * ceil(DH / 16).
+//
+//   dx [B H, DH, L], a [B H, L] -> dc [B H, blocks, DH]     dc = sum of (a_0 … a_i) dx_i
+extern "C" __global__ void __launch_bounds__(THREADS) first_gradient_pass(Arguments given) {
     const int64_t positions = warps * segment;
-    const Stretch stretch = Stretch::by_block(static_cast<int>((given.length + positions - 1) / positions));
-    const auto heads = static_cast<int>(given.heads);
-    const Place place{given, stretch.row % heads, stretch.row / heads * 16,
+    const Stretch stretch = Stretch::by_block(static_cast<int>((given.all.length + positions - 1) / positions));
+    const auto heads = static_cast<int>(given.all.heads);
+    const Place place{given.all, stretch.row % heads, stretch.row / heads * 16,
                       stretch.index * positions + device::uniform_warp_of_thread() * segment};
     Gates a;
     Values dx;

@@ -1,27 +1,36 @@
 #pragma once
 
 #include "kernels/btp/cuda/arguments.cuh"
-#include "kernels/btp/sizes.h"
+#include "kernels/btp/tensors.h"
 #include "kernels/cuda/plan_builder.h"
 
 namespace sawtooth::btp {
 
-// What the variants on CUDA work on: a, u, dx, x and du in the storage of the request, everything else in
-// f32.
-struct CudaJob : Sizes {
-    explicit CudaJob(cuda::PlanBuilder& builder);
+// What the variants on CUDA work on.
+struct CudaJob : Tensors {
+    using Tensors::Tensors;
 
     // Whether kernels read 16 bytes at a time.
     bool is_aligned() const { return length * bytes_of(storage) % 16 == 0; }
-    Extents extents() const { return {length, heads, width}; }
     // The macros of segment.cuh and carries.cuh.
-    cuda::Defines defines() const;
-
-    Order order;
-    Storage storage;
-    const void *a = nullptr, *u = nullptr, *dx = nullptr;  // dx is null without a backward pass
-    void *x = nullptr, *du = nullptr;
-    float *carry = nullptr, *da = nullptr;
+    cuda::Defines defines() const {
+        constexpr const char* orders[] = {"one", "two", "full"};
+        return {{"STORAGE", name_of(storage)},
+                {"BLOCK", block},
+                {"ORDER", orders[static_cast<size_t>(order)]},
+                {"ALIGNED", is_aligned()}};
+    }
+    // Of one segment a warp, without what launches pass between them.
+    Arguments arguments() const {
+        return {.all = {length, heads, width},
+                .a = a.address,
+                .u = u.address,
+                .dx = dx.address,
+                .x = x.address,
+                .du = du.address,
+                .carry = carry.as<float>(),
+                .da = da.as<float>()};
+    }
 };
 
 }  // namespace sawtooth::btp

@@ -1,6 +1,7 @@
-// The second of two launches: x_i += (a_0 … a_i) c, a rank-1 update of every block. For order full a thread
-// block walks along its row and chains the carries, which the first launch left as they are without one
-// another.
+// The second of two launches: x_i += (a_0 … a_i) c, a rank-1 update of every block. The first launch left v
+// in x, and in the slot of a block among the carries the last v of the block before it. For order two that is
+// the carry. For order full a thread block walks along its row, chains the carries and stores them: in the
+// example of fused.cu the slots 0, 1.5, 1.5 become 0, 1.5, 1.875 = 1.5 + (1/2)^2 1.5.
 //
 // Defines: STORAGE, BLOCK, ALIGNED (segment.cuh), ORDER, THREADS (carries.cuh).
 
@@ -11,7 +12,9 @@ using namespace sawtooth::btp;
 
 constexpr bool walks = order == Order::full;
 
-__device__ void update(const Forward& given, const Place& place, const Decays& decays, int block,
+// x_i += (a_0 … a_i) c in one block of the segment: `upto` depends on the position only, the carry on the
+// channel only.
+__device__ void update(const Arguments& given, const Place& place, const Decays& decays, int block,
                        const float (&carry)[2], Values& x) {
 #pragma unroll
     for (int s = block * tiles_of_block; s < (block + 1) * tiles_of_block; ++s)
@@ -25,14 +28,24 @@ __device__ void update(const Forward& given, const Place& place, const Decays& d
         }
 }
 
-// Grid: ceil(L / (warps * run * segment)) * B H * ceil(DH / 16); to walk, B H * ceil(DH / 16).
-extern "C" __global__ void __launch_bounds__(THREADS) second_pass(Forward given) {
+// Grid: ceil(L / (warps * run * segment)) * B H * ceil(DH / 16); to walk, B H * ceil(DH / 16). A row is 16
+// channels of a head, s a segment of a warp:
+//
+//                | warp 0  | warp 1  | … | warp 0  | warp 1  | …
+//   order two    | s s s s | s s s s | … |                         a thread block owns one stretch
+//   order full   |    s    |    s    | … |    s    |    s    | …   it owns the row, a stretch in every step
+//
+//   reads and writes   x [B H, DH, L]; with order full also carry [B H, blocks, DH]
+//   reads              a [B H, L]; with order two also carry
+// Order two has no barriers. With order full a warp reads the slot after its last block, which belongs to the
+// next warp: the barriers of chain_carries lie between that and the store of the next warp.
+extern "C" __global__ void __launch_bounds__(THREADS) second_pass(Arguments given) {
     const int64_t run = walks ? 1 : given.run, positions = warps * run * segment;
-    const auto stretches = static_cast<int>((given.length + positions - 1) / positions);
+    const auto stretches = static_cast<int>((given.all.length + positions - 1) / positions);
     const Stretch stretch = Stretch::by_block(walks ? 1 : stretches);
     const int64_t steps = walks ? stretches : run, stride = walks ? positions : int64_t{segment};
-    const auto heads = static_cast<int>(given.heads);
-    Place place{given, stretch.row % heads, stretch.row / heads * 16,
+    const auto heads = static_cast<int>(given.all.heads);
+    Place place{given.all, stretch.row % heads, stretch.row / heads * 16,
                 stretch.index * positions + device::uniform_warp_of_thread() * run * segment};
     FromStepBefore from;
 #pragma unroll 1

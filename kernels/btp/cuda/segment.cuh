@@ -1,10 +1,25 @@
 // How a warp holds a segment: `tiles` tiles of 16 positions of a head, for 16 of its channels, in the layout
 // of a left factor on tensor cores (products.cuh). Lane (g, t) = (lane / 4, lane % 4) holds of every tile
-// four neighbouring positions of the channels g and g + 8. The order of positions is free, and this one lets
-// two lanes read 8 neighbouring halves each and swap what the other one needs:
+// four neighbouring positions of the channels g and g + 8:
 //
-//   positions of a tile   0 … 3    4 … 7    8 … 11   12 … 15      ("quads")
-//   held by               t = 0    t = 2    t = 1    t = 3
+//   positions of a tile    0 … 3     4 … 7    8 … 11   12 … 15      ("quads")
+//   channels 0 and 8      lane 0    lane 2    lane 1    lane 3
+//   channels 1 and 9      lane 4    lane 6    lane 5    lane 7
+//   …
+//   channels 7 and 15    lane 28   lane 30   lane 29   lane 31
+//
+// Positions are the inner dimension of the products, so their order is free. In this order a lane reads 16
+// bytes at once, 8 neighbouring halves of a pair of tiles, and swaps four of them with lane t ^ 2:
+//
+//   t           0                 1                  2                 3
+//   reads   0 … 7             8 … 15             16 … 23           24 … 31
+//   holds   0 … 3, 16 … 19    8 … 11, 24 … 27    4 … 7, 20 … 23    12 … 15, 28 … 31
+//
+// A segment is a whole number of blocks:
+//
+//   BL = 16   | block 0 | block 1 |                       2 tiles
+//   BL = 32   |      block 0      |                       2 tiles
+//   BL = 64   |                block 0                |   4 tiles
 //
 // Defines: STORAGE (of a, u, x), BLOCK (BL), ALIGNED (whether rows are aligned to 16 bytes).
 #pragma once
@@ -24,24 +39,27 @@ constexpr int blocks = segment / BLOCK;       // whole blocks of a segment
 
 constexpr bool is_half = sizeof(Storage::Word) == 2;
 
-// Four neighbouring positions of channel g, and of channel g + 8.
+// What a lane holds of a segment: [s][h] is its quad of tile s, channel g + 8 h.
 using Quad = device::Words<Storage, 4>;
 using Values = Quad[tiles][2];
-using Gates = float[tiles][4];
-// Results in the layout of sums: [0][2 h + e] is position e of channel g + 8 h, [1][2 h + e] position 2 + e.
-using Sums = device::Tile[tiles_of_block][2];  // of a block
+using Gates = float[tiles][4];  // of the same positions; gates have no channels
+// The results of a block in the layout of sums: [s][q][2 h + e] is position 2 q + e of the lane's quad of
+// tile s, channel g + 8 h.
+using Sums = device::Tile[tiles_of_block][2];
 
 __device__ inline int reversed(int two_bits) { return two_bits >> 1 | (two_bits & 1) << 1; }
 __device__ inline int quad_of_lane() { return reversed(device::lane_of_thread() % 4); }
 __device__ inline int channel_of_lane() { return device::lane_of_thread() / 4; }
-// The lane with these channels that holds a quad.
+// The lane that holds a quad of the same channels.
 __device__ inline int lane_of_quad(int quad) { return (device::lane_of_thread() & ~3) | reversed(quad); }
 __device__ inline int first_of_quad(int s) { return s * tile + 4 * quad_of_lane(); }  // in the segment
 
+// The sum at a position 0 … 3 of the lane's quad, for channel g + 8 half.
 __device__ inline float at(const device::Tile (&sums)[2], int half, int position) {
     return sums[position / 2][2 * half + position % 2];
 }
 
+// The lane's quad of channel g + 8 half, rounded to the storage.
 __device__ inline Quad narrowed(const device::Tile (&sums)[2], int half) {
     Quad quad;
 #pragma unroll
@@ -59,7 +77,8 @@ __device__ inline bool is_inside(int64_t position, int64_t length) {
 }
 
 // Where a segment lies in the arrays: `channel` is the first of 16, `first` the position. It may lie before
-// or after the sequence, in part or as a whole: there u is 0, gates are 1, and nothing is stored.
+// or after the sequence, in part or as a whole: there u is 0, gates are 1, and nothing is stored. So a short
+// last block needs no special case: v stays what it was at the last position.
 struct Place {
     Extents all;
     int head, channel;
@@ -72,8 +91,8 @@ struct Place {
     __device__ int64_t at(int half, int64_t position) const {
         return (head * all.width + channel + channel_of_lane() + 8 * half) * all.length + position;
     }
-    // Among carries [heads, blocks, width], whether there is the block of that number from the segment's
-    // first.
+    // Carries are [heads, blocks, width]; blocks are numbered from the first one of the segment. Returns
+    // whether the sequence has the block.
     __device__ bool has_block(int number) const {
         return is_inside((first / BLOCK + number) * BLOCK, all.length);
     }
@@ -115,7 +134,8 @@ __device__ inline int first_of_eight(int pair) {
     return pair * 2 * tile + 8 * (device::lane_of_thread() % 4);
 }
 
-// All loads come before the first exchange, so that they are in flight together.
+// Loads a segment, zeros where the array has no such channel or position. All loads come before the first
+// exchange, so that they are in flight together.
 __device__ inline void load(Values& values, const void* array, const Place& place) {
     const auto* const words = static_cast<const Storage::Word*>(array);
     if constexpr (ALIGNED && is_half) {
@@ -155,7 +175,7 @@ __device__ inline void load(Values& values, const void* array, const Place& plac
     }
 }
 
-// The first to leave the caches: nothing reads it again in this launch.
+// Marks the line as the first to leave the caches: nothing reads it again in this launch.
 __device__ inline void store_16_bytes(Storage::Word* to, const uint32_t* held) {
     __stcs(reinterpret_cast<uint4*>(to), uint4{held[0], held[1], held[2], held[3]});
 }
@@ -189,7 +209,7 @@ __device__ inline void store(const Values& values, void* array, const Place& pla
     }
 }
 
-// The lane's gates, shared by all channels.
+// Loads the gates of the lane's positions: the lanes with the same t load the same ones.
 __device__ inline void load_gates(Gates& gates, const void* a, const Place& place) {
     const int64_t length = place.all.length;
     const auto* const words = static_cast<const Storage::Word*>(a) + place.head * length;
@@ -214,7 +234,14 @@ __device__ Value of_quad(Value mine, int quad) {
     return __shfl_sync(device::whole_warp, mine, lane_of_quad(quad));
 }
 
-// Products of the gates of a block around the lane's positions.
+// Products of the gates of a block around the lane's positions. In a block with the gates a b c d:
+//
+//   position    0      1      2      3
+//   before      1      a      ab     abc
+//   upto        a      ab     abc    abcd
+//   after       bcd    cd     d      1         block = abcd
+//
+// A lane knows only its own gates: the products of whole quads go around by shuffles.
 struct Decays {
     Gates before, upto, after;  // a_0 … a_(i-1), a_0 … a_i, a_(i+1) … a_last
     float block[blocks];        // a_0 … a_last

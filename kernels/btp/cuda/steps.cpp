@@ -1,5 +1,5 @@
 #include "kernels/btp/cuda/job.h"
-#include "kernels/btp/describe.h"
+#include "kernels/btp/launches.h"
 #include "kernels/btp/parts.h"
 
 namespace sawtooth::btp {
@@ -14,26 +14,17 @@ cuda::KernelSource source_of(const CudaJob& job, const char* entry) {
         .file = "kernels/btp/cuda/steps.cu", .entry = entry, .defines = job.defines(), .threads = threads};
 }
 
-Steps arguments_of(const CudaJob& job) {
-    Steps given = {};
-    static_cast<Extents&>(given) = job.extents();
-    given.a = job.a;
-    given.u = job.u;
-    given.x = job.x;
-    given.carry = job.carry;
-    return given;
-}
-
 }  // namespace
 
 Outcome<Plan> plan_sequential_on_cuda(const PlanRequest& request) {
     cuda::PlanBuilder builder(request);
     const CudaJob job(builder);
-    Steps given = arguments_of(job);
-    given.state = builder.take<float>(2 * job.rows());
-    builder.launch_steps(describe::token(request.parameters), grid_of(job), source_of(job, "token"),
-                         job.length, [given](int64_t token) {
-                             Steps step = given;
+    const Buffer state = builder.take("state", {job.heads, job.width, 2});
+    Arguments given = job.arguments();
+    given.state = state.as<float>();
+    builder.launch_steps(token(job, state), grid_of(job), source_of(job, "token"), job.length,
+                         [given](int64_t token) {
+                             Arguments step = given;
                              step.token = token;
                              return step;
                          });
@@ -43,8 +34,7 @@ Outcome<Plan> plan_sequential_on_cuda(const PlanRequest& request) {
 Outcome<Plan> plan_decode_on_cuda(const PlanRequest& request) {
     cuda::PlanBuilder builder(request);
     const CudaJob job(builder);
-    builder.launch(describe::decode(request.parameters), grid_of(job), source_of(job, "decode"),
-                   arguments_of(job));
+    builder.launch(decode(job), grid_of(job), source_of(job, "decode"), job.arguments());
     return builder.finish();
 }
 

@@ -1,6 +1,12 @@
 // The recurrence token by token: a step function of state, gate and input. A state is v, the sum since the
-// start of the block, and z = (a_0 … a_i) c, what the carry c into the block has become; x = v + z. One
-// thread per row.
+// start of the block, and z = (a_0 … a_i) c, what the carry c into the block has become; x = v + z.
+//
+// Gates 1/2 and u = 1, with BL = 2 for short, order two:
+//
+//   token    0     1  |    2      3  |    4      5
+//   v        1    1.5 |    1    1.5  |    1    1.5
+//   z        0     0  |  .75   .375  |  .75   .375     a block starts with z = a_0 c, c = the last v
+//   x        1    1.5 | 1.75  1.875  | 1.75  1.875
 //
 // Defines: STORAGE, BLOCK, ORDER (one, two, full), THREADS.
 
@@ -33,15 +39,15 @@ __device__ State enter(float carry, float gate, float u) {
 }
 
 // One token of a row: reads a and u, writes x, and the carry where a block starts.
-__device__ State move(const Steps& given, int64_t row, int64_t token, State state) {
-    const int64_t head = row / given.width, at = row * given.length + token;
+__device__ State move(const Arguments& given, int64_t row, int64_t token, State state) {
+    const int64_t head = row / given.all.width, at = row * given.all.length + token;
     const float gate =
-        Storage::widen(static_cast<const Storage::Word*>(given.a)[head * given.length + token]);
+        Storage::widen(static_cast<const Storage::Word*>(given.a)[head * given.all.length + token]);
     const float u = Storage::widen(static_cast<const Storage::Word*>(given.u)[at]);
     if (token % BLOCK == 0) {
         const float carry = token == 0 ? 0 : carry_after(state);
-        const int64_t blocks = (given.length + BLOCK - 1) / BLOCK;
-        given.carry[(head * blocks + token / BLOCK) * given.width + row % given.width] = carry;
+        const int64_t blocks = (given.all.length + BLOCK - 1) / BLOCK;
+        given.carry[(head * blocks + token / BLOCK) * given.all.width + row % given.all.width] = carry;
         state = enter(carry, gate, u);
     } else {
         state = step(state, gate, u);
@@ -52,20 +58,27 @@ __device__ State move(const Steps& given, int64_t row, int64_t token, State stat
 
 __device__ int64_t row_of_thread() { return int64_t{blockIdx.x} * THREADS + threadIdx.x; }
 
-// One token; its state is kept for the next launch. Grid of both kernels: ceil(B H DH / THREADS).
-extern "C" __global__ void __launch_bounds__(THREADS) token(Steps given) {
+// Grid of both kernels: ceil(B H DH / THREADS). A thread owns row r of B H DH, one channel of a head:
+//
+//   a [B H, L]        row r / DH: all threads of a head read the same gate
+//   u, x [B H, DH, L] row r: the threads of a warp read and write at a distance of L numbers
+//   carry             [B H, blocks, DH], one number where a block starts
+//
+// Threads share nothing, and there are no barriers. `token` moves its row by one token and keeps v and z in
+// state [B H DH, 2] for the next launch.
+extern "C" __global__ void __launch_bounds__(THREADS) token(Arguments given) {
     const int64_t row = row_of_thread();
-    if (row >= given.heads * given.width) return;
+    if (row >= given.all.heads * given.all.width) return;
     float2& state = reinterpret_cast<float2*>(given.state)[row];
     const float2 before = given.token == 0 ? float2{0, 0} : state;
     const State after = move(given, row, given.token, {before.x, before.y});
     state = {after.v, after.z};
 }
 
-// All tokens, with the state in registers.
-extern "C" __global__ void __launch_bounds__(THREADS) decode(Steps given) {
+// Moves its row through all tokens, with v and z in registers.
+extern "C" __global__ void __launch_bounds__(THREADS) decode(Arguments given) {
     const int64_t row = row_of_thread();
-    if (row >= given.heads * given.width) return;
+    if (row >= given.all.heads * given.all.width) return;
     State state = {0, 0};
-    for (int64_t t = 0; t < given.length; ++t) state = move(given, row, t, state);
+    for (int64_t t = 0; t < given.all.length; ++t) state = move(given, row, t, state);
 }

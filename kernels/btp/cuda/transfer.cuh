@@ -1,12 +1,30 @@
-// The transfer matrix of a block, Lmat_ij = a_i … a_(j+1) for j <= i, built in registers in the layout of a
-// right factor, tile by tile: lane (g, t) holds the entries between its own four input positions and two
-// output positions. Between two positions lie parts of two quads and whole quads between them:
+// The transfer matrix of a block, Lmat_ij = a_i … a_(j+1) for j <= i, so that v = Lmat u. Its first rows:
+//
+//            j = 0      1     2     3
+//   i = 0      1                           a0 does not occur: only the carry passes it
+//   i = 1      a1       1
+//   i = 2      a2a1     a2    1
+//   i = 3      a3a2a1   a3a2  a3    1
+//
+// It is built in registers in the layout of a right factor, in tiles of 16 outputs by 16 inputs:
+//
+//   BL = 64    from = 0   1   2   3
+//     to = 0          D                    D   on the diagonal: entries of inputs after the output are 0
+//          1          x   D                x   below the diagonal: no entry is masked
+//          2          x   x   D            the rest is left out; in a transposed product, the tiles
+//          3          x   x   x   D        below the diagonal instead of those above
+//
+// Lane (g, t) holds of a tile the entries between four input positions, those of its own quad, and two output
+// positions, 2 q + g % 2 of the "partner" quad, which the lanes with t = g / 2 hold.
+//
+// Between two positions lie parts of two quads and whole quads between them:
 //
 //   quad of j             whole quads        quad of i
 //   j | a a a             a a a a            a a a | i
 //       end of j's quad                      start of i's quad, from the lane that holds it
 //
-// A rule says how gates are joined: their logarithms are added, or they are multiplied.
+// A rule says how gates are joined: their logarithms are added, or they are multiplied. With gates 1/2,
+// Lmat_31 = 1/2 * 1/2 = 1/4, or 2^(-1 - 1).
 #pragma once
 
 #include "kernels/btp/cuda/segment.cuh"
@@ -17,7 +35,7 @@ namespace sawtooth::btp {
 // The output positions of the lane are 2 q + e in the quad `partner`, q = 0, 1.
 __device__ inline int partner_quad() { return reversed(device::lane_of_thread() / 8); }
 __device__ inline int odd_output() { return device::lane_of_thread() / 4 % 2; }
-// Values that every lane has for the positions of its own quad, at the lane's two output positions.
+// Every lane has values for the positions of its own quad; this gets those of the lane's two outputs.
 template <class Value>
 __device__ void from_partner(const Value (&own)[4], Value (&two)[2]) {
     const int lane = odd_output() * 4 + device::lane_of_thread() / 8;
@@ -26,8 +44,8 @@ __device__ void from_partner(const Value (&own)[4], Value (&two)[2]) {
         two[q] = __shfl_sync(device::whole_warp, odd_output() ? own[2 * q + 1] : own[2 * q], lane);
 }
 
-// The approximate logarithm, here that of a denormal gate too, is exact enough where the entries are rounded
-// to 16 bits.
+// The approximate logarithm, which takes denormal gates too, is exact enough where entries are rounded to 16
+// bits.
 struct Logarithms {
     using Value = float;
     static constexpr float identity = 0;
@@ -38,7 +56,7 @@ struct Logarithms {
         return is_half ? logarithm : log2f(gate);
     }
     static __device__ float join(float left, float right) { return left + right; }
-    // Less than 2^-126 is 0.
+    // Results below 2^-126 become 0.
     static __device__ float finish(float sum) {
         float power;
         asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(sum));
@@ -63,7 +81,10 @@ struct MultipliedInDouble {
 };
 
 // Entries as joins of the gates between two positions. `transposed`: the right factor is Lmat itself instead
-// of its transpose, for gradients: inputs lie after outputs.
+// of its transpose, for gradients: inputs lie after outputs. For input tile 0 and output tile 2:
+//
+//   tile 0              tile 1     tile 2
+//   . j | inner ------  total  --- outer - i .     entry = inner[0][k] join total[1] join outer[2][q]
 template <class Rule, bool transposed = false>
 class Spans {
     using Value = typename Rule::Value;
@@ -166,7 +187,8 @@ class Spans {
     Value total_[tiles];
 };
 
-// Entries from two prefixes of the block, which lose digits where prefixes are small or large.
+// Entries from two prefixes of the block, Lmat_ij = (a_0 … a_i) / (a_0 … a_j), which lose digits where
+// prefixes are small or large.
 struct Differences : Logarithms {
     static __device__ float of(float at_output, float at_input) { return finish(at_output - at_input); }
 };
@@ -239,7 +261,8 @@ struct PrecisionOf<device::f32> {
 };
 using Products = device::Products<PrecisionOf<Storage>::value>;
 
-// Splits two neighbours into parts; each is the rounded rest of those before.
+// Splits two neighbours into parts; each is the rounded rest of those before: 1 + 2^-10 + 2^-20 has the parts
+// 1, 2^-10 and 2^-20.
 __device__ inline void split(float first, float second, uint32_t (&to)[parts]) {
 #pragma unroll
     for (int p = 0; p < parts; ++p) {
@@ -250,12 +273,14 @@ __device__ inline void split(float first, float second, uint32_t (&to)[parts]) {
     }
 }
 
-// Whether tensor cores multiply with the value: the first part of the largest f32 would be an infinity.
+// True if tensor cores can multiply with the value: it is finite, and so is its first part, which would round
+// to infinity for the largest f32.
 __device__ inline bool is_factor(float value) {
     return is_half ? isfinite(value) : fabsf(value) < 0x1.FFp127f;
 }
 
-// sums += values times the entries.
+// sums += values times the entries of one tile. In f32 the products of parts i + j <= 2 are added; the rest
+// is below the last digit of an f32.
 __device__ inline void add_product(device::Tile (&sums)[2], const Quad (&values)[2],
                                    const float (&entry)[2][4]) {
     uint32_t left[4][parts];
@@ -295,7 +320,7 @@ __device__ void add_one_by_one(device::Tile (&sums)[2], const Quad (&values)[2],
             const float value[2] = {of_quad(values[0].get(k), quad), of_quad(values[1].get(k), quad)};
 #pragma unroll
             for (int p = 0; p < 4; ++p) {
-                // Of the lane whose partner is this lane's quad, and whose inputs are the other one.
+                // The lane whose partner is this lane's quad, and whose own quad is that of the input.
                 const int lane = 4 * (2 * (device::lane_of_thread() % 4) + p % 2) + reversed(quad);
                 const float factor = __shfl_sync(device::whole_warp, entry[p / 2][k], lane);
                 const int output = 4 * quad_of_lane() + p;
@@ -313,8 +338,9 @@ struct Origin {
     Place place;
 };
 
-// Lmat times the values of a block, or its transpose times them, one product after another. Returns false if
-// all factors are finite. The call and the loads keep the rare path out of the registers of the kernel.
+// Lmat times the values of a block, or its transpose times them, one product after another. Returns false,
+// and computes nothing, if all values are factors of tensor cores and no gate is infinite. The call and the
+// loads keep the rare path out of the registers of the kernel.
 template <class Transfer, bool transposed>
 __device__ __noinline__ bool multiply_one_by_one(const Origin& origin, int block, Sums& sums) {
     const int first = block * tiles_of_block;
@@ -342,7 +368,7 @@ __device__ __noinline__ bool multiply_one_by_one(const Origin& origin, int block
     return true;
 }
 
-// The same on tensor cores, from registers.
+// Lmat times the values of a block, or its transpose times them, on tensor cores and from registers.
 template <class Transfer, bool transposed = false>
 class BlockProducts {
   public:

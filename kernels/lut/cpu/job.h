@@ -17,24 +17,24 @@ struct CpuJob : Sizes {
           lr(builder.parameters().real("lr")),
           output_blocks(builder.parameters().integer("output_blocks")),
           anchor_pairs(numbers(builder, "anchors")),
-          weights(builder.input(sparse ? "synapse_weights" : "weights")),
+          weights(builder.input(sparse ? "synapse_weights" : "weights").as<float>()),
           offsets(numbers(builder, "synapse_offsets")),
           targets(numbers(builder, "synapse_targets")),
           meta(numbers(builder, "synapse_meta")),
-          meta_lr(builder.input("meta_lr")),
-          dy(builder.input("dy")),
-          y(builder.output("y")),
-          dx(builder.output("dx")),
-          dweights(builder.output("dweights")),
-          weights_after(builder.output("weights_after")),
-          check{builder.input("x"),
+          meta_lr(builder.input("meta_lr").as<float>()),
+          dy(builder.input("dy").as<float>()),
+          y(builder.output("y").as<float>()),
+          dx(builder.output("dx").as<float>()),
+          dweights(builder.output("dweights").as<float>()),
+          weights_after(builder.output("weights_after").as<float>()),
+          check{builder.input("x").as<float>(),
                 anchor_pairs,
                 inputs,
                 detectors,
                 anchors,
-                builder.output<int32_t>("lookup_index"),
-                builder.output("min_delta"),
-                builder.output<int32_t>("min_delta_index")},
+                builder.output("lookup_index").as<int32_t>(),
+                builder.output("min_delta").as<float>(),
+                builder.output("min_delta_index").as<int32_t>()},
           weights_count(sparse ? find(builder.request().inputs, "synapse_weights")->count()
                                : neurons() * outputs) {}
 
@@ -119,7 +119,7 @@ struct CpuJob : Sizes {
 
   private:
     static const int32_t* numbers(PlanBuilder& builder, std::string_view name) {
-        return static_cast<const int32_t*>(builder.input(name, Storage::f32));
+        return static_cast<const int32_t*>(builder.input(name, Storage::f32).address);
     }
 };
 

@@ -26,7 +26,7 @@ cpu::PlanBuilder::Work calls(const Pass& pass, void (Pass::*kernel)(int64_t, cpu
 
 // A launch that calls act(range) for stretches of all numbers of an array, if it has numbers.
 template <class Act>
-void launch_on_numbers(cpu::PlanBuilder& builder, LaunchInfo info, const ArrayUse& array, Act act) {
+void launch_on_numbers(cpu::PlanBuilder& builder, LaunchInfo info, const Buffer& array, Act act) {
     constexpr int64_t piece = 1 << 15;
     const int64_t count = count_of(array.shape);
     if (count == 0) return;
@@ -35,14 +35,14 @@ void launch_on_numbers(cpu::PlanBuilder& builder, LaunchInfo info, const ArrayUs
 }
 
 template <class T>
-void add_clear(cpu::PlanBuilder& builder, const ArrayUse& array, T* to) {
+void add_clear(cpu::PlanBuilder& builder, const Buffer& array, T* to) {
     launch_on_numbers(builder, describe::clear(array), array,
                       [to](Range range) { std::fill_n(to + range.first, range.count(), T{}); });
 }
 
 // Sums that become an output: the output itself, or integers, which add_convert converts.
 template <class Sum>
-Sum* take_sums(PlanBuilder& builder, const ArrayUse& sums, float* output) {
+Sum* take_sums(PlanBuilder& builder, const Buffer& sums, float* output) {
     if constexpr (std::is_same_v<Sum, float>)
         return output;
     else
@@ -50,7 +50,7 @@ Sum* take_sums(PlanBuilder& builder, const ArrayUse& sums, float* output) {
 }
 
 template <class Sums>
-void add_convert(cpu::PlanBuilder& builder, const CpuJob& job, const Sums& sums, const ArrayUse& array,
+void add_convert(cpu::PlanBuilder& builder, const CpuJob& job, const Sums& sums, const Buffer& array,
                  const typename Sums::Sum* from, Fault fault, float* to) {
     if (!job.integer) return;
     const bool subtracts = fault == fault_dweights && job.weights_after;

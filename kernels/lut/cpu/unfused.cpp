@@ -145,7 +145,7 @@ class Launches {
         : builder_(builder), request_(builder.request()), job_(job), pass_(builder.keep(made())) {}
 
     void add_forward() {
-        const ArrayUse y = describe::y(request_);
+        const Buffer y = describe::y(request_);
         add_clear(builder_, y, pass_.y);
         const Side tiles = pieces("B", job_.batch, items_a_tile);
         const int64_t check_bytes = cpu::scratch_bytes<CheckRooms>(job_.check);
@@ -165,7 +165,7 @@ class Launches {
     }
 
     void add_backward() {
-        const ArrayUse dx = describe::dx(request_), dweights = describe::dweights(request_);
+        const Buffer dx = describe::dx(request_), dweights = describe::dweights(request_);
         add_clear(builder_, dx, pass_.dx);
         add_clear(builder_, dweights, pass_.dweights);
         job_.sparse ? gather_sparse() : gather_full();

@@ -35,9 +35,9 @@ void add_look_up(cuda::PlanBuilder& builder, CudaJob& job) {
 void add_gradients(cuda::PlanBuilder& builder, CudaJob& job) {
     const PlanRequest& request = builder.request();
     Arguments& given = job.given;
-    given.dx = builder.output("dx");
-    given.dweights = builder.output("dweights");
-    given.weights_after = builder.output("weights_after");
+    given.dx = builder.output("dx").as<float>();
+    given.dweights = builder.output("dweights").as<float>();
+    given.weights_after = builder.output("weights_after").as<float>();
     cuda::KernelSource inputs = job.source("input_gradients.cu", "input_gradients", threads);
     given.scratch = take_rows(builder, job.batch, job.inputs, job.sum_bytes(), inputs);
     builder.launch(describe::input_gradients(request), {side("B", job.batch)}, inputs, given);
@@ -55,7 +55,7 @@ void add_gradients(cuda::PlanBuilder& builder, CudaJob& job) {
 Outcome<Plan> plan_fused_on_cuda(const PlanRequest& request) {
     cuda::PlanBuilder builder(request);
     CudaJob job(builder);
-    job.given.y = builder.output("y");
+    job.given.y = builder.output("y").as<float>();
     add_look_up(builder, job);
     if (runs_backward(request.parameters)) add_gradients(builder, job);
     return builder.finish();

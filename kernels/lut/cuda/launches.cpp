@@ -15,16 +15,16 @@ namespace {
 bool is_integer(const cuda::PlanBuilder& builder) { return builder.parameters().is("arithmetic", "integer"); }
 
 const int32_t* integers(cuda::PlanBuilder& builder, const char* name) {
-    return static_cast<const int32_t*>(builder.input(name, Storage::f32));
+    return static_cast<const int32_t*>(builder.input(name, Storage::f32).address);
 }
 
 Table table_of(cuda::PlanBuilder& builder) {
     Table table = {};
-    table.weights = builder.input(is_full(builder.parameters()) ? "weights" : "synapse_weights");
+    table.weights = builder.input(is_full(builder.parameters()) ? "weights" : "synapse_weights").as<float>();
     table.offsets = integers(builder, "synapse_offsets");
     table.targets = integers(builder, "synapse_targets");
     table.metas = integers(builder, "synapse_meta");
-    table.meta_rates = builder.input("meta_lr");
+    table.meta_rates = builder.input("meta_lr").as<float>();
     return table;
 }
 
@@ -41,12 +41,12 @@ CommonArguments common_arguments(cuda::PlanBuilder& builder, int64_t items) {
     given.rows = sizes.rows;
     given.output_blocks = p.integer("output_blocks");
     given.group = p.integer("synapse_group_size");
-    given.x = builder.input("x");
+    given.x = builder.input("x").as<float>();
     given.anchors = integers(builder, "anchors");
     given.table = table_of(builder);
-    given.found = {builder.output<int32_t>("lookup_index"), builder.output("min_delta"),
-                   builder.output<int32_t>("min_delta_index")};
-    if (runs_backward(p)) given.dy = builder.input("dy");
+    given.found = {builder.output("lookup_index").as<int32_t>(), builder.output("min_delta").as<float>(),
+                   builder.output("min_delta_index").as<int32_t>()};
+    if (runs_backward(p)) given.dy = builder.input("dy").as<float>();
     given.scale = sizes.integer ? p.real("rescale") * FixedPoint::unit : 1;
     given.lr = p.real("lr");
     given.fault = take_overflows(builder);
@@ -58,27 +58,27 @@ Side side_y(const std::string& name, int64_t count) {
     return count <= most ? side(name, count) : Side{most, "min(" + name + ", 65535)"};
 }
 
-void add_clear(cuda::PlanBuilder& builder, const ArrayUse& array, void* at, int64_t block) {
+void add_clear(cuda::PlanBuilder& builder, const Buffer& array, void* at, int64_t block) {
     const Clear clear = {at, static_cast<int64_t>(array.bytes())};
     if (clear.bytes == 0) return;
     builder.launch(describe::clear(array), {pieces("bytes", clear.bytes, "(16 block_size)", 16 * block)},
                    {.file = "kernels/lut/cuda/clear.cu", .entry = "clear", .threads = block}, clear);
 }
 
-void* add_sums(cuda::PlanBuilder& builder, const ArrayUse& sums, int64_t block) {
+void* add_sums(cuda::PlanBuilder& builder, const Buffer& sums, int64_t block) {
     void* const at = is_integer(builder) ? builder.take<int64_t>(count_of(sums.shape))
-                                         : builder.output(sums.name, Storage::f32);
+                                         : builder.output(sums.name, Storage::f32).address;
     add_clear(builder, sums, at, block);
     return at;
 }
 
-void add_convert(cuda::PlanBuilder& builder, const ArrayUse& sums, const void* from, Fault fault,
+void add_convert(cuda::PlanBuilder& builder, const Buffer& sums, const void* from, Fault fault,
                  const CommonArguments& given, int64_t block) {
     const int64_t count = count_of(sums.shape);
     if (!is_integer(builder) || count == 0) return;
     const bool subtracts = fault == fault_dweights && given.weights_after;
     const Convert convert = {static_cast<const int64_t*>(from),
-                             builder.output(sums.name),
+                             builder.output(sums.name).as<float>(),
                              subtracts ? given.table.weights : nullptr,
                              subtracts ? given.weights_after : nullptr,
                              count,
@@ -91,8 +91,8 @@ void add_convert(cuda::PlanBuilder& builder, const ArrayUse& sums, const void* f
         convert);
 }
 
-float* take_weights_after(cuda::PlanBuilder& builder, const ArrayUse& dweights, const Table& table) {
-    float* const after = builder.output("weights_after");
+float* take_weights_after(cuda::PlanBuilder& builder, const Buffer& dweights, const Table& table) {
+    float* const after = builder.output("weights_after").as<float>();
     if (after && !is_integer(builder)) builder.restore(after, table.weights, 4 * count_of(dweights.shape));
     return after;
 }

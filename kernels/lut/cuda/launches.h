@@ -14,14 +14,14 @@ CommonArguments common_arguments(cuda::PlanBuilder& builder, int64_t items);
 // Thread blocks along y, of which a grid has at most 65535: kernels loop over the rest.
 Side side_y(const std::string& name, int64_t count);
 // Does nothing for an empty array.
-void add_clear(cuda::PlanBuilder& builder, const ArrayUse& array, void* at, int64_t block);
+void add_clear(cuda::PlanBuilder& builder, const Buffer& array, void* at, int64_t block);
 // Cleared sums that become an output: the output itself, or integers, which add_convert converts.
-void* add_sums(cuda::PlanBuilder& builder, const ArrayUse& sums, int64_t block);
-void add_convert(cuda::PlanBuilder& builder, const ArrayUse& sums, const void* from, Fault fault,
+void* add_sums(cuda::PlanBuilder& builder, const Buffer& sums, int64_t block);
+void add_convert(cuda::PlanBuilder& builder, const Buffer& sums, const void* from, Fault fault,
                  const CommonArguments& given, int64_t block);
 // The output weights_after; null unless it is used. Sums of floats are subtracted where they are added, so
 // that it starts as the weights.
-float* take_weights_after(cuda::PlanBuilder& builder, const ArrayUse& dweights, const Table& table);
+float* take_weights_after(cuda::PlanBuilder& builder, const Buffer& dweights, const Table& table);
 
 // The macros of the device headers.
 cuda::Defines defines_of(const Sizes& sizes);

@@ -19,7 +19,7 @@ class Unfused {
         : builder_(builder), job_(builder), block_(builder.parameters().integer("block_size")) {}
 
     void add_forward() {
-        const ArrayUse y = describe::y(request());
+        const Buffer y = describe::y(request());
         given().y = add_sums(builder_, y, block_);
         if (job_.sparse) {
             add_events(given().main, "event_count");
@@ -38,7 +38,7 @@ class Unfused {
     }
 
     void add_backward() {
-        const ArrayUse dx = describe::dx(request()), dweights = describe::dweights(request());
+        const Buffer dx = describe::dx(request()), dweights = describe::dweights(request());
         given().gradient_sums =
             builder_.take_zeroed<std::byte>(2 * job_.batch * job_.detectors * job_.sum_bytes());
         given().dx = add_sums(builder_, dx, block_);

@@ -18,11 +18,11 @@ struct CpuJob : lut::CpuJob {
     explicit CpuJob(PlanBuilder& builder)
         : lut::CpuJob(builder),
           sizes(builder.parameters()),
-          positional(builder.input("positional")),
-          dpositional(builder.output("dpositional")),
-          positional_lookup_index(builder.output<int32_t>("positional_lookup_index")),
-          positional_min_delta(builder.output("positional_min_delta")),
-          positional_min_delta_index(builder.output<int32_t>("positional_min_delta_index")) {}
+          positional(builder.input("positional").as<float>()),
+          dpositional(builder.output("dpositional").as<float>()),
+          positional_lookup_index(builder.output("positional_lookup_index").as<int32_t>()),
+          positional_min_delta(builder.output("positional_min_delta").as<float>()),
+          positional_min_delta_index(builder.output("positional_min_delta_index").as<int32_t>()) {}
 
     int64_t positions() const { return sizes.batch * sizes.length; }
     int64_t position(int64_t item, int64_t j) const { return item * sizes.length + j; }

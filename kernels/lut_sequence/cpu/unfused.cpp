@@ -160,7 +160,7 @@ class Launches {
 
     void add_forward() {
         add_event_launches(builder_, pass_.events);
-        const ArrayUse y = describe::y(request_);
+        const Buffer y = describe::y(request_);
         lut::add_clear(builder_, y, pass_.y);
         add(with_scratch(describe::fill_outputs_by_sparse_firings(request_), rows_bytes()),
             positions() * blocks(), &Pass::fill_outputs_by_sparse_firings);
@@ -168,7 +168,7 @@ class Launches {
     }
 
     void add_backward() {
-        const ArrayUse dx = describe::dx(request_), dpositional = describe::dpositional(request_),
+        const Buffer dx = describe::dx(request_), dpositional = describe::dpositional(request_),
                        dweights = describe::dweights(request_);
         lut::add_clear(builder_, describe::hash_table(request_), pass_.entries);
         lut::add_clear(builder_, dx, pass_.dx);
@@ -216,7 +216,7 @@ class Launches {
             [&pass = pass_, &buffer](const cpu::Item& item) { pass.gather_x_gradients(buffer, item.index); });
     }
 
-    void convert(const ArrayUse& array, const Sum* from, lut::Fault fault, float* to) {
+    void convert(const Buffer& array, const Sum* from, lut::Fault fault, float* to) {
         lut::add_convert(builder_, job_, pass_.sums, array, from, fault, to);
     }
 

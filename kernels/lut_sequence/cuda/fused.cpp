@@ -14,7 +14,7 @@ constexpr int64_t threads = 256;
 Side all_positions(const CudaJob& job) { return side("B", job.batch) * side("S", job.length); }
 
 void add_look_up(cuda::PlanBuilder& builder, CudaJob& job) {
-    job.given.y = builder.output("y");
+    job.given.y = builder.output("y").as<float>();
     cuda::KernelSource source = job.source("look_up_pairs.cu", "look_up_pairs", threads);
     if (job.sparse)
         job.given.scratch = lut::take_rows(builder, job.positions(), job.outputs, job.sum_bytes(), source);
@@ -33,7 +33,7 @@ void add_gradients(cuda::PlanBuilder& builder, CudaJob& job) {
     builder.launch(describe::pair_gradients(request), {all_positions(job)},
                    job.source("pair_gradients.cu", "pair_gradients", threads), given);
 
-    given.dx = builder.output("dx");
+    given.dx = builder.output("dx").as<float>();
     cuda::KernelSource sums = job.source("sum_gradients.cu", "position_gradients", threads);
     constexpr int64_t most_bytes = 48 << 10;
     const int64_t row = job.inputs * job.sum_bytes();
@@ -43,7 +43,7 @@ void add_gradients(cuda::PlanBuilder& builder, CudaJob& job) {
     else
         given.scratch = builder.take<std::byte>(job.positions() * row);
     builder.launch(describe::position_gradients(request), {all_positions(job)}, sums, given);
-    given.dpositional = builder.output("dpositional");
+    given.dpositional = builder.output("dpositional").as<float>();
     if (job.positional > 0) {
         sums.entry = "distance_gradients";
         sums.shared_bytes = 0;
@@ -56,8 +56,8 @@ void add_gradients(cuda::PlanBuilder& builder, CudaJob& job) {
     sort.defines.push_back({"BITS", 2 * job.anchors + job.positional});
     builder.launch(describe::sort_by_neuron(request), {side("T", job.detectors)}, sort, given);
 
-    given.dweights = builder.output("dweights");
-    given.weights_after = builder.output("weights_after");
+    given.dweights = builder.output("dweights").as<float>();
+    given.weights_after = builder.output("weights_after").as<float>();
     lut::add_weight_gradients(builder, describe::weight_gradients(request), job, given);
 }
 

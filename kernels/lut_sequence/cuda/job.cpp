@@ -25,16 +25,16 @@ void add_checks(cuda::PlanBuilder& builder, const CudaJob& job) {
 void add_launches_without_pairs(cuda::PlanBuilder& builder, const CudaJob& job) {
     const PlanRequest& request = builder.request();
     const int64_t block = builder.parameters().integer("block_size");
-    const auto clear = [&](const char* name, ArrayUse array) {
+    const auto clear = [&](const char* name, Buffer array) {
         array.element_bytes = 4;
-        if (float* const at = builder.output(name)) lut::add_clear(builder, array, at, block);
+        if (float* const at = builder.output(name).as<float>()) lut::add_clear(builder, array, at, block);
     };
     clear("y", describe::y(request));
     if (!job.backward()) return;
     clear("dx", describe::dx(request));
     clear("dpositional", describe::dpositional(request));
     clear("dweights", describe::dweights(request));
-    if (float* const after = builder.output("weights_after"))
+    if (float* const after = builder.output("weights_after").as<float>())
         builder.restore(after, job.given.table.weights, 4 * count_of(describe::dweights(request).shape));
 }
 
@@ -46,10 +46,10 @@ CudaJob::CudaJob(cuda::PlanBuilder& builder) : Sizes(builder.parameters()) {
     given.sequences = batch;
     given.length = length;
     given.pairs = pairs();
-    given.positional = builder.input("positional");
-    given.distances = {builder.output<int32_t>("positional_lookup_index"),
-                       builder.output("positional_min_delta"),
-                       builder.output<int32_t>("positional_min_delta_index")};
+    given.positional = builder.input("positional").as<float>();
+    given.distances = {builder.output("positional_lookup_index").as<int32_t>(),
+                       builder.output("positional_min_delta").as<float>(),
+                       builder.output("positional_min_delta_index").as<int32_t>()};
 }
 
 cuda::KernelSource CudaJob::source(const char* file, const char* entry, int64_t threads) const {

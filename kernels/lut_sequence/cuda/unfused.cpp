@@ -24,7 +24,7 @@ class Unfused {
 
     void add_forward() {
         add_events();
-        const ArrayUse y = describe::y(request_);
+        const Buffer y = describe::y(request_);
         given().y = lut::add_sums(builder_, y, block_);
         launch(describe::fill_outputs_by_sparse_firings(request_), by_event(given().main, main_events),
                on_events("fill_outputs_by_sparse_firings"));
@@ -32,13 +32,13 @@ class Unfused {
     }
 
     void add_backward() {
-        const ArrayUse dx = describe::dx(request_), dpositional = describe::dpositional(request_),
+        const Buffer dx = describe::dx(request_), dpositional = describe::dpositional(request_),
                        dweights = describe::dweights(request_), hash = describe::hash_table(request_);
         given().width = job_.hash_width();
         given().hash = builder_.take<HashEntry>(count_of(hash.shape));
         lut::add_clear(builder_, hash, given().hash, block_);
         if (job_.integer) {
-            const ArrayUse high = describe::hash_table_high(request_);
+            const Buffer high = describe::hash_table_high(request_);
             given().hash_high = builder_.take<int32_t>(count_of(high.shape));
             lut::add_clear(builder_, high, given().hash_high, block_);
         }
@@ -60,7 +60,7 @@ class Unfused {
   private:
     Arguments& given() { return job_.given; }
 
-    void take_buffer(lut::Events<Event>& events, int64_t a_pair, const ArrayUse& count) {
+    void take_buffer(lut::Events<Event>& events, int64_t a_pair, const Buffer& count) {
         events.capacity = most_events(job_, a_pair);
         events.events = builder_.take<Event>(events.capacity);
         events.count = builder_.take<int32_t>(1);
@@ -114,7 +114,7 @@ class Unfused {
         launch(describe::gather_x_gradients_for_sequence(request_, events), by_event(buffer, a_pair),
                on_events("gather_x_gradients_for_sequence", events));
     }
-    void convert(const ArrayUse& sums, const void* from, lut::Fault fault) {
+    void convert(const Buffer& sums, const void* from, lut::Fault fault) {
         lut::add_convert(builder_, sums, from, fault, given(), block_);
     }
 

@@ -213,7 +213,7 @@ void forward::associative_scan(cpu::PlanBuilder& builder, const CpuJob& job, Ran
     Pieces pieces(room);
     const TiledChain& tiled = builder.keep(tile_matrix(job, tokens, tree_tokens(job), pieces));
     const Shape rows = {job.batch, tokens.count(), job.d};
-    std::vector<ArrayUse> brings = describe::gates_of(job, tokens.count());
+    std::vector<Buffer> brings = describe::gates_of(job, tokens.count());
     brings.insert(brings.end(), {{"keys", rows}, {"values", rows}, {"q", rows, bytes_of(job.storage)}});
     add_prepare(builder, tiled);
     builder.launch(

@@ -291,7 +291,7 @@ void add_lattice_chunks(cpu::PlanBuilder& builder, const CpuJob& job, Range rang
     const TiledSlots& tiled = builder.keep(TiledSlots(job, range, linearises, pieces));
     const int64_t tiles = tiled.tiling.count();
     const Shape rows = {job.batch, range.count(), job.d};
-    const std::vector<ArrayUse> prepared = {{"keys", rows}, {"values", rows}};
+    const std::vector<Buffer> prepared = {{"keys", rows}, {"values", rows}};
     builder.launch({.name = "prepare",
                     .meaning = "Normalises keys, transposes keys and values, tile by tile.",
                     .reads = {{"k", rows, bytes_of(job.storage)}, {"v", rows, bytes_of(job.storage)}},
@@ -306,7 +306,7 @@ void add_lattice_chunks(cpu::PlanBuilder& builder, const CpuJob& job, Range rang
                                 cpu::scratch_bytes<WalkSlotRooms>(tiled)),
                    side("B", job.batch) * side("slot_count", job.slot_count),
                    [&tiled](const cpu::Item& item) { walk_slot(tiled, item); });
-    std::vector<ArrayUse> brings = prepared;
+    std::vector<Buffer> brings = prepared;
     brings.push_back({"q", rows, bytes_of(job.storage)});
     builder.launch(with_scratch(describe::read_slots(job, tiled.tiling, brings),
                                 cpu::scratch_bytes<ReadSlotsRooms>(tiled)),

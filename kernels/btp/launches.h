@@ -1,0 +1,92 @@
+#pragma once
+
+// The launches of all variants: what they mean, read, write and compute, on both backends.
+
+#include "kernels/btp/tensors.h"
+#include "kernels/core/launch.h"
+
+namespace sawtooth::btp {
+
+inline double numbers(const Tensors& t) { return static_cast<double>(t.rows() * t.length); }
+
+// Two operations for every pair of positions j <= i of a block.
+inline double product(const Tensors& t) {
+    const auto pairs = [](int64_t n) { return static_cast<double>(n * (n + 1)); };
+    const auto whole = static_cast<double>(t.length / t.block);
+    return static_cast<double>(t.rows()) * (whole * pairs(t.block) + pairs(t.length % t.block));
+}
+
+// One per token; `state` is [B H, DH, 2].
+inline LaunchInfo token(const Tensors& t, const Buffer& state) {
+    const Shape gates = {t.heads}, values = {t.heads, t.width};
+    return {.name = "token",
+            .meaning = "Moves the state of every channel by one token.",
+            .reads = {t.a.part(gates), t.u.part(values), state},
+            .writes = {t.x.part(values), t.carry.part(values), state},
+            .work = {.operations = 4 * static_cast<double>(t.rows())}};
+}
+
+inline LaunchInfo decode(const Tensors& t) {
+    return {.name = "decode",
+            .meaning = "Steps through the tokens with the state of every channel in registers.",
+            .reads = {t.a, t.u},
+            .writes = {t.x, t.carry},
+            .work = {.operations = 4 * numbers(t)}};
+}
+
+// two_pass. Order 1 has no carries: no second pass, and no gradients of carries `dc`.
+inline LaunchInfo first_pass(const Tensors& t) {
+    return {.name = "first_pass",
+            .meaning = "Multiplies every block of u with the transfer matrix of its gates.",
+            .reads = {t.a, t.u},
+            .writes = {t.x, t.carry},
+            .work = {.operations = product(t)}};
+}
+
+inline LaunchInfo second_pass(const Tensors& t) {
+    const bool scans = t.order == Order::full;
+    return {.name = "second_pass",
+            .meaning = scans ? "Scans the carries, then adds the carry of each block times its gates."
+                             : "Adds the carry of each block times its gates.",
+            .reads = {t.a, t.x, t.carry},
+            .writes = {t.x, scans ? t.carry : Buffer()},
+            .work = {.operations = 2 * numbers(t)}};
+}
+
+inline LaunchInfo first_gradient_pass(const Tensors& t, const Buffer& dc) {
+    return {.name = "first_gradient_pass",
+            .meaning = "Computes the gradient of every carry from its own block.",
+            .reads = {t.a, t.dx},
+            .writes = {dc},
+            .work = {.operations = 2 * numbers(t)}};
+}
+
+inline LaunchInfo second_gradient_pass(const Tensors& t, const Buffer& dc) {
+    const bool scans = t.order == Order::full;
+    return {.name = "second_gradient_pass",
+            .meaning = scans
+                           ? "Scans the gradients of the carries from the end, then computes those of gates "
+                             "and inputs."
+                           : "Computes the gradients of gates and inputs.",
+            .reads = {t.a, t.u, t.dx, t.carry, dc},
+            .writes = {t.da, t.du},
+            .work = {.operations = 2 * product(t) + 6 * numbers(t)}};
+}
+
+inline LaunchInfo fused(const Tensors& t) {
+    return {.name = "fused",
+            .meaning = "Multiplies every block with its transfer matrix and adds its carry at once.",
+            .reads = {t.a, t.u},
+            .writes = {t.x, t.carry},
+            .work = {.operations = product(t) + 2 * numbers(t)}};
+}
+
+inline LaunchInfo gradients(const Tensors& t) {
+    return {.name = "gradients",
+            .meaning = "Computes the gradients of gates and inputs in one pass over the blocks.",
+            .reads = {t.a, t.u, t.dx, t.carry},
+            .writes = {t.da, t.du},
+            .work = {.operations = 2 * product(t) + 8 * numbers(t)}};
+}
+
+}  // namespace sawtooth::btp
