@@ -44,7 +44,7 @@ tilings) tag='[.tilings]' filter='[tilings]' ;;
 seeded) ;;
 *)
     tag=[${1//[][]/}]
-    grep -qF -- "$tag" "$root"/tests/*_test.cpp || refuse "$1 is neither a preset nor the tag of a test case"
+    grep -rqF --include=*_test.cpp -- "$tag" "$root/tests" || refuse "$1 is neither a preset nor the tag of a test case"
     filter="$tag~[.]"
     ;;
 esac

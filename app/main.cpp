@@ -1,10 +1,10 @@
 #include <string_view>
 
 #include "app/cli/command_line.h"
-#include "app/gui/bench_window.h"
-#include "app/gui/layout_trial.h"
-#include "app/gui/shot.h"
-#include "app/gui/window.h"
+#include "app/gui/shell/bench_window.h"
+#include "app/gui/shell/layout_trial.h"
+#include "app/gui/shell/shot.h"
+#include "app/gui/shell/window.h"
 
 int main(int argc, char** argv) {
     if (argc == 3 && std::string_view(argv[1]) == sawtooth::try_layout_command)

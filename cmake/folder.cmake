@@ -1,18 +1,26 @@
-# folder_library(TARGET FOLDER [DEEP] LINKS folders it may include USES libraries): the .cpp files of one folder; DEEP: and
-# of the folders inside it.
+# folder_library(TARGET FOLDER [DEEP] LINKS folders it may include USES libraries EXCEPT folders): the .cpp files of one
+# folder; DEEP: and of the folders inside it but those.
 # folder_program(...): the same for an executable; created only if the folder has sources.
 
 # No contraction: products and sums are fused only where the code says so, not where the compiler finds it faster. The
 # last bits are the same for any number of threads, but not on every processor: wider vectors add in another order.
 set(own_flags -Wall -Wextra -Wpedantic -ffp-contract=off)
 
-function(folder_library name folder)
-    cmake_parse_arguments(PARSE_ARGV 2 of "DEEP" "" "LINKS;USES")
+# Sets `sources`, of_LINKS and of_USES.
+macro(folder_sources folder)
+    cmake_parse_arguments(of "DEEP" "" "LINKS;USES;EXCEPT" ${ARGN})
     set(glob GLOB)
     if(of_DEEP)
         set(glob GLOB_RECURSE)
     endif()
     file(${glob} sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.cpp)
+    foreach(inner IN LISTS of_EXCEPT)
+        list(FILTER sources EXCLUDE REGEX "^${CMAKE_SOURCE_DIR}/${folder}/${inner}/")
+    endforeach()
+endmacro()
+
+function(folder_library name folder)
+    folder_sources(${folder} ${ARGN})
     if(NOT sources)
         add_library(${name} INTERFACE)
         target_link_libraries(${name} INTERFACE ${of_LINKS})
@@ -26,8 +34,7 @@ function(folder_library name folder)
 endfunction()
 
 function(folder_program name folder)
-    cmake_parse_arguments(PARSE_ARGV 2 of "" "" "LINKS;USES")
-    file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.cpp)
+    folder_sources(${folder} ${ARGN})
     if(NOT sources)
         message(STATUS "${name}: ${folder}/ has no sources yet")
         return()

@@ -4,9 +4,9 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/core/figures.h"
 #include "kernels/core/table.h"
-#include "kernels/core/timeline.h"
+#include "kernels/figures/figures.h"
+#include "kernels/figures/timeline.h"
 #include "profiling/figures.h"
 
 namespace sawtooth {

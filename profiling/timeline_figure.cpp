@@ -1,5 +1,5 @@
-#include "kernels/core/figures.h"
-#include "kernels/core/timeline.h"
+#include "kernels/figures/figures.h"
+#include "kernels/figures/timeline.h"
 #include "profiling/figures.h"
 
 namespace sawtooth {

@@ -3,9 +3,9 @@
 #include <string_view>
 
 #include "app/cli/command_line.h"
-#include "app/gui/layout_trial.h"
+#include "app/gui/shell/layout_trial.h"
 #include "kernels/families.h"
-#include "tests/catch.h"
+#include "tests/kit/catch.h"
 #include "tests/scale/family.h"
 
 // Like the program, so that an engine under test can start this executable as its worker, and a window as the

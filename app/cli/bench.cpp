@@ -6,8 +6,8 @@
 #include "app/cli/subcommands.h"
 #include "app/cli/table_files.h"
 #include "app/cli/terminal.h"
-#include "app/engine/configure.h"
-#include "app/engine/json.h"
+#include "app/engine/run/configure.h"
+#include "app/engine/wire/json.h"
 #include "kernels/core/nearest.h"
 
 namespace sawtooth::cli {

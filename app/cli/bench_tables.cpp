@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "app/cli/terminal.h"
-#include "kernels/core/comparison.h"
+#include "kernels/figures/comparison.h"
 
 namespace sawtooth::cli {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "app/engine/bench.h"
+#include "app/engine/tables/bench.h"
 #include "kernels/core/table.h"
 
 namespace sawtooth::cli {

@@ -1,4 +1,4 @@
-#include "app/engine/bench_verdicts.h"
+#include "app/engine/tables/bench_verdicts.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include "app/cli/settings.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/terminal.h"
-#include "app/engine/json.h"
+#include "app/engine/wire/json.h"
 
 namespace sawtooth::cli {
 namespace {

@@ -9,9 +9,9 @@
 #include "app/cli/terminal.h"
 #include "app/engine/check/parallel.h"
 #include "app/engine/check/sanitize.h"
-#include "app/engine/configure.h"
-#include "app/engine/files.h"
-#include "app/engine/json.h"
+#include "app/engine/files/files.h"
+#include "app/engine/run/configure.h"
+#include "app/engine/wire/json.h"
 #include "kernels/core/nearest.h"
 #include "viz/figure_svg.h"
 

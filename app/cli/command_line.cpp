@@ -12,7 +12,7 @@
 #include "app/cli/subcommands.h"
 #include "app/cli/terminal.h"
 #include "app/engine/guarded.h"
-#include "app/engine/json.h"
+#include "app/engine/wire/json.h"
 
 namespace sawtooth {
 namespace {

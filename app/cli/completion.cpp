@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "app/cli/argument_tables.h"
-#include "app/engine/configure.h"
-#include "app/engine/devices.h"
+#include "app/engine/machine/devices.h"
+#include "app/engine/run/configure.h"
 #include "kernels/core/nearest.h"
 
 namespace sawtooth::cli {

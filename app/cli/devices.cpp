@@ -1,4 +1,4 @@
-#include "app/engine/devices.h"
+#include "app/engine/machine/devices.h"
 
 #include <fmt/format.h>
 
@@ -6,11 +6,11 @@
 #include "app/cli/settings.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/terminal.h"
-#include "app/engine/configure.h"
-#include "app/engine/json.h"
-#include "app/engine/look_for_devices.h"
-#include "app/engine/runner.h"
-#include "app/engine/tables.h"
+#include "app/engine/machine/look_for_devices.h"
+#include "app/engine/run/configure.h"
+#include "app/engine/run/runner.h"
+#include "app/engine/tables/tables.h"
+#include "app/engine/wire/json.h"
 #include "kernels/core/table.h"
 
 namespace sawtooth::cli {

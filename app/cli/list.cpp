@@ -4,8 +4,8 @@
 
 #include "app/cli/subcommands.h"
 #include "app/cli/terminal.h"
-#include "app/engine/configure.h"
-#include "app/engine/json.h"
+#include "app/engine/run/configure.h"
+#include "app/engine/wire/json.h"
 #include "kernels/core/nearest.h"
 #include "kernels/core/typed_values.h"
 

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "app/cli/argument_tables.h"
-#include "app/engine/configure.h"
 #include "app/engine/identity.h"
+#include "app/engine/run/configure.h"
 #include "kernels/core/nearest.h"
 
 namespace sawtooth::cli {

@@ -11,11 +11,11 @@
 #include "app/cli/settings.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/terminal.h"
-#include "app/engine/configure.h"
-#include "app/engine/devices.h"
-#include "app/engine/files.h"
-#include "app/engine/json.h"
-#include "app/engine/result_figures.h"
+#include "app/engine/files/files.h"
+#include "app/engine/machine/devices.h"
+#include "app/engine/run/configure.h"
+#include "app/engine/run/result_figures.h"
+#include "app/engine/wire/json.h"
 #include "kernels/core/nearest.h"
 
 namespace sawtooth::cli {

@@ -9,10 +9,10 @@
 #include "app/cli/report_summary.h"
 #include "app/cli/report_svg.h"
 #include "app/cli/terminal.h"
-#include "app/engine/configure.h"
 #include "app/engine/identity.h"
-#include "app/engine/tables.h"
-#include "kernels/core/correctness.h"
+#include "app/engine/run/configure.h"
+#include "app/engine/tables/tables.h"
+#include "kernels/figures/correctness.h"
 #include "viz/canvas_svg.h"
 #include "viz/present.h"
 

@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "kernels/core/comparison.h"
-#include "kernels/core/correctness.h"
-#include "kernels/core/timeline.h"
+#include "kernels/figures/comparison.h"
+#include "kernels/figures/correctness.h"
+#include "kernels/figures/timeline.h"
 
 namespace sawtooth::cli {
 namespace {

@@ -6,14 +6,14 @@
 #include "app/cli/settings.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/terminal.h"
-#include "app/engine/configure.h"
-#include "app/engine/files.h"
-#include "app/engine/json.h"
-#include "app/engine/npz.h"
-#include "app/engine/runner.h"
-#include "app/engine/tables.h"
-#include "app/engine/worker_link.h"
-#include "kernels/core/correctness.h"
+#include "app/engine/files/files.h"
+#include "app/engine/files/npz.h"
+#include "app/engine/run/configure.h"
+#include "app/engine/run/runner.h"
+#include "app/engine/tables/tables.h"
+#include "app/engine/wire/json.h"
+#include "app/engine/wire/worker_link.h"
+#include "kernels/figures/correctness.h"
 
 namespace sawtooth::cli {
 namespace {

@@ -11,14 +11,14 @@
 #include <filesystem>
 #include <utility>
 
-#include "app/engine/configure.h"
-#include "app/engine/devices.h"
-#include "app/engine/files.h"
-#include "app/engine/npz.h"
-#include "app/engine/sweep_axes.h"
-#include "app/engine/triton_configs.h"
+#include "app/engine/files/files.h"
+#include "app/engine/files/npz.h"
+#include "app/engine/machine/devices.h"
+#include "app/engine/run/configure.h"
+#include "app/engine/run/sweep_axes.h"
+#include "app/engine/tables/triton_configs.h"
 #include "kernels/core/nearest.h"
-#include "kernels/core/sweep_cells.h"
+#include "kernels/figures/sweep_cells.h"
 
 namespace sawtooth::cli {
 namespace {

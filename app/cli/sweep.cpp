@@ -8,14 +8,14 @@
 #include "app/cli/subcommands.h"
 #include "app/cli/table_files.h"
 #include "app/cli/terminal.h"
-#include "app/engine/json.h"
-#include "app/engine/runner.h"
-#include "app/engine/sweep_axes.h"
-#include "app/engine/tables.h"
-#include "app/engine/triton_configs.h"
-#include "app/engine/worker_link.h"
-#include "kernels/core/correctness.h"
-#include "kernels/core/sweep_cells.h"
+#include "app/engine/run/runner.h"
+#include "app/engine/run/sweep_axes.h"
+#include "app/engine/tables/tables.h"
+#include "app/engine/tables/triton_configs.h"
+#include "app/engine/wire/json.h"
+#include "app/engine/wire/worker_link.h"
+#include "kernels/figures/correctness.h"
+#include "kernels/figures/sweep_cells.h"
 
 namespace sawtooth::cli {
 namespace {

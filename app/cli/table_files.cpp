@@ -1,7 +1,7 @@
 #include "app/cli/table_files.h"
 
 #include "app/cli/terminal.h"
-#include "app/engine/files.h"
+#include "app/engine/files/files.h"
 
 namespace sawtooth::cli {
 

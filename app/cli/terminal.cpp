@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "app/engine/files.h"
+#include "app/engine/files/files.h"
 
 namespace sawtooth::cli {
 namespace {

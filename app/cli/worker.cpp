@@ -1,4 +1,4 @@
-#include "app/engine/worker.h"
+#include "app/engine/wire/worker.h"
 
 #include <unistd.h>
 

@@ -6,12 +6,12 @@
 #include <deque>
 
 #include "app/engine/check/parallel.h"
-#include "app/engine/current_cell.h"
 #include "app/engine/guarded.h"
-#include "app/engine/progress_filter.h"
-#include "app/engine/result_figures.h"
-#include "app/engine/sweep_axes.h"
-#include "app/engine/sweep_steps.h"
+#include "app/engine/run/current_cell.h"
+#include "app/engine/run/result_figures.h"
+#include "app/engine/run/sweep_axes.h"
+#include "app/engine/run/sweep_steps.h"
+#include "app/engine/wire/progress_filter.h"
 
 namespace sawtooth {
 namespace {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "app/engine/check/report.h"
-#include "app/engine/runner.h"
-#include "app/engine/worker_link.h"
+#include "app/engine/run/runner.h"
+#include "app/engine/wire/worker_link.h"
 
 namespace sawtooth {
 

@@ -231,8 +231,8 @@ LaunchInfo x_gradient(const PlanRequest& request, const char* weight) {
         return launch_info("x_gradient_conv", "The gradient of x through the convolution.",
                            {d.dy(), d.weight(weight)}, {d.dx()}, 5 * d.numbers(d.width));
     const Buffer from = name == "gate_w1"  ? d.hidden_units("dhidden")
-                          : name == "u_proj" ? d.ranks("dprojected_u", d.between)
-                                             : d.ranks("dprojected_v", d.between);
+                        : name == "u_proj" ? d.ranks("dprojected_u", d.between)
+                                           : d.ranks("dprojected_v", d.between);
     return launch_info("x_gradient_" + name, "Adds the gradient of x through " + name + ".",
                        {from, d.weight(weight), d.dx()}, {d.dx()},
                        d.product(from.shape.back(), d.width) + d.numbers(d.width));

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "kernels/ar_ssm/parts.h"
-#include "kernels/core/correctness.h"
+#include "kernels/figures/correctness.h"
 
 namespace sawtooth::ar_ssm {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "kernels/attention/figures/common.h"
 #include "kernels/attention/parts.h"
-#include "kernels/core/correctness.h"
+#include "kernels/figures/correctness.h"
 
 namespace sawtooth::attention {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "kernels/btp/parts.h"
-#include "kernels/core/correctness.h"
+#include "kernels/figures/correctness.h"
 
 namespace sawtooth::btp {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "kernels/core/buffer.h"
 #include "kernels/core/family.h"
+#include "kernels/core/integers.h"
 #include "kernels/core/storage.h"
 
 namespace sawtooth {
@@ -48,6 +49,13 @@ class PlanBuilder {
 
     // An array that passes between launches, uninitialised.
     Buffer take(std::string name, Shape shape, Storage storage = Storage::f32);
+    // The same for elements that are not floats of a storage, such as int32_t, double or a struct.
+    template <class T>
+    Buffer take(std::string name, Shape shape) {
+        constexpr auto element = static_cast<int64_t>(sizeof(T));
+        void* const memory = take_bytes(saturating_multiply(count_of(shape), element), false);
+        return {std::move(name), std::move(shape), element, Storage::f32, memory};
+    }
     // Memory of the plan for `count` elements, uninitialised.
     template <class T>
     T* take(int64_t count) {

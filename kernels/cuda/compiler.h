@@ -34,7 +34,7 @@ using Defines = std::vector<Define>;
 
 // A .cu file and its macros: tile sizes are compile-time constants.
 struct Source {
-    std::string file;  // "kernels/scan/blelloch.cu"
+    std::string file;  // "kernels/scan/cuda/blelloch.cu"
     Defines defines;
 
     bool operator==(const Source&) const = default;

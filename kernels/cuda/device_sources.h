@@ -11,7 +11,7 @@ namespace sawtooth::cuda {
 
 // A .cu or .cuh file embedded in the program; the build generates the list from the source tree.
 struct EmbeddedSource {
-    std::string_view name;  // from the root: "kernels/scan/blelloch.cu"
+    std::string_view name;  // from the root: "kernels/scan/cuda/blelloch.cu"
     std::string_view text;
 };
 std::span<const EmbeddedSource> embedded_sources();

@@ -15,7 +15,7 @@ namespace sawtooth::cuda {
 // memory) reach the kernel as the macros THREADS and SHARED_BYTES, which it checks against its structs by
 // static_assert.
 struct KernelSource {
-    std::string file;   // "kernels/scan/blelloch.cu"
+    std::string file;   // "kernels/scan/cuda/blelloch.cu"
     std::string entry;  // "up_sweep"
     Defines defines = {};
     int64_t threads = 0;

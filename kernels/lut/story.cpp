@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/core/correctness.h"
+#include "kernels/figures/correctness.h"
 #include "kernels/lut/parts.h"
 
 namespace sawtooth::lut {

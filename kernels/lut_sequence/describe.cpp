@@ -44,9 +44,7 @@ struct Described : Sizes, lut::describe::TableUses {
     Buffer y() const { return {"y", {batch, length, outputs}, sum_bytes()}; }
     Buffer dy() const { return {"dy", {batch, length, outputs}}; }
     Buffer dx() const { return {"dx", {batch, length, inputs}, sum_bytes()}; }
-    Buffer dpositional() const {
-        return {"dpositional", {distances(), detectors, positional}, sum_bytes()};
-    }
+    Buffer dpositional() const { return {"dpositional", {distances(), detectors, positional}, sum_bytes()}; }
     Buffer count(const char* name) const { return {name, on_cpu ? Shape{batch, length} : Shape{1}}; }
     Uses main_buffer() const {
         return {{"events", {most_events(*this, main_events)}, sizeof(Event)}, count("event_count")};

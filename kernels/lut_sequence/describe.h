@@ -17,7 +17,7 @@ Buffer y(const PlanRequest& request);
 Buffer dx(const PlanRequest& request);
 Buffer dpositional(const PlanRequest& request);
 Buffer dweights(const PlanRequest& request);
-Buffer event_count(const PlanRequest& request);  // on CUDA; on the CPU each position sets its own
+Buffer event_count(const PlanRequest& request);              // on CUDA; on the CPU each position sets its own
 Buffer alternative_event_count(const PlanRequest& request);  // likewise
 Buffer hash_table(const PlanRequest& request);
 Buffer hash_table_high(const PlanRequest& request);  // of integer sums, on CUDA

@@ -1,6 +1,6 @@
 // The story of lut_sequence: its first figures and texts.
 
-#include "kernels/core/correctness.h"
+#include "kernels/figures/correctness.h"
 #include "kernels/lut_sequence/figures/hash_table.h"
 #include "kernels/lut_sequence/parts.h"
 

@@ -63,7 +63,8 @@ Job job_of(PlanBuilder& builder, const Strategy& strategy) {
     job.q = builder.input("q", job.storage).address;
     job.x = builder.input("x", job.storage).address;
     job.y = builder.output("y", job.storage).address;
-    job.gates = {builder.input("alpha").as<float>(), builder.input("eta").as<float>(), builder.input("theta").as<float>()};
+    job.gates = {builder.input("alpha").as<float>(), builder.input("eta").as<float>(),
+                 builder.input("theta").as<float>()};
     job.gates.share = 1 / static_cast<float>(job.omega_window);  // also while the window is filling
     job.w_omega = builder.input("w_omega").as<float>();
     const bool is_trellis = job.rule->is(State::trellis), is_slots = job.rule->is(State::slots);

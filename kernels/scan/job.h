@@ -9,7 +9,7 @@
 #include "kernels/cpu/operators.h"
 #include "kernels/cpu/plan_builder.h"
 #include "kernels/cuda/plan_builder.h"
-#include "kernels/scan/arguments.cuh"
+#include "kernels/scan/cuda/arguments.cuh"
 
 namespace sawtooth::scan {
 
@@ -61,7 +61,7 @@ struct BlockSums : Phases {};
 struct AddPrefixes : Phases {};
 struct Lookback {};
 
-// One launch of a variant: variants.cpp describes it, cpu.cpp and cuda.cpp run it.
+// One launch of a variant: variants.cpp describes it, cpu/plans.cpp and cuda/plans.cpp run it.
 struct Stage {
     using What = std::variant<Sequential, Doubling, Sweep, BlockScan, BlockSums, AddPrefixes, Lookback,
                               ShiftGates, GateGradient>;

@@ -1,6 +1,6 @@
 // The story of the scan: its first figures and texts.
 
-#include "kernels/core/correctness.h"
+#include "kernels/figures/correctness.h"
 #include "kernels/scan/parts.h"
 
 namespace sawtooth::scan {

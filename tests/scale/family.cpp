@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "kernels/core/common_parameters.h"
-#include "kernels/core/figures.h"
 #include "kernels/core/noisy.h"
 #include "kernels/cpu/plan_builder.h"
 #include "kernels/cuda/plan_builder.h"
+#include "kernels/figures/figures.h"
 #include "tests/scale/arguments.cuh"
 
 namespace sawtooth {
@@ -69,7 +69,8 @@ Work work(const Parameters& parameters) {
 // 4. The plans: memory, then a list of launches. Both backends share the description of a launch.
 scale::Arguments take_arrays(PlanBuilder& builder) {
     const Parameters& parameters = builder.parameters();
-    return {builder.input("x").as<float>(), builder.output("y").as<float>(), static_cast<float>(parameters.real("a")),
+    return {builder.input("x").as<float>(), builder.output("y").as<float>(),
+            static_cast<float>(parameters.real("a")),
             parameters.integer("batch") * parameters.integer("length")};
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "app/engine/check/draw.h"
-#include "app/engine/planned_kernels.h"
+#include "app/engine/run/planned_kernels.h"
 #include "kernels/core/request.h"
 
 namespace sawtooth {

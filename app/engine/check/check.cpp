@@ -14,9 +14,9 @@
 #include "app/engine/check/shrink.h"
 #include "app/engine/check/trial.h"
 #include "app/engine/guarded.h"
-#include "app/engine/tables.h"
-#include "kernels/core/correctness.h"
+#include "app/engine/tables/tables.h"
 #include "kernels/core/table.h"
+#include "kernels/figures/correctness.h"
 
 namespace sawtooth {
 namespace {

@@ -4,7 +4,7 @@
 #include <stop_token>
 
 #include "app/engine/check/report.h"
-#include "app/engine/runner.h"
+#include "app/engine/run/runner.h"
 
 namespace sawtooth {
 

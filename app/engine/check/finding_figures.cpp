@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/core/figures.h"
+#include "kernels/figures/figures.h"
 
 namespace sawtooth {
 namespace {

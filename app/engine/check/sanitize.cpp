@@ -10,9 +10,9 @@
 #include <mutex>
 #include <thread>
 
-#include "app/engine/descriptor.h"
-#include "app/engine/files.h"
-#include "app/engine/worker_link.h"
+#include "app/engine/files/descriptor.h"
+#include "app/engine/files/files.h"
+#include "app/engine/wire/worker_link.h"
 
 namespace sawtooth {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "app/engine/planned_kernels.h"
-#include "app/engine/time_limit.h"
+#include "app/engine/run/planned_kernels.h"
+#include "app/engine/run/time_limit.h"
 #include "profiling/measure.h"
 
 namespace sawtooth {

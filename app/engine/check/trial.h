@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "app/engine/configure.h"
-#include "app/engine/definitions.h"
-#include "app/engine/machine.h"
+#include "app/engine/machine/machine.h"
+#include "app/engine/run/configure.h"
+#include "app/engine/run/definitions.h"
 
 namespace sawtooth {
 

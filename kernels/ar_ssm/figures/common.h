@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "kernels/ar_ssm/sizes.h"
-#include "kernels/core/figures.h"
+#include "kernels/figures/figures.h"
 
 namespace sawtooth::ar_ssm {
 

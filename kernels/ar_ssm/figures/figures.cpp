@@ -4,7 +4,7 @@
 
 #include "kernels/ar_ssm/figures/common.h"
 #include "kernels/ar_ssm/parts.h"
-#include "kernels/core/launch_figures.h"
+#include "kernels/figures/launch_figures.h"
 #include "kernels/scan/job.h"
 
 namespace sawtooth::ar_ssm {

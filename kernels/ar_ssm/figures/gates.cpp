@@ -6,8 +6,8 @@
 
 #include "kernels/ar_ssm/family.h"
 #include "kernels/ar_ssm/figures/common.h"
-#include "kernels/core/correctness.h"
-#include "kernels/core/visible_range.h"
+#include "kernels/figures/correctness.h"
+#include "kernels/figures/visible_range.h"
 
 namespace sawtooth::ar_ssm {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "kernels/ar_ssm/family.h"
 #include "kernels/ar_ssm/figures/common.h"
-#include "kernels/core/correctness.h"
+#include "kernels/figures/correctness.h"
 
 namespace sawtooth::ar_ssm {
 namespace {

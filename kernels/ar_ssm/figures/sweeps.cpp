@@ -8,11 +8,11 @@
 
 #include "kernels/ar_ssm/family.h"
 #include "kernels/ar_ssm/parts.h"
-#include "kernels/core/comparison.h"
-#include "kernels/core/correctness.h"
-#include "kernels/core/figures.h"
-#include "kernels/core/sweep_figures.h"
 #include "kernels/core/table.h"
+#include "kernels/figures/comparison.h"
+#include "kernels/figures/correctness.h"
+#include "kernels/figures/figures.h"
+#include "kernels/figures/sweep_figures.h"
 #include "kernels/scan/job.h"
 
 namespace sawtooth::ar_ssm {

@@ -132,9 +132,13 @@ Outcome<Plan> plan_naive_on_cpu(const PlanRequest& request) {
     if (job.has_backward()) {
         add_pass(builder, pass, preprocess(job), false, preprocess);
         add_pass(builder, pass, score_gradients(job, p, ds), false, differentiate);
-        add_pass(builder, pass, with_scratch(gradients_of_queries(job, ds), rooms), false,
-                 gradients_of_queries);
-        add_pass(builder, pass, with_scratch(gradients_of_keys(job, p, ds), rooms), true, gradients_of_keys);
+        // The gradients of mixed tiles also ask whether queries and keys are finite.
+        LaunchInfo of_queries = with_scratch(gradients_of_queries(job, ds), rooms);
+        of_queries.reads = of_queries.reads + Buffers{job.q1, job.q2};
+        add_pass(builder, pass, std::move(of_queries), false, gradients_of_queries);
+        LaunchInfo of_keys = with_scratch(gradients_of_keys(job, p, ds), rooms);
+        of_keys.reads = of_keys.reads + Buffers{job.k1, job.k2};
+        add_pass(builder, pass, std::move(of_keys), true, gradients_of_keys);
     }
     add_epilogue(builder, job);
     return builder.finish();

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "kernels/attention/tiles.h"
-#include "kernels/core/figures.h"
+#include "kernels/figures/figures.h"
 
 namespace sawtooth::attention {
 

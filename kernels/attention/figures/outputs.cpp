@@ -8,7 +8,7 @@
 #include "kernels/attention/family.h"
 #include "kernels/attention/figures/common.h"
 #include "kernels/core/common_parameters.h"
-#include "kernels/core/correctness.h"
+#include "kernels/figures/correctness.h"
 
 namespace sawtooth::attention {
 namespace {

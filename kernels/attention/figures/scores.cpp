@@ -9,7 +9,7 @@
 
 #include "kernels/attention/figures/common.h"
 #include "kernels/core/table.h"
-#include "kernels/core/visible_range.h"
+#include "kernels/figures/visible_range.h"
 
 namespace sawtooth::attention {
 namespace {

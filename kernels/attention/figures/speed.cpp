@@ -4,9 +4,9 @@
 
 #include "kernels/attention/figures/common.h"
 #include "kernels/core/ceilings.h"
-#include "kernels/core/comparison.h"
-#include "kernels/core/correctness.h"
 #include "kernels/core/table.h"
+#include "kernels/figures/comparison.h"
+#include "kernels/figures/correctness.h"
 
 namespace sawtooth::attention {
 namespace {

@@ -11,11 +11,11 @@
 #include "kernels/attention/family.h"
 #include "kernels/attention/figures/common.h"
 #include "kernels/core/common_parameters.h"
-#include "kernels/core/comparison.h"
-#include "kernels/core/correctness.h"
-#include "kernels/core/figures.h"
-#include "kernels/core/sweep_figures.h"
 #include "kernels/core/table.h"
+#include "kernels/figures/comparison.h"
+#include "kernels/figures/correctness.h"
+#include "kernels/figures/figures.h"
+#include "kernels/figures/sweep_figures.h"
 
 namespace sawtooth::attention {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "kernels/attention/family.h"
 #include "kernels/attention/figures/sweeps.h"
-#include "kernels/core/sweep_maps.h"
+#include "kernels/figures/sweep_maps.h"
 
 namespace sawtooth::attention {
 

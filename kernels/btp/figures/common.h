@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "kernels/btp/sizes.h"
-#include "kernels/core/figures.h"
+#include "kernels/figures/figures.h"
 
 namespace sawtooth::btp {
 

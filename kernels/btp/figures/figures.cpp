@@ -1,6 +1,6 @@
 #include "kernels/btp/figures/common.h"
 #include "kernels/btp/parts.h"
-#include "kernels/core/launch_figures.h"
+#include "kernels/figures/launch_figures.h"
 
 namespace sawtooth::btp {
 

@@ -6,7 +6,7 @@
 
 #include "kernels/btp/family.h"
 #include "kernels/btp/figures/common.h"
-#include "kernels/core/correctness.h"
+#include "kernels/figures/correctness.h"
 
 namespace sawtooth::btp {
 namespace {

@@ -10,9 +10,9 @@
 #include "kernels/btp/parts.h"
 #include "kernels/core/ceilings.h"
 #include "kernels/core/common_parameters.h"
-#include "kernels/core/comparison.h"
-#include "kernels/core/correctness.h"
 #include "kernels/core/table.h"
+#include "kernels/figures/comparison.h"
+#include "kernels/figures/correctness.h"
 
 namespace sawtooth::btp {
 namespace {

@@ -10,12 +10,12 @@
 #include "kernels/btp/family.h"
 #include "kernels/btp/parts.h"
 #include "kernels/core/common_parameters.h"
-#include "kernels/core/comparison.h"
-#include "kernels/core/correctness.h"
-#include "kernels/core/figures.h"
-#include "kernels/core/sweep_figures.h"
-#include "kernels/core/sweep_maps.h"
 #include "kernels/core/table.h"
+#include "kernels/figures/comparison.h"
+#include "kernels/figures/correctness.h"
+#include "kernels/figures/figures.h"
+#include "kernels/figures/sweep_figures.h"
+#include "kernels/figures/sweep_maps.h"
 
 namespace sawtooth::btp {
 namespace {

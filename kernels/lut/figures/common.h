@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/core/figures.h"
 #include "kernels/core/range.h"
+#include "kernels/figures/figures.h"
 #include "kernels/lut/sizes.h"
 
 namespace sawtooth::lut {

@@ -1,4 +1,4 @@
-#include "kernels/core/launch_figures.h"
+#include "kernels/figures/launch_figures.h"
 #include "kernels/lut/figures/common.h"
 #include "kernels/lut/parts.h"
 

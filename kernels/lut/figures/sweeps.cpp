@@ -9,11 +9,11 @@
 #include <iterator>
 
 #include "kernels/core/common_parameters.h"
-#include "kernels/core/correctness.h"
-#include "kernels/core/figures.h"
-#include "kernels/core/launch_figures.h"
-#include "kernels/core/sweep_figures.h"
 #include "kernels/core/table.h"
+#include "kernels/figures/correctness.h"
+#include "kernels/figures/figures.h"
+#include "kernels/figures/launch_figures.h"
+#include "kernels/figures/sweep_figures.h"
 #include "kernels/lut/family.h"
 #include "kernels/lut/parts.h"
 

@@ -169,7 +169,7 @@ class Launches {
 
     void add_backward() {
         const Buffer dx = describe::dx(request_), dpositional = describe::dpositional(request_),
-                       dweights = describe::dweights(request_);
+                     dweights = describe::dweights(request_);
         lut::add_clear(builder_, describe::hash_table(request_), pass_.entries);
         lut::add_clear(builder_, dx, pass_.dx);
         lut::add_clear(builder_, dpositional, pass_.dpositional);

@@ -33,7 +33,7 @@ class Unfused {
 
     void add_backward() {
         const Buffer dx = describe::dx(request_), dpositional = describe::dpositional(request_),
-                       dweights = describe::dweights(request_), hash = describe::hash_table(request_);
+                     dweights = describe::dweights(request_), hash = describe::hash_table(request_);
         given().width = job_.hash_width();
         given().hash = builder_.take<HashEntry>(count_of(hash.shape));
         lut::add_clear(builder_, hash, given().hash, block_);

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/core/figures.h"
 #include "kernels/core/range.h"
+#include "kernels/figures/figures.h"
 #include "kernels/lut/figures/common.h"
 #include "kernels/lut_sequence/sizes.h"
 

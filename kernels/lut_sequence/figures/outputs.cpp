@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "kernels/core/correctness.h"
+#include "kernels/figures/correctness.h"
 #include "kernels/lut_sequence/family.h"
 #include "kernels/lut_sequence/figures/common.h"
 

@@ -8,12 +8,12 @@
 #include <utility>
 
 #include "kernels/core/common_parameters.h"
-#include "kernels/core/comparison.h"
-#include "kernels/core/correctness.h"
-#include "kernels/core/figures.h"
-#include "kernels/core/launch_figures.h"
-#include "kernels/core/sweep_figures.h"
 #include "kernels/core/table.h"
+#include "kernels/figures/comparison.h"
+#include "kernels/figures/correctness.h"
+#include "kernels/figures/figures.h"
+#include "kernels/figures/launch_figures.h"
+#include "kernels/figures/sweep_figures.h"
 #include "kernels/lut/figures/sweeps.h"
 #include "kernels/lut_sequence/family.h"
 #include "kernels/lut_sequence/parts.h"

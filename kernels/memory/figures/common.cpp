@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "kernels/core/correctness.h"
+#include "kernels/figures/correctness.h"
 #include "kernels/memory/family.h"
 #include "kernels/memory/job.h"
 #include "kernels/memory/parts.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/core/figures.h"
+#include "kernels/figures/figures.h"
 
 namespace sawtooth::memory {
 

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "kernels/core/comparison.h"
-#include "kernels/core/correctness.h"
 #include "kernels/core/table.h"
-#include "kernels/core/timeline.h"
-#include "kernels/core/zoom.h"
+#include "kernels/figures/comparison.h"
+#include "kernels/figures/correctness.h"
+#include "kernels/figures/timeline.h"
+#include "kernels/figures/zoom.h"
 #include "kernels/memory/figures/common.h"
 
 namespace sawtooth::memory {

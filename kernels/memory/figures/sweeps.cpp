@@ -7,11 +7,11 @@
 #include <set>
 
 #include "kernels/core/ceilings.h"
-#include "kernels/core/comparison.h"
-#include "kernels/core/correctness.h"
-#include "kernels/core/sweep_figures.h"
 #include "kernels/core/table.h"
-#include "kernels/core/timeline.h"
+#include "kernels/figures/comparison.h"
+#include "kernels/figures/correctness.h"
+#include "kernels/figures/sweep_figures.h"
+#include "kernels/figures/timeline.h"
 #include "kernels/memory/family.h"
 #include "kernels/memory/figures/common.h"
 #include "kernels/memory/strategies.h"

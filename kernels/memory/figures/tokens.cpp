@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/core/correctness.h"
-#include "kernels/core/sweep_figures.h"
 #include "kernels/core/table.h"
-#include "kernels/core/visible_range.h"
+#include "kernels/figures/correctness.h"
+#include "kernels/figures/sweep_figures.h"
+#include "kernels/figures/visible_range.h"
 #include "kernels/memory/family.h"
 #include "kernels/memory/figures/common.h"
 #include "kernels/memory/strategies.h"

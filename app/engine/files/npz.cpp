@@ -1,0 +1,464 @@
+#include "app/engine/files/npz.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zip.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <complex>
+#include <cstring>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "app/engine/files/descriptor.h"
+#include "app/engine/files/files.h"
+#include "app/engine/files/npy.h"
+#include "app/engine/machine/memory.h"
+#include "kernels/core/integers.h"
+#include "kernels/core/table.h"
+#include "kernels/cpu/half.h"
+
+namespace sawtooth {
+namespace {
+
+constexpr std::string_view accepted_dtypes = "accepted: <f2 <f4 <f8 <c8 <c16 <i4 <i8 |b1";
+
+// The conversion of a NumPy dtype. `native` ones are kept unchanged.
+struct Format {
+    std::string_view name;
+    int64_t bytes;
+    Dtype dtype;
+    bool native;
+};
+constexpr Format formats[] = {
+    {"<f2", 2, Dtype::f32, false},      {"<f4", 4, Dtype::f32, true},          {"<f8", 8, Dtype::f32, false},
+    {"<c8", 8, Dtype::complex64, true}, {"<c16", 16, Dtype::complex64, false}, {"<i4", 4, Dtype::int32, true},
+    {"<i8", 8, Dtype::int32, false},    {"|b1", 1, Dtype::int32, false},
+};
+
+struct CloseArchive {
+    void operator()(zip_t* archive) const { zip_discard(archive); }
+};
+using Archive = std::unique_ptr<zip_t, CloseArchive>;
+
+struct CloseMember {
+    void operator()(zip_file_t* member) const { zip_fclose(member); }
+};
+using Member = std::unique_ptr<zip_file_t, CloseMember>;
+
+std::string words_of(int code) {
+    zip_error_t error;
+    zip_error_init_with_code(&error, code);
+    std::string words = zip_error_strerror(&error);
+    zip_error_fini(&error);
+    return words;
+}
+
+// A name from a file, made safe for one line of a terminal.
+std::string printable(std::string_view name) {
+    std::string text(name.substr(0, 80));
+    for (char& c : text)
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
+    return text;
+}
+
+// Reads in pieces, so that a stop is seen soon; false if the member ends before, or if stopped.
+bool read_exactly(zip_file_t* member, void* to, int64_t bytes, const std::stop_token& stop) {
+    constexpr int64_t piece = 1 << 20;
+    auto* place = static_cast<char*>(to);
+    while (bytes > 0 && !stop.stop_requested()) {
+        const zip_int64_t count = zip_fread(member, place, static_cast<zip_uint64_t>(std::min(bytes, piece)));
+        if (count <= 0) return false;
+        place += count;
+        bytes -= count;
+    }
+    return bytes == 0;
+}
+
+// The places, in C order (last index fastest), of items that come in Fortran order (first index fastest).
+class FortranOrder {
+  public:
+    explicit FortranOrder(const Shape& shape)
+        : shape_(shape), strides_(shape.size(), 1), index_(shape.size(), 0) {
+        for (size_t axis = shape.size(); axis-- > 1;) strides_[axis - 1] = strides_[axis] * shape[axis];
+    }
+    int64_t next() {
+        const int64_t place = place_;
+        for (size_t axis = 0; axis < shape_.size(); ++axis) {
+            place_ += strides_[axis];
+            if (++index_[axis] < shape_[axis]) break;
+            place_ -= strides_[axis] * shape_[axis];
+            index_[axis] = 0;
+        }
+        return place;
+    }
+
+  private:
+    Shape shape_, strides_, index_;
+    int64_t place_ = 0;
+};
+
+template <class From, class To>
+void convert(const std::byte* from, int64_t count, std::byte* to) {
+    for (int64_t i = 0; i < count; ++i) {
+        From value;
+        std::memcpy(&value, from + i * static_cast<int64_t>(sizeof value), sizeof value);
+        const auto converted = static_cast<To>(value);
+        std::memcpy(to + i * static_cast<int64_t>(sizeof converted), &converted, sizeof converted);
+    }
+}
+
+// Index and value of the first integer that does not fit int32.
+std::optional<std::pair<int64_t, int64_t>> too_wide(const std::byte* from, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) {
+        int64_t value;
+        std::memcpy(&value, from + i * static_cast<int64_t>(sizeof value), sizeof value);
+        if (!std::in_range<int32_t>(value)) return std::pair{i, value};
+    }
+    return {};
+}
+
+// `count` items of the format as items of its dtype.
+void convert(const Format& format, const std::byte* from, int64_t count, std::byte* to) {
+    if (format.native)
+        std::memcpy(to, from, static_cast<size_t>(count * format.bytes));
+    else if (format.name == "<f2")
+        cpu::widen(Storage::f16, reinterpret_cast<const uint16_t*>(from), reinterpret_cast<float*>(to),
+                   count);
+    else if (format.name == "<f8")
+        convert<double, float>(from, count, to);
+    else if (format.name == "<c16")
+        convert<std::complex<double>, std::complex<float>>(from, count, to);
+    else if (format.name == "<i8")
+        convert<int64_t, int32_t>(from, count, to);
+    else
+        for (int64_t i = 0; i < count; ++i) {
+            const int32_t value = from[i] != std::byte{0};
+            std::memcpy(to + i * 4, &value, sizeof value);
+        }
+}
+
+// One array of an open archive. Errors start with "FILE: array NAME: ".
+class ArrayReader {
+  public:
+    ArrayReader(zip_t* archive, zip_uint64_t index, const std::string& file, const std::string& name,
+                int64_t archive_bytes)
+        : archive_(archive),
+          index_(index),
+          archive_bytes_(archive_bytes),
+          place_(fmt::format("{}: array {}: ", file, printable(name))) {
+        array_.name = name;
+    }
+
+    // Reads the header: name, dtype and shape of `array`, which has no data yet. Checks that the declared
+    // sizes are possible.
+    std::optional<Error> read_shape() {
+        if (auto problem = open()) return problem;
+        auto header = read_header();
+        if (!header) return header.error();
+        format_ = format_of(header->dtype);
+        if (!format_)
+            return wrong(
+                fmt::format("dtype {} is not supported; {}", printable(header->dtype), accepted_dtypes));
+        array_.dtype = format_->dtype;
+        array_.shape = std::move(header->shape);
+        fortran_order_ = header->fortran_order;
+        const int64_t held = bytes_ - header_bytes_;
+        if (held < 0 || held % format_->bytes != 0 || held / format_->bytes != array_.count())
+            return wrong(fmt::format("shape {} of {} does not match the {} bytes in the file",
+                                     to_text(array_.shape), format_->name, held));
+        return {};
+    }
+    const Array& array() const { return array_; }
+
+    // After `read_shape`. Cancelled when stopped.
+    Outcome<Array> read_data(const std::stop_token& stop) {
+        array_.data = allocate(array_.bytes());
+        if (auto problem = fill(stop)) return *problem;
+        // Only reading past the end checks the checksum.
+        char more;
+        if (zip_fread(member_.get(), &more, 1) != 0) return wrong("damaged: checksum or size does not match");
+        member_.reset();
+        return std::move(array_);
+    }
+
+  private:
+    Error wrong(const std::string& words) const { return Error::usage(place_ + words); }
+
+    static const Format* format_of(std::string_view name) {
+        for (const Format& format : formats)
+            if (format.name == name) return &format;
+        return nullptr;
+    }
+
+    // Checks that the declared size is possible before it is used.
+    std::optional<Error> open() {
+        zip_stat_t status;
+        constexpr zip_uint64_t needed = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD;
+        if (zip_stat_index(archive_, index_, 0, &status) != 0 || (status.valid & needed) != needed)
+            return wrong("the archive is damaged; write it with numpy.savez");
+        if (status.comp_method != ZIP_CM_STORE && status.comp_method != ZIP_CM_DEFLATE)
+            return wrong(fmt::format("compression method {} is not supported; accepted: stored, deflated",
+                                     status.comp_method));
+        constexpr zip_uint64_t best_deflation = 1032;  // the largest ratio that the format allows
+        const zip_uint64_t growth = status.comp_method == ZIP_CM_STORE ? 1 : best_deflation;
+        if (status.comp_size > static_cast<zip_uint64_t>(archive_bytes_) ||
+            status.size / growth > status.comp_size)
+            return wrong(fmt::format("declares {} bytes, more than the file can hold", status.size));
+        member_.reset(zip_fopen_index(archive_, index_, 0));
+        if (!member_) return wrong(zip_error_strerror(zip_get_error(archive_)));
+        bytes_ = static_cast<int64_t>(status.size);
+        return {};
+    }
+
+    Outcome<NpyHeader> read_header() {
+        const Error damaged = wrong("truncated or not an .npy array; write it with numpy.save");
+        unsigned char start[12];
+        if (!read_exactly(member_.get(), start, 10, {})) return damaged;
+        if (std::memcmp(start, npy_magic.data(), npy_magic.size()) != 0) return damaged;
+        const int version = start[6];
+        if (version < 1 || version > 3)
+            return wrong(
+                fmt::format(".npy version {}.{} is not supported; accepted: 1.0 to 3.0", version, start[7]));
+        if (version > 1 && !read_exactly(member_.get(), start + 10, 2, {})) return damaged;
+        int64_t length = start[8] | start[9] << 8;
+        if (version > 1)
+            length |= static_cast<int64_t>(start[10]) << 16 | static_cast<int64_t>(start[11]) << 24;
+        constexpr int64_t longest = 1 << 16;
+        if (length > longest)
+            return wrong(
+                fmt::format(".npy header of {} bytes is too long; the limit is {}", length, longest));
+        std::string text(static_cast<size_t>(length), '\0');
+        if (!read_exactly(member_.get(), text.data(), length, {})) return damaged;
+        header_bytes_ = (version > 1 ? 12 : 10) + length;
+        auto header = parse_npy_header(text);
+        if (!header) return wrong(header.error().text);
+        if (header->dtype.find('O') != std::string::npos)
+            return wrong(fmt::format("object arrays are not supported; {}", accepted_dtypes));
+        return header;
+    }
+
+    std::optional<Error> fill(const std::stop_token& stop) {
+        const auto problem = [&] {
+            return stop.stop_requested() ? Error::cancelled() : wrong("truncated or damaged");
+        };
+        if (format_->native && !fortran_order_) {
+            if (!read_exactly(member_.get(), array_.data.get(), array_.bytes(), stop)) return problem();
+            return {};
+        }
+        // In pieces, so that an array needs no more memory than its own.
+        constexpr int64_t piece = 1 << 16;
+        const int64_t item = bytes_of(array_.dtype);
+        std::vector<std::byte> raw(static_cast<size_t>(piece * format_->bytes)),
+            converted(static_cast<size_t>(piece * item));
+        FortranOrder order(array_.shape);
+        for (int64_t first = 0; first < array_.count(); first += piece) {
+            const int64_t count = std::min(piece, array_.count() - first);
+            if (!read_exactly(member_.get(), raw.data(), count * format_->bytes, stop)) return problem();
+            if (format_->name == "<i8")
+                if (const auto wide = too_wide(raw.data(), count))
+                    return wrong(
+                        fmt::format("element {} = {} does not fit int32", first + wide->first, wide->second));
+            convert(*format_, raw.data(), count, fortran_order_ ? converted.data() : at(first));
+            for (int64_t i = 0; fortran_order_ && i < count; ++i)
+                std::memcpy(at(order.next()), converted.data() + i * item, static_cast<size_t>(item));
+        }
+        return {};
+    }
+    std::byte* at(int64_t index) { return array_.data.get() + index * bytes_of(array_.dtype); }
+
+    zip_t* archive_;
+    zip_uint64_t index_;
+    Array array_;
+    int64_t archive_bytes_;
+    std::string place_;
+    Member member_;
+    const Format* format_ = nullptr;
+    bool fortran_order_ = false;
+    int64_t bytes_ = 0, header_bytes_ = 0;
+};
+
+Error wrong_file(const std::string& path, const std::string& words) {
+    return Error::usage(fmt::format("{}: {}; expected an .npz file as numpy.savez writes it", path, words));
+}
+
+// "x.npy" is the array x.
+constexpr std::string_view ending = ".npy";
+
+std::optional<Error> check_name(const std::string& path, std::string_view member) {
+    if (member.find("..") != std::string_view::npos || member.starts_with('/'))
+        return Error::usage(fmt::format("{}: array {}: the name leads out of the archive; use a plain name",
+                                        path, printable(member)));
+    if (member.find('/') == std::string_view::npos && !member.ends_with(ending))
+        return Error::usage(fmt::format("{}: array {}: not an .npy array", path, printable(member)));
+    return {};
+}
+
+// The arrays of the archive, without data. `skipped`: names with '/'.
+Outcome<std::vector<ArrayReader>> read_shapes(zip_t* archive, const std::string& path, int64_t file_bytes,
+                                              std::vector<std::string>& skipped) {
+    constexpr size_t most_arrays = 1000;
+    const zip_int64_t count = zip_get_num_entries(archive, 0);
+    if (count <= 0) return wrong_file(path, "contains no arrays");
+    std::vector<ArrayReader> readers;
+    std::set<std::string> names;
+    for (zip_int64_t i = 0; i < count; ++i) {
+        const auto index = static_cast<zip_uint64_t>(i);
+        const char* found = zip_get_name(archive, index, ZIP_FL_ENC_RAW);
+        if (!found) return wrong_file(path, "damaged");
+        const std::string member = found;
+        if (auto problem = check_name(path, member)) return *problem;
+        if (member.find('/') != std::string::npos) {
+            skipped.push_back(printable(member));
+            continue;
+        }
+        const std::string name = member.substr(0, member.size() - ending.size());
+        if (!names.insert(name).second)
+            return wrong_file(path, fmt::format("contains array {} twice", printable(name)));
+        if (names.size() > most_arrays)
+            return wrong_file(path, fmt::format("contains more than {} arrays", most_arrays));
+        ArrayReader reader(archive, index, path, name, file_bytes);
+        if (auto problem = reader.read_shape()) return *problem;
+        readers.push_back(std::move(reader));
+    }
+    return readers;
+}
+
+std::optional<Error> check_memory(const std::string& path, const Arrays& arrays,
+                                  std::optional<int64_t> limit) {
+    int64_t needed = 0;
+    for (const Array& array : arrays) needed = saturating_add(needed, array.bytes());
+    const int64_t allowed = limit ? *limit : free_memory_bytes();
+    if (needed <= allowed) return {};
+    return Error::failure(fmt::format("{}: out of memory: its arrays need {}; {} is {}", path,
+                                      short_bytes(static_cast<double>(needed)),
+                                      short_bytes(static_cast<double>(allowed)), limit ? "allowed" : "free"));
+}
+
+std::optional<std::string> add_array(zip_t* archive, const Array& array, const std::string& header) {
+    const auto problem = [&] { return std::string(zip_error_strerror(zip_get_error(archive))); };
+    // The fragments are not const, but libzip only reads them.
+    const zip_buffer_fragment_t parts[] = {
+        {reinterpret_cast<zip_uint8_t*>(const_cast<char*>(header.data())), header.size()},
+        {reinterpret_cast<zip_uint8_t*>(array.data.get()), static_cast<zip_uint64_t>(array.bytes())},
+    };
+    zip_source_t* source = zip_source_buffer_fragment(archive, parts, array.bytes() > 0 ? 2 : 1, 0);
+    if (!source) return problem();
+    const zip_int64_t index = zip_file_add(archive, (array.name + ".npy").c_str(), source, ZIP_FL_ENC_UTF_8);
+    if (index < 0) {
+        zip_source_free(source);
+        return problem();
+    }
+    const auto member = static_cast<zip_uint64_t>(index);
+    // The first day of ZIP, as in NumPy, so that equal arrays give equal files.
+    if (zip_set_file_compression(archive, member, ZIP_CM_STORE, 0) != 0 ||
+        zip_file_set_dostime(archive, member, 0, 1 << 5 | 1, 0) != 0)
+        return problem();
+    return {};
+}
+
+// What libzip writes to. For a file of its own it would first invent a name from random numbers, and their
+// library crashes when it gets no memory.
+struct NewFile {
+    explicit NewFile(const std::string& path)
+        : file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) {
+        zip_error_init(&error);
+    }
+
+    zip_int64_t checked(zip_int64_t result) {
+        if (result < 0) zip_error_set(&error, ZIP_ER_WRITE, errno);
+        return result;
+    }
+
+    Descriptor file;
+    zip_error_t error;
+};
+
+// A callback of libzip.
+zip_int64_t serve_new_file(void* state, void* data, zip_uint64_t bytes, zip_source_cmd_t command) {
+    NewFile& to = *static_cast<NewFile*>(state);
+    switch (command) {
+        case ZIP_SOURCE_SUPPORTS:
+            return zip_source_make_command_bitmap(
+                ZIP_SOURCE_OPEN, ZIP_SOURCE_READ, ZIP_SOURCE_CLOSE, ZIP_SOURCE_STAT, ZIP_SOURCE_ERROR,
+                ZIP_SOURCE_FREE, ZIP_SOURCE_SEEK, ZIP_SOURCE_TELL, ZIP_SOURCE_BEGIN_WRITE,
+                ZIP_SOURCE_COMMIT_WRITE, ZIP_SOURCE_ROLLBACK_WRITE, ZIP_SOURCE_WRITE, ZIP_SOURCE_SEEK_WRITE,
+                ZIP_SOURCE_TELL_WRITE, ZIP_SOURCE_REMOVE, ZIP_SOURCE_SUPPORTS, -1);
+        case ZIP_SOURCE_STAT:
+            zip_stat_init(static_cast<zip_stat_t*>(data));
+            return sizeof(zip_stat_t);
+        case ZIP_SOURCE_WRITE:
+            errno = write_all(to.file.number(), {static_cast<const char*>(data), bytes});
+            return to.checked(errno == 0 ? static_cast<zip_int64_t>(bytes) : -1);
+        case ZIP_SOURCE_SEEK_WRITE: {
+            const auto* const seek = static_cast<const zip_source_args_seek_t*>(data);
+            return to.checked(::lseek(to.file.number(), seek->offset, seek->whence)) < 0 ? -1 : 0;
+        }
+        case ZIP_SOURCE_TELL_WRITE:
+            return to.checked(::lseek(to.file.number(), 0, SEEK_CUR));
+        case ZIP_SOURCE_COMMIT_WRITE:
+            return to.checked(to.file.close() ? 0 : -1);
+        case ZIP_SOURCE_ERROR:
+            return zip_error_to_data(&to.error, data, bytes);
+        default:
+            return 0;
+    }
+}
+
+std::optional<std::string> write_archive(const std::string& path, const Arrays& arrays) {
+    NewFile file(path);
+    if (!file.file) return std::strerror(errno);
+    zip_error_t error;
+    zip_error_init(&error);
+    zip_source_t* const source = zip_source_function_create(serve_new_file, &file, &error);
+    if (!source) return zip_error_strerror(&error);
+    Archive archive(zip_open_from_source(source, ZIP_CREATE | ZIP_TRUNCATE, &error));
+    if (!archive) {
+        zip_source_free(source);
+        return zip_error_strerror(&error);
+    }
+    std::vector<std::string> headers;  // libzip reads them on close
+    for (const Array& array : arrays) headers.push_back(npy_header(array));
+    for (size_t i = 0; i < arrays.size(); ++i)
+        if (auto problem = add_array(archive.get(), arrays[i], headers[i])) return problem;
+    if (zip_close(archive.get()) != 0) return zip_error_strerror(zip_get_error(archive.get()));
+    archive.release();  // closed
+    return {};
+}
+
+}  // namespace
+
+Outcome<InputFile> read_npz(const std::string& path, const ReadLimits& limits) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0) return wrong_file(path, std::strerror(errno));
+    if (!S_ISREG(status.st_mode)) return wrong_file(path, "not a regular file");
+    int code = 0;
+    const Archive archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
+    if (!archive) return wrong_file(path, code == ZIP_ER_OPEN ? std::strerror(errno) : words_of(code));
+    InputFile file;
+    auto readers = read_shapes(archive.get(), path, status.st_size, file.skipped);
+    if (!readers) return readers.error();
+    for (const ArrayReader& reader : *readers) file.arrays.push_back(reader.array());
+    if (limits.check)
+        if (auto problem = limits.check(file.arrays)) return *problem;
+    if (auto problem = check_memory(path, file.arrays, limits.memory_bytes)) return *problem;
+    if (limits.only_shapes) return file;
+    for (size_t i = 0; i < readers->size(); ++i) {
+        auto array = (*readers)[i].read_data(limits.stop);
+        if (!array) return array.error();
+        file.arrays[i] = std::move(*array);
+    }
+    return file;
+}
+
+std::optional<Error> write_npz(const std::string& path, const Arrays& arrays) {
+    return write_file_with(path,
+                           [&](const std::string& temporary) { return write_archive(temporary, arrays); });
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,136 @@
+#include "app/engine/machine/devices.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <ctime>
+#include <fstream>
+#include <sstream>
+
+#include "app/engine/files/files.h"
+#include "app/engine/machine/machine.h"
+#include "kernels/cpu/limits.h"
+#include "kernels/cuda/chips.h"
+#include "kernels/cuda/device.h"
+#include "profiling/cupti_counters.h"
+
+namespace sawtooth {
+namespace {
+
+// The text after "key :" in a file of such lines, "" if there is none.
+std::string field(const char* path, std::string_view key) {
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) {
+        if (!line.starts_with(key)) continue;
+        const size_t colon = line.find(':');
+        if (colon == std::string::npos) continue;
+        const size_t start = line.find_first_not_of(" \t", colon + 1);
+        return start == std::string::npos ? "" : line.substr(start, line.find_last_not_of(" \t") + 1 - start);
+    }
+    return {};
+}
+
+std::optional<int64_t> leading_number(std::string_view text) {
+    int64_t number = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (problem != std::errc{}) return {};
+    return number;
+}
+
+std::optional<int64_t> number_in(const std::string& path) {
+    std::ifstream file(path);
+    std::string text;
+    std::getline(file, text);
+    return leading_number(text);
+}
+
+std::string processor_name() {
+    for (const char* key : {"model name", "Model", "Hardware"})
+        if (std::string name = field("/proc/cpuinfo", key); !name.empty()) return name;
+    return "unknown processor";
+}
+
+int usable_cores() {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (::sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+    return static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+// "index3/size" contains "32768K": the cache of one core. The C library, used if there is no such file, adds
+// up all caches of a level on some machines.
+int64_t last_level_cache() {
+    int64_t largest = 0;
+    for (int index = 0; index < 8; ++index) {
+        const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index);
+        largest = std::max(largest, number_in(folder + "/size").value_or(0) * 1024);
+    }
+    if (largest > 0) return largest;
+    for (const int level : {_SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL4_CACHE_SIZE})
+        largest = std::max<int64_t>(largest, ::sysconf(level));
+    return largest;
+}
+
+}  // namespace
+
+Devices::Cpu find_cpu() {
+    Devices::Cpu cpu;
+    cpu.name = processor_name();
+    cpu.cores = usable_cores();
+    cpu.vectors = cpu::vector_target();
+    cpu.memory_bytes = ::sysconf(_SC_PHYS_PAGES) * ::sysconf(_SC_PAGESIZE);
+    cpu.last_level_cache_bytes = last_level_cache();
+    return cpu;
+}
+
+Devices find_devices() {
+    Devices devices;
+    devices.cpu = find_cpu();
+    const auto driver = cuda::find_driver();
+    if (driver) {
+        devices.gpus = driver->gpus;
+        devices.driver = driver->version;
+    }
+    const auto compiler = cuda::compiler_version();
+    if (compiler)
+        devices.toolkit = *compiler;
+    else
+        devices.toolkit_reason = compiler.error().text;
+    if (const auto problem = gpu_problem()) devices.gpu_reason = problem->text;
+    if (!driver)
+        devices.counters_reason = driver.error().text;
+    else if (const auto problem = counters_problem())
+        devices.counters_reason = problem->text;
+    else
+        devices.counters_reason = "not tested";
+    return devices;
+}
+
+void try_counters(Devices& devices) {
+    if (devices.gpus.empty() || counters_problem()) return;
+    auto device = cuda::Device::open(0, {cache_directory(), ""});
+    const auto problem = device ? sawtooth::try_counters(**device) : device.error();
+    devices.counters_allowed = !problem;
+    devices.counters_reason = problem ? problem->text : "";
+}
+
+std::vector<Chip> chips() { return cuda::known_chips(); }
+
+std::string cpu_words(int threads) {
+    static const std::string name = processor_name();
+    return name + ", " + std::to_string(threads) + (threads == 1 ? " thread, " : " threads, ") +
+           cpu::vector_target();
+}
+
+std::string today() {
+    const std::time_t now = std::time(nullptr);
+    std::tm local = {};
+    localtime_r(&now, &local);
+    char text[16];
+    std::strftime(text, sizeof text, "%Y-%m-%d", &local);
+    return text;
+}
+
+}  // namespace sawtooth

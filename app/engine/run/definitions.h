@@ -1,0 +1,61 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "app/engine/run/configure.h"
+#include "app/engine/run/judge.h"
+
+namespace sawtooth {
+
+// The expected outputs of variants for one set of inputs, computed when first needed and kept while
+// the parameters that definitions read stay the same.
+class Definitions {
+  public:
+    // What the outputs of a configuration are judged by. `reference` serves variants that are exact; empty:
+    // their definitions are computed too.
+    struct Source {
+        const Configuration& configuration;
+        Backend backend;
+        const Arrays& inputs;
+        const Arrays& reference;
+        bool stores_extras = false;
+        int threads = 0;  // that compute; 0: one per core
+    };
+
+    // Forgets what depends on other values of parameters.
+    void renew(const Configuration& configuration, Backend backend);
+
+    // The expected outputs with their spread, if they are known already; null: they are not.
+    const std::vector<Expected>* known(const Source& source, const Variant& variant) const;
+    // The same, computed if they are not known. Error: cancelled, or why there is no definition.
+    Outcome<const std::vector<Expected>*> find(const Source& source, const Variant& variant,
+                                               std::stop_token stop);
+
+  private:
+    struct Entry {
+        std::string definition;  // of Variant
+        Rounding rounding;
+        std::map<std::string, Value> parameters;
+        bool stores_extras = false;
+        std::vector<Expected> outputs;
+    };
+    const Entry* entry_of(const Source& source, const Variant& variant) const;
+
+    std::vector<Entry> entries_;
+};
+
+// The verdict on an output of the variant, with the place of its worst element in tiles; pending if it is not
+// among the expected ones.
+OutputVerdict verdict_on(const Array& output, const Variant& variant, const Definitions::Source& source,
+                         const std::vector<Expected>& expected);
+
+// The array of the reference for an output of the variant: "VARIANT/NAME", or NAME; null if there is none of
+// that shape.
+const Array* reference_of(const Arrays& reference, const std::string& variant, const Array& output);
+
+// The memory that judging takes at least, beside outputs and reference, for a reference of so many bytes.
+int64_t judging_bytes(int64_t reference_bytes, int64_t computing_bytes, int64_t definitions);
+
+}  // namespace sawtooth

@@ -1,0 +1,420 @@
+#include "app/engine/run/judge.h"
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+#include <future>
+#include <set>
+#include <system_error>
+
+#include "app/engine/run/compare.h"
+#include "kernels/core/noisy.h"
+
+namespace sawtooth {
+namespace {
+
+// A right kernel stays within this many typical distances: its order of operations differs from that of the
+// definition.
+constexpr double most_spreads = 12;
+// Roundings of the arithmetic that an element may differ by in any case.
+constexpr double least_roundings = 8;
+// Where rounding moves neighbours by a good part of their size, it decides between branches or feeds a
+// recurrence that diverges, and few draws show how far a number may go.
+constexpr double unsure = 4, good_part = 0.25;
+// The spread of a number is estimated from this many draws, and from at least as many samples, those of its
+// neighbours included. Neighbours may share one rounding, which few draws can all leave small: with 4 draws
+// one of 2000 settings of attention was called wrong for that.
+constexpr int draws = 8;
+constexpr int64_t least_samples = 32;
+
+bool is_complex(const Array& array) {
+    return array.dtype == Dtype::complex64 || array.dtype == Dtype::complex128;
+}
+
+// The numbers of an array: a complex one counts as two.
+class Numbers {
+  public:
+    explicit Numbers(const Array& array)
+        : data_(array.data.get()),
+          dtype_(array.dtype),
+          parts_(is_complex(array) ? 2 : 1),
+          count_(array.count() * parts_) {}
+
+    int64_t count() const { return count_; }
+    int parts() const { return parts_; }
+    double operator[](int64_t i) const {
+        const auto at = static_cast<size_t>(i);
+        switch (dtype_) {
+            case Dtype::f32:
+            case Dtype::complex64:
+                return static_cast<const float*>(data_)[at];
+            case Dtype::int32:
+                return static_cast<const int32_t*>(data_)[at];
+            default:
+                return static_cast<const double*>(data_)[at];
+        }
+    }
+
+  private:
+    const void* data_;  // Array::as() would count the elements of the shape for every number
+    Dtype dtype_;
+    int parts_;
+    int64_t count_;
+};
+
+// Neighbours that share their spread: whole rows of the last axis.
+int64_t group_of(const Array& array) {
+    const int64_t row = array.shape.empty() ? 1 : array.shape.back() * Numbers(array).parts();
+    return row >= least_samples || row < 1 ? std::max<int64_t>(row, 1)
+                                           : (least_samples + row - 1) / row * row;
+}
+
+bool same_kind(double left, double right) {
+    if (std::isnan(left) || std::isnan(right)) return std::isnan(left) && std::isnan(right);
+    return std::isinf(left) || std::isinf(right) ? left == right : true;
+}
+
+// Whether a kernel may give a number of that kind. One that is not finite must stay so, and an infinity must
+// keep its sign, unless it may become NaN.
+bool may_be(double got, double want, bool may_become_nan) {
+    if (std::isfinite(want)) return std::isfinite(got);
+    return !std::isfinite(got) && ((std::isnan(got) && may_become_nan) || std::isnan(want) || got == want);
+}
+
+// The largest size of a finite number in float arrays.
+double largest_of(const Arrays& arrays) {
+    double largest = 0;
+    for (const Array& array : arrays) {
+        if (array.dtype == Dtype::int32) continue;
+        const Numbers numbers(array);
+        for (int64_t i = 0; i < numbers.count(); ++i)
+            if (std::isfinite(numbers[i])) largest = std::max(largest, std::abs(numbers[i]));
+    }
+    return largest;
+}
+
+// The sum of squares of what several draws differ by from the definition.
+class Squares {
+  public:
+    explicit Squares(const Array& want) : want_(want), sums_(static_cast<size_t>(Numbers(want).count())) {}
+
+    void add(const Array& drawn) {
+        const Numbers want(want_), got(drawn);
+        for (int64_t i = 0; i < want.count(); ++i) {
+            double& sum = sums_[static_cast<size_t>(i)];
+            const double difference = got[i] - want[i];
+            if (!same_kind(want[i], got[i]))
+                sum = NAN;
+            else if (std::isfinite(want[i]))
+                sum += difference * difference;
+        }
+    }
+
+    // The larger of its own root mean square and of the fourth root of the mean fourth power of its
+    // neighbours, which the largest of them decide.
+    std::vector<float> spread() const {
+        std::vector<float> spread(sums_.size());
+        const auto group = static_cast<size_t>(group_of(want_));
+        const Numbers want(want_);
+        for (size_t first = 0; first < sums_.size(); first += group) {
+            const size_t last = std::min(first + group, sums_.size());
+            double fourth = 0, squares = 0;
+            for (size_t i = first; i < last; ++i) {
+                const double size = want[static_cast<int64_t>(i)];
+                fourth += std::isfinite(sums_[i]) ? sums_[i] * sums_[i] : 0;
+                squares += std::isfinite(size) ? size * size : 0;
+            }
+            const auto count = static_cast<double>(last - first);
+            const double shared = std::sqrt(fourth / count), size = std::sqrt(squares / count);
+            for (size_t i = first; i < last; ++i) {
+                const double own = std::sqrt(std::max(shared, sums_[i]) / draws);
+                const double wider = most_spreads * own > good_part * size ? unsure : 1;
+                spread[i] = std::isnan(sums_[i]) ? NAN : static_cast<float>(wider * own);
+            }
+        }
+        return spread;
+    }
+
+  private:
+    const Array& want_;
+    std::vector<double> sums_;
+};
+
+// Where the numbers of a position move by `good_part` of the size of their sequence, a state that follows a
+// rule that is not linear may go another way, and all draws the same one: what comes later is unknown, and so
+// are outputs without positions. The first dimension counts sequences.
+void forget_after_divergence(const Family& family, std::vector<Expected>& outputs) {
+    std::set<int64_t> diverged;
+    const auto forget = [](Expected& output, int64_t first, int64_t last) {
+        std::fill(output.spread.begin() + first, output.spread.begin() + last, NAN);
+    };
+    for (Expected& output : outputs) {
+        const int axis = family.sequence_axis_of(output.want.name);
+        if (axis < 1 || output.want.dtype == Dtype::int32) continue;
+        const Shape& shape = output.want.shape;
+        const int64_t outer = count_of(Shape(shape.begin(), shape.begin() + axis));
+        const int64_t positions = shape[static_cast<size_t>(axis)];
+        const Numbers want(output.want);
+        const int64_t each = outer * positions > 0 ? want.count() / (outer * positions) : 0;
+        for (int64_t o = 0; o < outer; ++o) {
+            const int64_t first = o * positions * each, last = first + positions * each;
+            double squares = 0;
+            for (int64_t i = first; i < last; ++i) squares += std::isfinite(want[i]) ? want[i] * want[i] : 0;
+            const double most = good_part * std::sqrt(squares / static_cast<double>(last - first));
+            const auto moved = std::find_if(output.spread.begin() + first, output.spread.begin() + last,
+                                            [&](float spread) { return spread > unsure * most; });
+            const int64_t at = moved - output.spread.begin();
+            if (at == last) continue;
+            forget(output, at / each * each, last);
+            diverged.insert(o / (outer / shape[0]));
+        }
+    }
+    for (Expected& output : outputs) {
+        if (family.sequence_axis_of(output.want.name) >= 0 || output.want.shape.empty()) continue;
+        const int64_t sequences = output.want.shape[0];
+        for (const int64_t sequence : diverged) {
+            const int64_t each = Numbers(output.want).count() / sequences;
+            if (sequence < sequences) forget(output, sequence * each, (sequence + 1) * each);
+        }
+    }
+}
+
+struct Draw {
+    Arrays outputs;
+    bool multiplies_infinity;
+};
+
+Outcome<Draw> draw(const Family& family, DefinitionRequest request, const Rounding& rounding, int number) {
+    const NoiseScope noise(rounding, static_cast<uint64_t>(number) + 1);
+    request.noisy = true;
+    auto outputs = family.definition(request);
+    if (!outputs) return outputs.error();
+    return Draw{std::move(*outputs), NoiseScope::multiplies_infinity()};
+}
+
+// The same on a thread of its own, or on this one if none can be started.
+std::future<Outcome<Draw>> start_draw(const Family& family, const DefinitionRequest& request,
+                                      const Rounding& rounding, int number) {
+    const auto work = [&family, request, rounding, number] {
+        return draw(family, request, rounding, number);
+    };
+    try {
+        return std::async(std::launch::async, work);
+    } catch (const std::system_error&) {
+        return std::async(std::launch::deferred, work);
+    }
+}
+
+// How an output stores a number: the share and the amount that rounding to it loses at most.
+struct Stored {
+    double unit, least, largest;
+
+    explicit Stored(Storage storage)
+        : unit(unit_of(storage)),
+          least(storage == Storage::f16 ? 0x1p-25 : FLT_MIN),  // kernels may flush smaller ones
+          largest(largest_of(storage) * (1 + 0.5 * unit_of(storage))) {}
+};
+
+// What the elements of an output may differ by.
+class Bounds {
+  public:
+    Bounds(const Array& want, const Rounding& rounding, Storage storage, double flushed, bool may_become_nan)
+        : is_integer_(want.dtype == Dtype::int32),
+          may_become_nan_(may_become_nan),
+          arithmetic_(is_integer_ ? 0 : least_roundings * rounding.arithmetic),
+          stored_(want.dtype == Dtype::f64 ? storage : Storage::f32),
+          flushed_(std::max(stored_.least, flushed)) {}
+
+    double bound(double right, double spread) const {
+        if ((is_integer_ && spread == 0) || !std::isfinite(right)) return 0;
+        const double moved = most_spreads * spread + arithmetic_ * std::abs(right);
+        return moved + stored_.unit * (std::abs(right) + moved) + flushed_;
+    }
+    double error(double got, double right, double bound) const {
+        const bool overflows = std::abs(right) + bound > stored_.largest && std::isfinite(right);
+        if (overflows && std::isinf(got) && std::signbit(got) == std::signbit(right)) return 0;
+        if (!may_be(got, right, may_become_nan_)) return INFINITY;
+        return std::isfinite(right) ? std::abs(got - right) : 0;
+    }
+    double flushed() const { return flushed_; }
+
+  private:
+    bool is_integer_, may_become_nan_;
+    double arithmetic_;
+    Stored stored_;
+    double flushed_;
+};
+
+Shape index_of(int64_t element, const Shape& shape) {
+    Shape index(shape.size());
+    for (size_t axis = shape.size(); axis-- > 0; element /= shape[axis]) index[axis] = element % shape[axis];
+    return index;
+}
+
+// Calls each(number of the output, number of `want`) for the numbers of `want` until it returns false.
+template <class Each>
+void for_each_pair(const Array& want, Each&& each) {
+    const int64_t count = Numbers(want).count();
+    if (!want.rows) {
+        for (int64_t i = 0; i < count; ++i)
+            if (!each(i, i)) return;
+        return;
+    }
+    const int64_t rows = want.shape[0], width = rows > 0 ? count / rows : 0;
+    for (int64_t row = 0; row < rows; ++row) {
+        const int64_t first = want.rows->places[static_cast<size_t>(row)] * width;
+        for (int64_t i = 0; i < width; ++i)
+            if (!each(first + i, row * width + i)) return;
+    }
+}
+
+}  // namespace
+
+std::optional<Error> add_spread(const Family& family, const DefinitionRequest& request,
+                                const Rounding& rounding, int threads, std::vector<Expected>& outputs) {
+    std::vector<Squares> squares;
+    bool multiplies_infinity = false;
+    for (int first = 0; first < draws; first += std::max(threads, 1)) {
+        const int last = std::min(first + std::max(threads, 1), draws);
+        std::vector<std::future<Outcome<Draw>>> running;
+        for (int number = first + 1; number < last; ++number)
+            running.push_back(start_draw(family, request, rounding, number));
+        std::vector<Outcome<Draw>> drawn;
+        drawn.push_back(draw(family, request, rounding, first));
+        for (auto& one : running) drawn.push_back(one.get());
+        for (const Outcome<Draw>& one : drawn) {
+            if (!one) return one.error();
+            multiplies_infinity = multiplies_infinity || one->multiplies_infinity;
+            for (size_t i = 0; i < outputs.size(); ++i) {
+                Array& want = outputs[i].want;
+                const Array& output = *find(one->outputs, want.name);
+                if (output.rows && !want.rows) want = chosen(want, output.rows);
+                if (squares.size() == i) squares.emplace_back(want);
+                squares[i].add(output);
+            }
+        }
+    }
+    const double flushed = FLT_MIN * std::max(1.0, largest_of(request.inputs));
+    for (size_t i = 0; i < outputs.size(); ++i) {
+        outputs[i].spread = squares[i].spread();
+        outputs[i].flushed = flushed;
+        outputs[i].may_become_nan = multiplies_infinity;
+    }
+    if (family.diverges) forget_after_divergence(family, outputs);
+    return {};
+}
+
+namespace {
+
+// What an output is judged by.
+struct Judging {
+    const Array& got;
+    const Array& want;
+    const float* spread;  // of every number of `want`; null: none has any
+    Bounds bounds;
+    bool ends_at_first;  // element outside its bound
+};
+
+// Got and Want: the types of the numbers in both arrays.
+template <class Got, class Want>
+OutputVerdict verdict_of(const Judging& judging) {
+    const Bounds& bounds = judging.bounds;
+    const auto* const is = static_cast<const Got*>(static_cast<const void*>(judging.got.data.get()));
+    const auto* const should = static_cast<const Want*>(static_cast<const void*>(judging.want.data.get()));
+    const auto spread_of = [&](int64_t w) { return judging.spread ? double{judging.spread[w]} : 0.0; };
+    OutputVerdict verdict;
+    verdict.output = judging.got.name;
+    double squares = 0, off = 0, uncertain = 0, worst = -1;
+    int64_t worst_place = 0, worst_number = 0;
+    for_each_pair(judging.want, [&](int64_t i, int64_t w) {
+        const double spread = spread_of(w);
+        if (std::isnan(spread)) {  // rounding decides what kind of number it is
+            uncertain = INFINITY;
+            return true;
+        }
+        ++verdict.judged;
+        const double right = should[w], bound = bounds.bound(right, spread),
+                     error = bounds.error(is[i], right, bound);
+        if (std::isfinite(right)) {
+            squares += right * right;
+            off += error * error;
+            uncertain += bound * bound;
+        }
+        if (error > bound) ++verdict.elements;
+        if (worst >= 0 && error <= worst * bound) return true;
+        const double share = error == 0 ? 0 : bound > 0 ? error / bound : INFINITY;
+        if (share <= worst) return true;
+        worst = share;
+        worst_place = i, worst_number = w;
+        return error <= bound || !judging.ends_at_first;
+    });
+    if (worst >= 0) {
+        const double right = should[worst_number], spread = spread_of(worst_number);
+        verdict.worst =
+            JudgedElement{index_of(worst_place / Numbers(judging.got).parts(), judging.got.shape),
+                          static_cast<double>(is[worst_place]), right, bounds.bound(right, spread), ""};
+    }
+    if (squares > 0) verdict.rel_l2 = std::sqrt(off / squares);
+    const double least = static_cast<double>(verdict.judged) * bounds.flushed() * bounds.flushed();
+    const bool lost = uncertain > squares && uncertain > 4 * least;
+    verdict.verdict = verdict.elements > 0                                       ? Verdict::wrong
+                      : lost || (verdict.judged == 0 && judging.got.count() > 0) ? Verdict::cannot_judge
+                                                                                 : Verdict::right;
+    return verdict;
+}
+
+OutputVerdict verdict_of(const Judging& judging) {
+    if (judging.got.dtype == Dtype::int32) return verdict_of<int32_t, int32_t>(judging);
+    return verdict_of<float, double>(judging);
+}
+
+}  // namespace
+
+OutputVerdict judge(const Array& got, const Expected& expected, const Rounding& rounding, Storage storage) {
+    const Array& want = expected.want;
+    return verdict_of({got, want, expected.spread.data(),
+                       Bounds(want, rounding, storage, expected.flushed, expected.may_become_nan), false});
+}
+
+OutputVerdict judge_at_once(const Array& got, const Array& want, const Rounding& rounding, Storage storage) {
+    OutputVerdict verdict = verdict_of({got, want, nullptr, Bounds(want, rounding, storage, 0, false), true});
+    if (verdict.verdict != Verdict::right) verdict = {.output = got.name};
+    return verdict;
+}
+
+std::optional<OutputVerdict> changed_since(const Array& earlier, const Array& later) {
+    const auto before = earlier.as<uint32_t>(), after = later.as<uint32_t>();
+    const auto changed = std::mismatch(before.begin(), before.end(), after.begin(), after.end()).first;
+    if (changed == before.end()) return {};
+    const Numbers had(earlier), has(later);
+    const int64_t number = changed - before.begin();
+    return OutputVerdict{
+        .output = later.name,
+        .verdict = Verdict::wrong,
+        .judged = later.count(),
+        .elements = changed_values(earlier, later),
+        .worst = JudgedElement{index_of(number / has.parts(), later.shape), has[number], had[number], 0,
+                               "changed between the first run and the last repeat"}};
+}
+
+std::string tile_words(const Family& family, const Variant& variant, const std::string& output,
+                       const Parameters& parameters, Backend backend, const Shape& shape,
+                       const Shape& index) {
+    const ArraySpec* const spec = family.array(output);
+    if (!family.tilings || !spec) return "";
+    std::string words;
+    for (const Tiling& tiling : family.tilings(variant, output, parameters, backend)) {
+        const auto found = std::find(spec->dimensions.begin(), spec->dimensions.end(), tiling.dimension);
+        if (found == spec->dimensions.end() || tiling.size < 1) continue;
+        const auto axis = static_cast<size_t>(found - spec->dimensions.begin());
+        const int64_t tile = index[axis] / tiling.size, first = tile * tiling.size;
+        const int64_t rows = std::min(tiling.size, shape[axis] - first);
+        words += (words.empty() ? "" : "; ") + tiling.dimension + " = " + std::to_string(index[axis]) +
+                 ": row " + std::to_string(index[axis] - first) + " of tile " + std::to_string(tile) + ", " +
+                 tiling.name + " = " + std::to_string(tiling.size);
+        if (rows < tiling.size) words += " (the last, " + std::to_string(rows) + " rows)";
+    }
+    return words;
+}
+
+}  // namespace sawtooth

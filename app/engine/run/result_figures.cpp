@@ -1,0 +1,73 @@
+#include "app/engine/run/result_figures.h"
+
+#include "kernels/figures/figures.h"
+#include "kernels/figures/sweep_figures.h"
+#include "profiling/figures.h"
+
+namespace sawtooth {
+namespace {
+
+const FigureSweep* find_figure_sweep(const std::vector<FigureSweep>& sweeps, const std::string& id) {
+    for (const FigureSweep& sweep : sweeps)
+        if (sweep.id == id) return &sweep;
+    return nullptr;
+}
+
+}  // namespace
+
+std::shared_ptr<const Result> with_figure_parameters(const Result& result, const Parameters& parameters) {
+    auto redrawn = std::make_shared<Result>(result);
+    for (const auto& [name, value] : parameters.values) redrawn->parameters.set(name, value);
+    return redrawn;
+}
+
+std::vector<Figure> figures_of(const Result& result, const View& view) {
+    std::vector<Figure> figures = (*find_offered_family(result.request.family))->figures(result, view);
+    figures.push_back(times_figure(result));
+    figures.push_back(timeline_figure(result, view));
+    figures.push_back(occupancy_figure(result));
+    return figures;
+}
+
+namespace {
+
+std::vector<Figure> own_or_common_figures(const SweepResult& result) {
+    const Family& family = **find_offered_family(result.sweep.base.family);
+    Parameters parameters = family.defaults();
+    for (const auto& [name, value] : result.sweep.base.parameters.values) parameters.set(name, value);
+    const auto own = family.sweeps ? family.sweeps(parameters) : std::vector<FigureSweep>{};
+    if (const FigureSweep* const sweep = find_figure_sweep(own, result.sweep.id))
+        return sweep->figures(result);
+    return sweep_figures(result, family);
+}
+
+}  // namespace
+
+std::vector<Figure> figures_of(const SweepResult& result) {
+    std::vector<Figure> figures = own_or_common_figures(result);
+    for (Figure& figure : figures) figure.y.growing = !result.complete;
+    return figures;
+}
+
+std::vector<Sweep> figure_sweeps(const Request& request, const Parameters& parameters, Backend backend) {
+    const Family& family = **find_offered_family(request.family);
+    std::vector<Sweep> sweeps;
+    if (!family.sweeps) return sweeps;
+    for (const FigureSweep& wanted : family.sweeps(parameters)) {
+        if (wanted.only_on && wanted.only_on != backend) continue;
+        Sweep sweep{wanted.id, request, wanted.axes};
+        sweep.base.preset.clear();
+        sweep.base.input.clear();  // array sizes from a file would fix the swept size
+        sweep.base.parameters = parameters;
+        sweep.base.extras = Extras::none;
+        // Sweeps show only times; counters would need many runs per cell.
+        if (request.profile == Profile::counters || request.profile == Profile::sampling)
+            sweep.base.profile = Profile::timeline;
+        for (const auto& [name, value] : wanted.overrides) sweep.base.parameters.set(name, value);
+        if (!wanted.variants.empty()) sweep.base.variants = wanted.variants;
+        sweeps.push_back(std::move(sweep));
+    }
+    return sweeps;
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,178 @@
+#pragma once
+
+#include <tuple>
+#include <type_traits>
+
+#include "app/engine/wire/messages.h"
+
+namespace sawtooth {
+
+// The fields of every struct sent over a pipe, in declaration order: a struct is encoded as the list of its
+// fields. The structured binding requires every field, so a field that is added later and forgotten here does
+// not compile.
+#define SAWTOOTH_FIELDS(Type, ...)              \
+    inline auto fields_of(Type& object) {       \
+        auto& [__VA_ARGS__] = object;           \
+        return std::tie(__VA_ARGS__);           \
+    }                                           \
+    inline auto fields_of(const Type& object) { \
+        const auto& [__VA_ARGS__] = object;     \
+        return std::tie(__VA_ARGS__);           \
+    }
+
+SAWTOOTH_FIELDS(Parameters, values)
+SAWTOOTH_FIELDS(Request, family, variants, backend, device, arch, kernels, jitter, on, threads, preset,
+                parameters, seed, values, optional, input, repeats, cache, profile, extras,
+                time_limit_seconds, memory_limit_bytes)
+SAWTOOTH_FIELDS(SweepAxis, parameter, values, also)
+SAWTOOTH_FIELDS(Sweep, id, base, axes, search)
+SAWTOOTH_FIELDS(View::Range, low, high)
+SAWTOOTH_FIELDS(View, visible, columns)
+SAWTOOTH_FIELDS(Error, kind, text)
+
+SAWTOOTH_FIELDS(Work, bytes, operations)
+// The storage and the address have no meaning in another process.
+template <class Either>
+requires std::is_same_v<std::remove_const_t<Either>, Buffer>
+auto fields_of(Either& object) {
+    auto& [name, shape, element_bytes, storage, address] = object;
+    return std::tie(name, shape, element_bytes);
+}
+SAWTOOTH_FIELDS(Extent, x, y, z)
+SAWTOOTH_FIELDS(Resources, registers, shared_bytes, spill_bytes)
+SAWTOOTH_FIELDS(LaunchInfo, name, meaning, grid, grid_formula, block, reads, writes, resources, scratch_bytes,
+                work)
+SAWTOOTH_FIELDS(Tally, combines, read, written)
+SAWTOOTH_FIELDS(Occupancy, theoretical, achieved, limiter, blocks)
+SAWTOOTH_FIELDS(BusySpan, worker, start_us, end_us)
+SAWTOOTH_FIELDS(CompiledLaunch, launch, architecture, resources, occupancy)
+SAWTOOTH_FIELDS(Track, name, unit, start_us, step_us, values)
+SAWTOOTH_FIELDS(Metric, id, label, unit, value)
+SAWTOOTH_FIELDS(OutputError, output, max_abs, rel_l2, nonfinite, first_nonfinite, by_position)
+SAWTOOTH_FIELDS(JudgedElement, index, got, want, bound, where)
+SAWTOOTH_FIELDS(OutputVerdict, output, verdict, judged, elements, rel_l2, worst)
+SAWTOOTH_FIELDS(TimeStatistics, median, q1, q3, samples, disturbed)
+SAWTOOTH_FIELDS(VariantResult, name, index, refused, exact, outputs, errors, verdicts, memory_bytes, work,
+                time, launches, launch_count, compiled, tracks, metrics)
+SAWTOOTH_FIELDS(Ceilings::Gpu, bf16_operations_per_second, launch_stream_us, launch_graph_us,
+                launch_programmatic_us)
+SAWTOOTH_FIELDS(Ceilings, processor, date, driver, clock_mhz, threads, copy_bytes_per_second,
+                triad_bytes_per_second, operations_per_second, launch_us, gpu)
+SAWTOOTH_FIELDS(Copy, bytes, time)
+SAWTOOTH_FIELDS(Clocks, before_mhz, after_mhz, highest_mhz, throttled)
+SAWTOOTH_FIELDS(Hop, name, ms)
+SAWTOOTH_FIELDS(Result, request, parameters, main_output, backend, device, processors, inputs, reference,
+                work, variants, ceilings, copy, clocks, in_turns, notes, hops, timed, complete)
+SAWTOOTH_FIELDS(SweepCell, values, refused, result)
+
+SAWTOOTH_FIELDS(Axis, label, unit, scale, minimum, maximum, in_sight, categories, whole, growing, shared)
+SAWTOOTH_FIELDS(Ink, role, index, dashed)
+SAWTOOTH_FIELDS(Setting, parameter, values)
+SAWTOOTH_FIELDS(Line, label, ink, x, y, markers, sets, wrong, unstable)
+SAWTOOTH_FIELDS(Band, label, ink, x, low, high)
+SAWTOOTH_FIELDS(Bar::Segment, label, length)
+SAWTOOTH_FIELDS(Bar, ink, segments, low, high, text, badge, tick, launches)
+SAWTOOTH_FIELDS(Bars, bars, most)
+SAWTOOTH_FIELDS(HeatMap::Framed, row, column, label, ink)
+SAWTOOTH_FIELDS(HeatMap, label, unit, rows, columns, values, x_low, x_high, y_low, y_high, colours,
+                logarithmic, best, texts, unstable, framed, sets_x, sets_y)
+SAWTOOTH_FIELDS(Matrix::Kind, label, ink)
+SAWTOOTH_FIELDS(Matrix, row_labels, column_labels, kinds, cells, texts)
+SAWTOOTH_FIELDS(KindMap::Kind, label, ink, pattern)
+SAWTOOTH_FIELDS(KindMap, label, kinds, row_names, column_names, cells, x_low, x_high, y_low, y_high)
+SAWTOOTH_FIELDS(Tree::Node, x, y, text, lit)
+SAWTOOTH_FIELDS(Tree::Edge, from, to, lit, arrow, text)
+SAWTOOTH_FIELDS(Tree, nodes, edges)
+SAWTOOTH_FIELDS(Tracks::Span, start, end, label, busy)
+SAWTOOTH_FIELDS(Tracks::Track, label, ink, spans, x, y, unit)
+SAWTOOTH_FIELDS(Tracks, tracks)
+SAWTOOTH_FIELDS(Rule, across, at, label, ink)
+SAWTOOTH_FIELDS(Note, x, y, text)
+SAWTOOTH_FIELDS(Zoom, figure, low, high)
+SAWTOOTH_FIELDS(Figure, id, place, title, caption, missing, x, y, marks, chosen_by, zoom)
+
+SAWTOOTH_FIELDS(CheckRequest, base, seconds, only_first, patience, most, part, parts, first, leave_out)
+SAWTOOTH_FIELDS(Finding, variant, request, problem, verdict, number, seconds, figures)
+SAWTOOTH_FIELDS(CheckReport, family, device, tried, next, size, judged, cannot_judge, given_up, seconds,
+                trying_number, trying, findings, complete)
+
+SAWTOOTH_FIELDS(Chip, backend, name, architecture, multiprocessors, shared_bytes_per_block, memory_bytes,
+                compute_capability, threads_per_multiprocessor, blocks_per_multiprocessor,
+                registers_per_multiprocessor, shared_bytes_per_multiprocessor, l2_bytes)
+SAWTOOTH_FIELDS(Devices::Cpu, name, cores, vectors, memory_bytes, last_level_cache_bytes)
+SAWTOOTH_FIELDS(Devices, cpu, gpus, gpu_reason, driver, toolkit, toolkit_reason, counters_allowed,
+                counters_reason, limits)
+
+SAWTOOTH_FIELDS(Hello, program, protocol, device)
+SAWTOOTH_FIELDS(FilePart, first, bytes)
+SAWTOOTH_FIELDS(RunJob, job, request, sent_input, view)
+SAWTOOTH_FIELDS(CellJob, job, sweep, sent_input, cell)
+SAWTOOTH_FIELDS(CheckJob, job, request)
+SAWTOOTH_FIELDS(LookJob, job, of, view, figure_parameters)
+SAWTOOTH_FIELDS(FetchJob, job, of, array, offset)
+SAWTOOTH_FIELDS(DevicesJob, job, tries_counters)
+SAWTOOTH_FIELDS(CancelJob, job)
+SAWTOOTH_FIELDS(Said, job, progress)
+SAWTOOTH_FIELDS(Shown, job, result, figures)
+SAWTOOTH_FIELDS(CellDone, job, cell)
+SAWTOOTH_FIELDS(Checked, job, report)
+SAWTOOTH_FIELDS(FiguresMade, job, figures)
+SAWTOOTH_FIELDS(ArrayPart, job, bytes)
+SAWTOOTH_FIELDS(DevicesFound, job, devices)
+SAWTOOTH_FIELDS(Failed, job, error, ending)
+
+#undef SAWTOOTH_FIELDS
+
+inline std::tuple<> fields_of(const Alive&) { return {}; }
+
+// The data of an array, and which rows it has, stay where it was computed.
+template <class OneArray>
+requires std::is_same_v<std::remove_const_t<OneArray>, Array>
+auto fields_of(OneArray& array) {
+    auto& [name, dtype, shape, data, rows] = array;
+    return std::tie(name, dtype, shape);
+}
+
+// The deadline belongs to the client, which stops the worker.
+template <class OneProgress>
+requires std::is_same_v<std::remove_const_t<OneProgress>, Progress>
+auto fields_of(OneProgress& progress) {
+    auto& [fraction, words, excused, deadline] = progress;
+    return std::tie(fraction, words, excused);
+}
+
+// The last enumerator: values above it are refused.
+template <class Enumeration>
+constexpr Enumeration last_of = Enumeration::unknown;
+template <>
+constexpr inline BackendChoice last_of<BackendChoice> = BackendChoice::automatic;
+template <>
+constexpr inline Backend last_of<Backend> = Backend::cuda;
+template <>
+constexpr inline Cache last_of<Cache> = Cache::hot;
+template <>
+constexpr inline Values last_of<Values> = Values::nan;
+template <>
+constexpr inline Profile last_of<Profile> = Profile::sampling;
+template <>
+constexpr inline Extras last_of<Extras> = Extras::all;
+template <>
+constexpr inline Verdict last_of<Verdict> = Verdict::cannot_judge;
+template <>
+constexpr inline Dtype last_of<Dtype> = Dtype::int32;
+template <>
+constexpr inline Error::Kind last_of<Error::Kind> = Error::Kind::cancelled;
+template <>
+constexpr inline Scale last_of<Scale> = Scale::log10;
+template <>
+constexpr inline Ink::Role last_of<Ink::Role> = Ink::Role::kind;
+template <>
+constexpr inline HeatMap::Colours last_of<HeatMap::Colours> = HeatMap::Colours::diverging;
+template <>
+constexpr inline KindMap::Pattern last_of<KindMap::Pattern> = KindMap::Pattern::crossed;
+template <>
+constexpr inline Rule::Across last_of<Rule::Across> = Rule::Across::y;
+template <>
+constexpr inline Place last_of<Place> = Place::timeline;
+
+}  // namespace sawtooth

@@ -1,0 +1,138 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "app/engine/check/report.h"
+#include "app/engine/machine/devices.h"
+#include "app/engine/run/runner.h"
+#include "kernels/core/figure.h"
+#include "kernels/core/request.h"
+#include "kernels/core/result.h"
+#include "kernels/core/sweep.h"
+
+namespace sawtooth {
+
+// Messages between a worker and its client. Both start with Hello. Then the client sends jobs, which the
+// worker runs one after another; every answer has the number of its job. A job ends with Shown of a complete
+// result, CellDone, Checked, FiguresMade, ArrayPart, DevicesFound or Failed.
+
+constexpr int protocol_version = 9;  // raised whenever message_fields.h changes
+
+using JobNumber = uint64_t;
+using Bytes = std::vector<uint8_t>;
+
+// The first message in each direction.
+struct Hello {
+    std::string program;  // its build identity, which may differ
+    int protocol = protocol_version;
+    std::string device;  // the processor of the worker; "" from the client
+};
+
+// A part of the client's input file, before the job that reads it.
+struct FilePart {
+    bool first = false;  // of a file, which replaces the previous one
+    Bytes bytes;
+};
+constexpr size_t file_part_bytes = size_t{1} << 20;
+
+struct RunJob {
+    JobNumber job = 0;
+    Request request;
+    bool sent_input = false;   // its input file was sent in parts
+    std::optional<View> view;  // absent: no figures requested
+};
+struct CellJob {
+    JobNumber job = 0;
+    Sweep sweep;
+    bool sent_input = false;
+    uint64_t cell = 0;
+};
+struct CheckJob {
+    JobNumber job = 0;
+    CheckRequest request;
+};
+// Requests new figures for the last result of job `of`.
+struct LookJob {
+    JobNumber job = 0, of = 0;
+    View view;
+    Parameters figure_parameters;
+};
+// Requests a part of one array of the result of job `of`, numbered as in `arrays_of`.
+struct FetchJob {
+    JobNumber job = 0, of = 0;
+    uint64_t array = 0, offset = 0;
+};
+constexpr size_t array_part_bytes = size_t{16} << 20;
+// Which devices the worker has. A driver that hangs hangs it.
+struct DevicesJob {
+    JobNumber job = 0;
+    bool tries_counters = false;
+};
+struct CancelJob {
+    JobNumber job = 0;
+};
+
+struct Alive {};  // sent five times a second while there is work
+struct Said {
+    JobNumber job = 0;
+    Progress progress;
+};
+struct Shown {
+    JobNumber job = 0;
+    std::shared_ptr<const Result> result;  // without array data, which stays in the worker
+    std::shared_ptr<const std::vector<Figure>> figures;
+};
+struct CellDone {
+    JobNumber job = 0;
+    SweepCell cell;
+};
+struct Checked {
+    JobNumber job = 0;
+    CheckReport report;  // so far
+};
+struct FiguresMade {
+    JobNumber job = 0;
+    std::shared_ptr<const std::vector<Figure>> figures;
+};
+struct ArrayPart {
+    JobNumber job = 0;
+    Bytes bytes;  // from the requested offset; at most array_part_bytes
+};
+struct DevicesFound {
+    JobNumber job = 0;
+    Devices devices;
+};
+struct Failed {
+    JobNumber job = 0;
+    Error error;
+    bool ending = false;  // the worker cannot continue and exits
+};
+
+using ToWorker =
+    std::variant<Hello, FilePart, RunJob, CellJob, CheckJob, LookJob, FetchJob, DevicesJob, CancelJob>;
+using FromWorker =
+    std::variant<Hello, Alive, Said, Shown, CellDone, Checked, FiguresMade, ArrayPart, DevicesFound, Failed>;
+
+// MessagePack, without the length prefix.
+std::string encode(const ToWorker& message);
+std::string encode(const FromWorker& message);
+
+// Failure, with the reason: the bytes cannot be parsed, are not a message, or contain a figure whose lists do
+// not fit together.
+Outcome<ToWorker> decode_to_worker(std::string_view bytes);
+Outcome<FromWorker> decode_from_worker(std::string_view bytes);
+
+// Why this end cannot work with one that sent this Hello, and what to do; nullopt if it can.
+std::optional<std::string> version_refusal(const Hello& other);
+
+// All arrays of a result in order: inputs, outputs by variant, reference.
+std::vector<Array*> arrays_of(Result& result);
+std::vector<const Array*> arrays_of(const Result& result);
+
+}  // namespace sawtooth

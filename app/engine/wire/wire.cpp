@@ -1,0 +1,152 @@
+#include "app/engine/wire/wire.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <utility>
+
+namespace sawtooth {
+namespace {
+
+constexpr size_t length_bytes = 4;
+
+// The length in front of a message; nullopt if its bytes have not arrived.
+std::optional<uint32_t> length_in(std::string_view bytes) {
+    if (bytes.size() < length_bytes) return {};
+    uint32_t length = 0;
+    for (size_t i = 0; i < length_bytes; ++i)
+        length |= static_cast<uint32_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
+    return length;
+}
+
+}  // namespace
+
+std::string framed(std::string_view message) {
+    std::string bytes;
+    bytes.reserve(length_bytes + message.size());
+    for (size_t i = 0; i < length_bytes; ++i) bytes.push_back(static_cast<char>(message.size() >> (8 * i)));
+    return bytes.append(message);
+}
+
+std::string printable(std::string_view text) {
+    std::string clean;
+    clean.reserve(text.size());
+    for (size_t i = 0; i < text.size(); ++i) {
+        const auto c = static_cast<unsigned char>(text[i]);
+        // In UTF-8 the second set of control characters is C2 80 to C2 9F.
+        const bool second_set =
+            c == 0xC2 && i + 1 < text.size() && (static_cast<unsigned char>(text[i + 1]) & 0xE0) == 0x80;
+        if (second_set) ++i;
+        const bool controls = second_set || c == 0x7F || (c < 0x20 && c != '\n' && c != '\t');
+        clean += controls ? '?' : text[i];
+    }
+    return clean;
+}
+
+void FrameReader::append(std::string_view bytes) {
+    held_.erase(0, std::exchange(taken_, 0));
+    held_.append(bytes);
+    // Growing step by step would take twice the memory of a long message.
+    if (const auto length = length_in(held_); length && *length <= longest_message)
+        held_.reserve(length_bytes + *length);
+}
+
+Outcome<std::optional<std::string_view>> FrameReader::next() {
+    const std::string_view rest = held();
+    const auto length = length_in(rest);
+    if (!length) return std::optional<std::string_view>();
+    if (*length > longest_message)
+        return Error::failure(
+            fmt::format("a message of {} bytes is too long; the limit is {}", *length, longest_message));
+    if (rest.size() - length_bytes < *length) return std::optional<std::string_view>();
+    taken_ += length_bytes + *length;
+    return std::optional(rest.substr(length_bytes, *length));
+}
+
+std::optional<uint8_t> MessageCursor::take_kind(uint8_t low, uint8_t high) {
+    if (left_.empty()) return {};
+    const auto kind = static_cast<uint8_t>(left_.front());
+    if (kind < low || kind > high) return {};
+    left_.remove_prefix(1);
+    return kind;
+}
+
+std::optional<uint64_t> MessageCursor::big_endian(size_t bytes) {
+    if (left_.size() < bytes) return {};
+    uint64_t value = 0;
+    for (size_t i = 0; i < bytes; ++i) value = value << 8 | static_cast<unsigned char>(left_[i]);
+    left_.remove_prefix(bytes);
+    return value;
+}
+
+std::optional<std::string_view> MessageCursor::step(std::optional<uint64_t> bytes) {
+    if (!bytes || *bytes > left_.size()) return {};
+    const std::string_view content = left_.substr(0, *bytes);
+    left_.remove_prefix(*bytes);
+    return content;
+}
+
+std::optional<size_t> MessageCursor::counted(std::optional<uint64_t> count) const {
+    if (!count || *count > left_.size()) return {};
+    return *count;
+}
+
+bool MessageCursor::nil() { return take_kind(0xC0, 0xC0).has_value(); }
+
+std::optional<bool> MessageCursor::boolean() {
+    const auto kind = take_kind(0xC2, 0xC3);
+    return kind ? std::optional(*kind == 0xC3) : std::nullopt;
+}
+
+std::optional<MessageCursor::Integer> MessageCursor::integer() {
+    if (const auto kind = take_kind(0x00, 0x7F)) return Integer(uint64_t{*kind});
+    if (const auto kind = take_kind(0xE0, 0xFF)) return Integer(int64_t{static_cast<int8_t>(*kind)});
+    const auto kind = take_kind(0xCC, 0xD3);  // 1, 2, 4 or 8 bytes, unsigned and then signed
+    if (!kind) return {};
+    const size_t bytes = size_t{1} << (*kind & 3);
+    const auto value = big_endian(bytes);
+    if (!value) return {};
+    if (*kind <= 0xCF) return Integer(*value);
+    const auto unused_bits = static_cast<int>(64 - 8 * bytes);
+    return Integer(static_cast<int64_t>(*value << unused_bits) >> unused_bits);
+}
+
+std::optional<double> MessageCursor::number() {
+    if (const auto kind = take_kind(0xCA, 0xCB)) {
+        if (*kind == 0xCB) {
+            const auto bits = big_endian(8);
+            return bits ? std::optional(std::bit_cast<double>(*bits)) : std::nullopt;
+        }
+        const auto bits = big_endian(4);
+        if (!bits) return {};
+        return std::bit_cast<float>(static_cast<uint32_t>(*bits));
+    }
+    const auto value = integer();
+    if (!value) return {};
+    return std::visit([](auto held) { return static_cast<double>(held); }, *value);
+}
+
+std::optional<std::string_view> MessageCursor::text() {
+    if (const auto kind = take_kind(0xA0, 0xBF)) return step(*kind & 0x1F);
+    const auto kind = take_kind(0xD9, 0xDB);  // the length follows in 1, 2 or 4 bytes
+    return kind ? step(big_endian(size_t{1} << (*kind - 0xD9))) : std::nullopt;
+}
+
+std::optional<std::string_view> MessageCursor::binary() {
+    const auto kind = take_kind(0xC4, 0xC6);
+    return kind ? step(big_endian(size_t{1} << (*kind - 0xC4))) : std::nullopt;
+}
+
+std::optional<size_t> MessageCursor::list() {
+    if (const auto kind = take_kind(0x90, 0x9F)) return counted(*kind & 0x0F);
+    const auto kind = take_kind(0xDC, 0xDD);  // the count follows in 2 or 4 bytes
+    return kind ? counted(big_endian(*kind == 0xDC ? 2 : 4)) : std::nullopt;
+}
+
+std::optional<size_t> MessageCursor::map() {
+    if (const auto kind = take_kind(0x80, 0x8F)) return counted(*kind & 0x0F);
+    const auto kind = take_kind(0xDE, 0xDF);
+    return kind ? counted(big_endian(*kind == 0xDE ? 2 : 4)) : std::nullopt;
+}
+
+}  // namespace sawtooth

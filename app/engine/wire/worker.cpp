@@ -1,0 +1,379 @@
+#include "app/engine/wire/worker.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <filesystem>
+#include <mutex>
+#include <thread>
+
+#include "app/engine/check/check.h"
+#include "app/engine/files/descriptor.h"
+#include "app/engine/files/files.h"
+#include "app/engine/guarded.h"
+#include "app/engine/identity.h"
+#include "app/engine/machine/devices.h"
+#include "app/engine/run/result_figures.h"
+#include "app/engine/run/stopwatch.h"
+#include "app/engine/run/sweep_axes.h"
+#include "app/engine/wire/checked.h"
+#include "app/engine/wire/messages.h"
+#include "app/engine/wire/progress_filter.h"
+#include "app/engine/wire/wire.h"
+
+namespace sawtooth {
+namespace {
+
+constexpr auto heartbeat = std::chrono::milliseconds(200);
+constexpr int wrong_language = 2, broken = 3;  // exit codes
+
+// Sends messages to the client, from any thread of the worker.
+class Outbox {
+  public:
+    explicit Outbox(int descriptor) : descriptor_(descriptor) {}
+
+    void send(const FromWorker& message) {
+        std::string bytes = encode(message);
+        if (bytes.size() > longest_message) bytes = encode(too_long(message, bytes.size()));
+        const std::lock_guard lock(mutex_);
+        if (write_all(descriptor_, framed(bytes)) != 0) std::_Exit(0);  // the client is gone
+    }
+
+  private:
+    static FromWorker too_long(const FromWorker& message, size_t bytes) {
+        const JobNumber job = std::visit(
+            [](const auto& held) {
+                if constexpr (requires { held.job; }) return held.job;
+                return JobNumber{0};
+            },
+            message);
+        return Failed{job, Error::failure(fmt::format(
+                               "the answer takes {} bytes, but only {} can be sent. Use a smaller shape "
+                               "or fewer variants",
+                               bytes, longest_message))};
+    }
+
+    std::mutex mutex_;
+    int descriptor_;
+};
+
+// The client's input file. It has no name, so nothing remains of it however the worker ends; it is read
+// through the name that the system gives to every open file.
+class SentFile {
+  public:
+    void take(const FilePart& part) {
+        if (part.first) begin();
+        if (!problem_ && write_all(file_.number(), bytes_of(part)) != 0) fail();
+    }
+    const std::optional<Error>& problem() const { return problem_; }
+    std::string path() const { return fmt::format("/proc/self/fd/{}", file_.number()); }
+
+  private:
+    static std::string_view bytes_of(const FilePart& part) {
+        return {reinterpret_cast<const char*>(part.bytes.data()), part.bytes.size()};
+    }
+    void begin() {
+        problem_.reset();
+        std::error_code ignored;
+        std::string path = (std::filesystem::temp_directory_path(ignored) / "sawtooth-input-XXXXXX").string();
+        file_ = Descriptor(::mkostemp(path.data(), O_CLOEXEC));
+        if (file_)
+            ::unlink(path.c_str());
+        else
+            fail();
+    }
+    void fail() {
+        problem_ =
+            Error::failure(fmt::format("the worker cannot store the input file: {}", std::strerror(errno)));
+    }
+
+    Descriptor file_;
+    std::optional<Error> problem_;
+};
+
+struct Job {
+    ToWorker message;
+    std::stop_source stop;
+};
+
+// Runs jobs one after another on its own thread.
+class Worker {
+  public:
+    Worker(const std::string& cache_directory, Outbox& out)
+        : out_(out),
+          runner_(cache_directory),
+          background_(cache_directory),
+          beating_([this](std::stop_token stop) { beat(stop); }),
+          working_([this](std::stop_token stop) { work(stop); }) {}
+
+    // Before the first job.
+    void greeted_by(const Hello& client) {
+        if (client.program == build_identity()) return;
+        notes_.push_back(fmt::format("computed by a worker of another build, sawtooth {}; this is {}",
+                                     build_identity(), client.program));
+    }
+
+    // Blocks if many messages are waiting, as parts of a file may come faster than they are written.
+    void add(ToWorker message) {
+        constexpr size_t most = 16;
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [&] { return jobs_.size() < most; });
+        jobs_.push_back({std::move(message), {}});
+        changed_.notify_all();
+    }
+
+    void cancel(JobNumber number) {
+        const std::lock_guard lock(mutex_);
+        for (Job& job : jobs_)
+            if (number_of(job.message) == number) job.stop.request_stop();
+    }
+
+    // Cancels everything and waits only briefly, because a hung kernel never ends.
+    void leave() {
+        constexpr auto patience = std::chrono::milliseconds(500);
+        std::unique_lock lock(mutex_);
+        for (Job& job : jobs_) job.stop.request_stop();
+        changed_.wait_for(lock, patience, [&] { return jobs_.empty(); });
+    }
+
+  private:
+    static JobNumber number_of(const ToWorker& message) {
+        return std::visit(
+            [](const auto& held) {
+                if constexpr (requires { held.job; }) return held.job;
+                return JobNumber{0};
+            },
+            message);
+    }
+
+    void beat(std::stop_token stop) {
+        std::unique_lock lock(mutex_);
+        while (!stop.stop_requested()) {
+            changed_.wait(lock, stop, [&] { return !jobs_.empty(); });
+            changed_.wait_for(lock, stop, heartbeat, [] { return false; });
+            if (jobs_.empty()) continue;
+            lock.unlock();
+            out_.send(Alive{});
+            lock.lock();
+        }
+    }
+
+    void work(std::stop_token stop) {
+        std::unique_lock lock(mutex_);
+        while (changed_.wait(lock, stop, [&] { return !jobs_.empty(); })) {
+            Job& job = jobs_.front();  // stays at the front while it runs
+            lock.unlock();
+            const auto problem = guarded([&]() -> std::optional<Error> {
+                std::visit([&](auto& message) { serve(message, job.stop.get_token()); }, job.message);
+                return {};
+            });
+            if (problem) fail(number_of(job.message), *problem);
+            lock.lock();
+            jobs_.pop_front();
+            changed_.notify_all();
+        }
+    }
+
+    void serve(const FilePart& part, std::stop_token) { file_.take(part); }
+
+    void serve(const RunJob& job, std::stop_token stop) {
+        const auto request = prepared(job.request, job.sent_input);
+        if (!request) return fail(job.job, request.error());
+        ProgressFilter filter;
+        const auto say = [&](const Progress& progress) {
+            if (filter.passes(progress)) out_.send(Said{job.job, progress});
+        };
+        const auto show = [&](std::shared_ptr<const Result> result) {
+            const auto shown = as_asked(*result, job.request);
+            newest_ = shown;
+            newest_job_ = job.job;
+            Stopwatch clock;
+            auto figures = job.view ? figures_of(*newest_, *job.view) : std::vector<Figure>();
+            clock.done("figures");
+            shown->hops.push_back(clock.hops().front());
+            out_.send(
+                Shown{job.job, newest_, std::make_shared<const std::vector<Figure>>(std::move(figures))});
+        };
+        const auto outcome = runner_.run(*request, stop, [&](const Progress& progress, auto partial) {
+            say(progress);
+            if (partial) show(std::move(partial));
+        });
+        if (outcome) return show(*outcome);
+        Error error = outcome.error();
+        error.text = with_own_name(std::move(error.text), job.request);
+        fail(job.job, std::move(error));
+    }
+
+    void serve(const CellJob& job, std::stop_token stop) {
+        const auto request = prepared(job.sweep.base, job.sent_input);
+        if (!request) return fail(job.job, request.error());
+        if (const auto error = check_sweep(job.sweep)) return fail(job.job, *error);
+        if (job.cell >= job.sweep.cells()) return fail(job.job, Error::usage("the sweep has no such cell"));
+        Sweep sweep = job.sweep;
+        sweep.base = *request;
+        ProgressFilter filter;
+        auto cell = background_.sweep_cell(sweep, job.cell, stop, [&](const Progress& progress, auto) {
+            if (filter.passes(progress)) out_.send(Said{job.job, progress});
+        });
+        if (!cell) return fail(job.job, cell.error());
+        cell->refused = with_own_name(cell->refused, job.sweep.base);
+        if (background_.broken()) return fail(job.job, Error::failure(cell->refused));
+        if (cell->result) cell->result = as_asked(*cell->result, job.sweep.base);
+        out_.send(CellDone{job.job, std::move(*cell)});
+    }
+
+    void serve(const CheckJob& job, std::stop_token stop) {
+        const auto report = check(background_, job.request, stop, [&](const CheckReport& so_far) {
+            out_.send(Checked{job.job, so_far});
+        });
+        if (!report) return fail(job.job, report.error());
+        out_.send(Checked{job.job, *report});
+    }
+
+    void serve(const LookJob& job, std::stop_token) {
+        if (!newest_ || newest_job_ != job.of) return fail(job.job, gone());
+        const auto family = find_offered_family(newest_->request.family);
+        if (!family) return fail(job.job, family.error());
+        if (const auto error = check_look(**family, job.view, job.figure_parameters))
+            return fail(job.job, *error);
+        newest_ = with_figure_parameters(*newest_, job.figure_parameters);
+        auto figures = std::make_shared<const std::vector<Figure>>(figures_of(*newest_, job.view));
+        out_.send(FiguresMade{job.job, std::move(figures)});
+    }
+
+    void serve(const FetchJob& job, std::stop_token) {
+        if (!newest_ || newest_job_ != job.of) return fail(job.job, gone());
+        const auto arrays = arrays_of(*newest_);
+        if (job.array >= arrays.size() || !arrays[job.array]->data) return fail(job.job, gone());
+        const std::span<const uint8_t> bytes = arrays[job.array]->as<uint8_t>();
+        if (job.offset > bytes.size()) return fail(job.job, gone());
+        const auto part = bytes.subspan(job.offset, std::min(array_part_bytes, bytes.size() - job.offset));
+        out_.send(ArrayPart{job.job, Bytes(part.begin(), part.end())});
+    }
+
+    void serve(const DevicesJob& job, std::stop_token) {
+        out_.send(Said{job.job, {0, "looking for GPUs"}});
+        Devices found = find_devices();
+        if (job.tries_counters) try_counters(found);
+        out_.send(DevicesFound{job.job, std::move(found)});
+    }
+
+    void serve(const Hello&, std::stop_token) {}      // handled before the first job
+    void serve(const CancelJob&, std::stop_token) {}  // handled at once, out of order
+
+    // After some GPU errors every call fails: a new process must continue.
+    void fail(JobNumber job, Error error) {
+        const bool ending = runner_.broken() || background_.broken();
+        out_.send(Failed{job, std::move(error), ending});
+        if (ending) std::_Exit(broken);
+    }
+
+    static Error gone() { return Error::failure("the result is no longer available; run it again"); }
+
+    // The request as it runs here: with the file that was sent, and without a time limit, which the client
+    // applies to its worker.
+    Outcome<Request> prepared(Request request, bool sent_input) {
+        if (sent_input) {
+            if (file_.problem()) return *file_.problem();
+            request.input = file_.path();
+        }
+        request.time_limit_seconds.reset();
+        return request;
+    }
+
+    // The name of the file in the worker means nothing to the client.
+    std::string with_own_name(std::string text, const Request& asked) const {
+        const std::string name = file_.path();
+        for (size_t at = 0; (at = text.find(name, at)) != std::string::npos; at += asked.input.size())
+            text.replace(at, name.size(), asked.input);
+        return text;
+    }
+
+    std::shared_ptr<Result> as_asked(Result result, const Request& asked) const {
+        result.request.input = asked.input;
+        result.request.time_limit_seconds = asked.time_limit_seconds;
+        for (std::string& note : result.notes) note = with_own_name(std::move(note), asked);
+        result.notes.insert(result.notes.end(), notes_.begin(), notes_.end());
+        return std::make_shared<Result>(std::move(result));
+    }
+
+    Outbox& out_;
+    Runner runner_, background_;  // two, so that sweeps keep the inputs and reference of the live run
+    SentFile file_;
+    std::vector<std::string> notes_;        // in every result
+    std::shared_ptr<const Result> newest_;  // the last result, complete
+    JobNumber newest_job_ = 0;
+
+    std::mutex mutex_;
+    std::condition_variable_any changed_;
+    std::deque<Job> jobs_;
+    std::jthread beating_, working_;  // last: they start when all other members exist
+};
+
+// Reads messages until the input ends. Returns the exit code.
+int read_messages(int in, Worker& worker) {
+    FrameReader frames;
+    bool greeted = false;
+    const auto refuse = [](const std::string& words) {
+        constexpr size_t most = 300;  // it may quote the client
+        fmt::print(stderr, "sawtooth worker: {}\n", printable(words).substr(0, most));
+        return wrong_language;
+    };
+    std::vector<char> part(1 << 16);
+    while (true) {
+        const ssize_t count = ::read(in, part.data(), part.size());
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) return 0;
+        frames.append({part.data(), static_cast<size_t>(count)});
+        while (true) {
+            const auto frame = frames.next();
+            if (!frame) return refuse(frame.error().text);
+            if (!*frame) break;
+            auto message = decode_to_worker(**frame);
+            if (!message) return refuse(message.error().text);
+            if (const auto* hello = std::get_if<Hello>(&*message)) {
+                if (const auto refusal = version_refusal(*hello)) return refuse(*refusal);
+                if (!greeted) worker.greeted_by(*hello);
+                greeted = true;
+            } else if (!greeted) {
+                return refuse("the first message is not a greeting");
+            } else if (const auto* cancel = std::get_if<CancelJob>(&*message)) {
+                worker.cancel(cancel->job);
+            } else {
+                worker.add(std::move(*message));
+            }
+        }
+    }
+}
+
+// Moves a standard descriptor away, so that no print reaches it, and puts another in its place.
+Descriptor set_aside(int standard, int instead) {
+    Descriptor aside(::fcntl(standard, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+    ::dup2(instead, standard);
+    return aside;
+}
+
+}  // namespace
+
+void serve_worker(const std::string& cache_directory) {
+    const Descriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    const Descriptor in = set_aside(STDIN_FILENO, nothing.number());
+    const Descriptor out = set_aside(STDOUT_FILENO, STDERR_FILENO);
+    Outbox outbox(out.number());
+    // Without its GPUs: a driver that hangs must not keep CPU work waiting.
+    const int threads = static_cast<int>(std::thread::hardware_concurrency());
+    outbox.send(Hello{build_identity(), protocol_version, cpu_words(threads)});
+    Worker worker(cache_directory, outbox);
+    const int code = read_messages(in.number(), worker);
+    worker.leave();
+    std::_Exit(code);  // skips destructors, which could wait for a hung kernel
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "app/engine/files/file_stamp.h"
+#include "app/engine/wire/messages.h"
+#include "app/engine/wire/wire.h"
+#include "app/engine/wire/worker_process.h"
+
+namespace sawtooth {
+
+// A worker process and the messages to and from it.
+class WorkerConnection {
+  public:
+    // `on`: the shell command that starts a worker; "": this program does, with this cache directory. Sends
+    // the greeting.
+    static Outcome<std::unique_ptr<WorkerConnection>> start(const std::string& on,
+                                                            const std::string& cache_directory);
+
+    void send(const ToWorker& message) { outgoing_ += framed(encode(message)); }
+    bool all_is_sent() const { return outgoing_.empty(); }
+
+    enum class Moved { nothing, something, ended };
+    // Writes and reads as much as possible, waiting if necessary. The worker has ended if its process has,
+    // even if others hold its pipes open.
+    Moved exchange(int milliseconds);
+    // Reads what arrived between jobs; a worker sends little then.
+    Moved catch_up();
+
+    static constexpr double seconds_to_leave = 1;  // for a worker whose input was closed
+    void leave();
+
+    const std::string on;
+    WorkerProcess process;
+    FrameReader frames;
+    bool greeted = false;
+    FileStamp sent_file;
+
+  private:
+    WorkerConnection(std::string command, WorkerProcess started)
+        : on(std::move(command)), process(std::move(started)) {}
+    bool write();
+    bool read();
+
+    std::string outgoing_;
+};
+
+}  // namespace sawtooth

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "app/engine/run/runner.h"
+
+namespace sawtooth {
+
+// How long to wait for a worker during a job, however busy it looks. The caller passes all times; this class
+// has no clock. A worker must be stopped
+// - if the job has not finished within the time limit. Progress does not extend it; only excused steps are
+//   left out with Counts::launches, up to 2 minutes a job, because a GPU may hang in one of them too;
+// - if the job has not finished within 2 s after it was cancelled;
+// - if nothing was heard for the time limit (absent: 10 s) plus the same time again, but for that second time
+//   at least 0.5 s and at most 2 s.
+class WorkerPatience {
+  public:
+    using Time = std::chrono::steady_clock::time_point;
+    WorkerPatience(std::optional<double> limit_seconds, Counts counts, Time now)
+        : limit_(limit_seconds), counts_(counts), began_(now), heard_(now) {}
+
+    void began(Time now) { began_ = heard_ = now; }  // the worker has the job
+    void heard(Time now) { heard_ = now; }           // any sign of life
+    void said(const Progress& progress, Time now);
+    void was_cancelled(Time now) { cancelled_ = now; }
+    bool cancelled() const { return cancelled_.has_value(); }
+
+    // When the job exceeds the limit; nullopt without one. Moves during an excused step.
+    std::optional<Time> deadline(Time now) const;
+    // Why the worker must be stopped now; nullopt if it may continue.
+    std::optional<std::string> spent(Time now) const;
+
+  private:
+    std::optional<double> limit_;
+    Counts counts_;
+    Time began_, heard_;
+    std::optional<Time> excused_since_, cancelled_;
+    Time::duration excused_{0};
+    std::string words_ = "the run";  // its last step
+};
+
+}  // namespace sawtooth

@@ -1,0 +1,72 @@
+#include "app/gui/figures/saving.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "app/engine/files/files.h"
+#include "app/gui/shell/appearance.h"
+#include "app/gui/state/lab.h"
+#include "viz/figure_csv.h"
+#include "viz/figure_svg.h"
+#include "viz/present.h"
+
+namespace sawtooth {
+namespace {
+
+const char* ending_of(Saving::Format format) {
+    return format == Saving::Format::png ? "png" : format == Saving::Format::svg ? "svg" : "csv";
+}
+
+// The dialog may be closed by now, or show another figure.
+void finish_saving(LabState& lab, const std::string& path, const std::optional<Error>& problem) {
+    const bool shown = lab.saving && lab.saving->step == Saving::Step::writing && lab.saving->path == path;
+    if (shown) lab.saving->step = problem ? Saving::Step::asking : Saving::Step::saved;
+    if (shown && problem)
+        lab.saving->problem = problem->text;
+    else if (problem)
+        note(lab, LogLine::Kind::problem, problem->text);
+    std::error_code ignored;
+    if (!problem)
+        note(lab, LogLine::Kind::done,
+             fmt::format("saved {}", std::filesystem::absolute(path, ignored).string()));
+}
+
+}  // namespace
+
+void begin_saving(LabState& lab, const Figure& figure, Saving::Format format) {
+    lab.saving = Saving{format, with_present(figure, lab.parameters),
+                        fmt::format("{}.{}", figure.id, ending_of(format))};
+}
+
+void save(LabState& lab) {
+    Saving& saving = *lab.saving;
+    if (saving.path.empty() || saving.path == "-")
+        saving.problem = "Enter a file name.";
+    else if (saving.format == Saving::Format::png)
+        saving.step = Saving::Step::drawing;
+    else if (saving.format == Saving::Format::svg)
+        write_saving(lab, [path = saving.path, figure = saving.figure, &theme = theme_of(lab)] {
+            return write_file(path, to_svg(figure, theme, saved_width, saved_height));
+        });
+    else
+        write_saving(
+            lab, [path = saving.path, figure = saving.figure] { return write_file(path, to_csv(figure)); });
+}
+
+void write_saving(LabState& lab, FileWriter::Write write) {
+    Saving& saving = *lab.saving;
+    saving.problem.clear();
+    saving.step = Saving::Step::writing;
+    const auto write_to_file = [path = saving.path, write = std::move(write)] {
+        const auto problem = check_replaceable(path);  // a pipe could wait for ever
+        return problem ? problem : write();
+    };
+    lab.files->add(saving.path, write_to_file,
+                   [path = saving.path](LabState& later, const std::optional<Error>& problem) {
+                       finish_saving(later, path, problem);
+                   });
+}
+
+}  // namespace sawtooth

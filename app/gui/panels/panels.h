@@ -1,0 +1,55 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/gui/state/lab_state.h"
+
+namespace sawtooth {
+
+// The place of a panel in a new layout. Panels of one place are tabs, the first in front.
+enum class Dock { left, centre, times, occupancy, numbers, about, bottom };
+
+struct Panel {
+    const char* name;
+    Dock dock;
+    void (*draw)(LabState&);
+    const char* help;
+    std::optional<Place> place = {};  // the place whose figures it draws
+};
+
+// The list of panels: to add one, add a row and a function.
+const std::vector<Panel>& panels();
+const Panel* find_panel(std::string_view name);
+const Panel* find_panel(Place place);
+
+void draw_parameters(LabState& lab);
+void draw_story(LabState& lab);
+void draw_more(LabState& lab);
+void draw_outputs(LabState& lab);
+void draw_error(LabState& lab);
+void draw_check(LabState& lab);
+void draw_times(LabState& lab);
+void draw_occupancy(LabState& lab);
+void draw_numbers(LabState& lab);
+void draw_about(LabState& lab);
+void draw_timeline(LabState& lab);
+void draw_log(LabState& lab);
+
+// Not panels: the rows above and below them, and popups.
+void draw_top_bar(LabState& lab);
+void draw_status_bar(LabState& lab);
+void draw_failure_row(LabState& lab);
+float failure_row_height(const LabState& lab);  // in pixels; 0 if nothing failed
+void draw_crash_row(LabState& lab);             // the report that the last session left
+float crash_row_height(const LabState& lab);
+void draw_crash_dialog(LabState& lab);
+void draw_open_dialog(LabState& lab);
+void draw_save_dialog(LabState& lab);
+void draw_sweep_dialog(LabState& lab);
+void draw_help(LabState& lab);  // call at the end of a frame; shown after F1 until closed
+
+// The sentence of a panel without data; `shows` is what it will show, "the outputs of every variant".
+std::string empty_sentence(const LabState& lab, const std::string& shows);
+
+}  // namespace sawtooth

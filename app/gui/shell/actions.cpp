@@ -1,0 +1,203 @@
+#include "app/gui/shell/actions.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+#include <imgui_internal.h>
+
+#include <algorithm>
+
+#include "app/engine/tables/tables.h"
+#include "app/gui/shell/appearance.h"
+#include "app/gui/shell/palette.h"
+#include "app/gui/shell/widgets.h"
+#include "app/gui/state/checking.h"
+#include "app/gui/state/history.h"
+#include "app/gui/state/input_file.h"
+#include "app/gui/state/lab.h"
+#include "app/gui/state/sweeps.h"
+
+namespace sawtooth {
+namespace {
+
+constexpr int ctrl = ImGuiMod_Ctrl, shift = ImGuiMod_Shift;
+constexpr const char* is_a_step =
+    "Every change of parameters, variants, backend, inputs or family is a step.";
+
+// Leaves one mode per press.
+void leave_last(LabState& lab) {
+    if (!lab.filling.empty())
+        lab.filling.clear();
+    else if (lab.measured)
+        lab.measured.reset();
+    else
+        lab.selected.reset();
+}
+
+std::string reason_not_left(const LabState& lab) {
+    const bool is_left = !lab.filling.empty() || lab.measured || lab.selected;
+    return is_left ? "" : "Nothing is selected, measured or filling its panel.";
+}
+
+std::string reason_not_stopped(const LabState& lab) {
+    const bool busy = lab.pending.ticket || sweeps_run(lab) || lab.checking.ticket;
+    return busy ? "" : "Nothing is running.";
+}
+
+std::string reason_no_result(const LabState& lab) { return lab.result ? "" : "Nothing was run yet."; }
+
+void step_scale(LabState& lab, double step) { choose_scale(lab, scale_of(lab) + step); }
+
+std::vector<Action> all_actions() {
+    std::vector<Action> all;
+    const auto add = [&](Action action) { all.push_back(std::move(action)); };
+    add({"Run", "Run", submit, {ImGuiKey_F5}});
+    add({"Run", "Stop", stop, {shift | ImGuiKey_F5}, reason_not_stopped});
+    add({.group = "Run",
+         .name = "Live",
+         .act = [](LabState& lab) { lab.live = !lab.live; },
+         .is_on = [](const LabState& lab) { return lab.live; }});
+    add({"Run", "Check the kernels", start_check});
+    add({"Run", "Cancel the background sweeps", cancel_sweeps, {}, [](const LabState& lab) {
+             return sweeps_run(lab) ? "" : "No sweep is running.";
+         }});
+    add({"Settings",
+         "Undo",
+         undo,
+         {ctrl | ImGuiKey_Z},
+         [](const LabState& lab) { return words_of_undo(lab).empty() ? "Nothing changed yet." : ""; },
+         words_of_undo,
+         {},
+         is_a_step});
+    add({"Settings",
+         "Redo",
+         redo,
+         {ctrl | shift | ImGuiKey_Z, ctrl | ImGuiKey_Y},
+         [](const LabState& lab) { return words_of_redo(lab).empty() ? "Nothing was undone." : ""; },
+         words_of_redo,
+         {},
+         is_a_step});
+    add({"Settings",
+         "Filter parameters",
+         [](LabState& lab) { lab.focuses_filter = true; },
+         {ctrl | ImGuiKey_F}});
+    add({"Settings", "Reset all parameters", reset_parameters});
+    add({"File", "Open inputs", [](LabState& lab) { lab.show_open = true; }, {ctrl | ImGuiKey_O}});
+    add({"File", "Close the input file", close_file, {}, [](const LabState& lab) {
+             return lab.request.input.empty() ? "No file is open." : "";
+         }});
+    add({"File", "Copy as command",
+         [](LabState& lab) { copy_text(lab, command_of(request_of(lab)), "the command"); }});
+    add({"File",
+         "Copy the numbers as TSV",
+         [](LabState& lab) { copy_text(lab, lab.told.measured.tsv(), "the table as TSV"); },
+         {},
+         reason_no_result});
+    add({"File",
+         "Copy the numbers as Markdown",
+         [](LabState& lab) { copy_text(lab, lab.told.measured.markdown(), "the table as Markdown"); },
+         {},
+         reason_no_result});
+    // Plus needs Shift on some keyboards.
+    add({"View",
+         "Larger",
+         [](LabState& lab) { step_scale(lab, scale_step); },
+         {ctrl | ImGuiKey_Equal, ctrl | shift | ImGuiKey_Equal, ctrl | ImGuiKey_KeypadAdd},
+         [](const LabState& lab) {
+             return scale_of(lab) < largest_scale(lab) ? "" : "This is the largest.";
+         }});
+    add({"View",
+         "Smaller",
+         [](LabState& lab) { step_scale(lab, -scale_step); },
+         {ctrl | ImGuiKey_Minus, ctrl | ImGuiKey_KeypadSubtract},
+         [](const LabState& lab) { return scale_of(lab) > smallest_scale ? "" : "This is the smallest."; }});
+    add({"View",
+         "Scale of the monitor",
+         [](LabState& lab) { choose_scale(lab, 0); },
+         {ctrl | ImGuiKey_0, ctrl | ImGuiKey_Keypad0},
+         {},
+         [](const LabState& lab) { return fmt::format("({:.0f} %)", lab.monitor.scale * 100); },
+         [](const LabState& lab) { return !lab.once.scale && lab.settings.scale <= 0; }});
+    add({.group = "View",
+         .name = "Full screen",
+         .act = [](LabState& lab) { lab.full_screen = !lab.full_screen; },
+         .keys = {ImGuiKey_F11},
+         .is_on = [](const LabState& lab) { return lab.full_screen; }});
+    add({.group = "View",
+         .name = "Reset layout",
+         .act = [](LabState& lab) { lab.rebuild_layout = true; },
+         .meaning = "Restores the default layout of the panels."});
+    add({.group = "View",
+         .name = "Close, clear a selection, back to all figures",
+         .act = leave_last,
+         .keys = {ImGuiKey_Escape},
+         .reason = reason_not_left,
+         .yields = true});
+    add({"Help", "All actions", open_palette, {ctrl | shift | ImGuiKey_P}});
+    add({"Help",
+         "Explain what is under the mouse",
+         [](LabState& lab) {
+             lab.help.reset();
+             lab.wants_help = true;
+         },
+         {ImGuiKey_F1}});
+    add({"Help", "Shortcuts", [](LabState& lab) {
+             lab.help = Help{"", "", true};
+             lab.wants_help = true;
+         }});
+    return all;
+}
+
+bool is_pressed(const Action& action) {
+    const auto pressed = [](int keys) { return ImGui::Shortcut(keys, ImGuiInputFlags_RouteGlobal); };
+    if (!action.yields) return std::any_of(action.keys.begin(), action.keys.end(), pressed);
+    return !ImGui::GetIO().WantTextInput && ImGui::IsKeyPressed(static_cast<ImGuiKey>(action.keys.front())) &&
+           !ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup);
+}
+
+}  // namespace
+
+const std::vector<Action>& actions() {
+    static const std::vector<Action> all = all_actions();
+    return all;
+}
+
+const Action& action(std::string_view name) {
+    return *std::find_if(actions().begin(), actions().end(),
+                         [&](const Action& each) { return each.name == name; });
+}
+
+std::string reason_against(const LabState& lab, const Action& action) {
+    return action.reason ? action.reason(lab) : "";
+}
+
+void perform(LabState& lab, const Action& action) {
+    if (reason_against(lab, action).empty()) action.act(lab);
+}
+
+void take_keys(LabState& lab) {
+    lab.wants_help = false;
+    for (const Action& each : actions())
+        if (is_pressed(each)) perform(lab, each);
+}
+
+std::string keys_of(const Action& action) {
+    if (action.keys.empty()) return "";
+    std::string words = ImGui::GetKeyChordName(action.keys.front());
+    // As they are called on the keyboard.
+    for (const auto& [name, shown] : {std::pair("Equal", "plus"), {"Minus", "minus"}, {"Escape", "Esc"}})
+        if (words.ends_with(name))
+            words.replace(words.size() - std::string_view(name).size(), std::string::npos, shown);
+    return words;
+}
+
+void draw_entry(LabState& lab, const Action& action) {
+    const std::string details = action.details ? action.details(lab) : "",
+                      reason = reason_against(lab, action);
+    const std::string label =
+        fmt::format("{}{}{}###{}", action.name, details.empty() ? "" : " ", details, action.name);
+    const bool on = action.is_on && action.is_on(lab);
+    if (ImGui::MenuItem(label.c_str(), keys_of(action).c_str(), on, reason.empty())) perform(lab, action);
+    tooltip(reason.empty() ? action.meaning : reason);
+}
+
+}  // namespace sawtooth

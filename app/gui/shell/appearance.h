@@ -1,0 +1,37 @@
+#pragma once
+
+#include <imgui.h>
+
+#include "app/gui/state/lab_state.h"
+#include "viz/theme.h"
+
+namespace sawtooth {
+
+constexpr double smallest_scale = 1, scale_step = 0.25;
+
+// Loads the fonts; missing ones are noted in the Log.
+void load_fonts(LabState& lab);
+ImFont* bold_font();
+ImFont* number_font();
+
+// Applies theme and scale of the lab to the styles if they changed.
+void apply_appearance(LabState& lab);
+
+const Theme& theme_of(const LabState& lab);
+ThemeChoice theme_choice(const LabState& lab);
+void choose_theme(LabState& lab, ThemeChoice choice);
+
+// The size of texts compared with a monitor at 100 %: the chosen one, or the monitor's.
+double scale_of(const LabState& lab);
+double largest_scale(const LabState& lab);
+// 0: as the monitor.
+void choose_scale(LabState& lab, double scale);
+// What lengths are multiplied with: the system multiplies by Monitor::pixels.
+double drawn_scale(const LabState& lab);
+
+// Converts a length given at 100 % to pixels.
+float units(float length);
+ImVec4 colour_of(uint32_t rgb);
+ImVec4 problem_colour(const LabState& lab);
+
+}  // namespace sawtooth

@@ -1,0 +1,230 @@
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#include "app/gui/figures/saving.h"
+#include "app/gui/panels/panels.h"
+#include "app/gui/shell/appearance.h"
+#include "app/gui/shell/widgets.h"
+#include "app/gui/state/input_file.h"
+#include "app/gui/state/lab.h"
+#include "app/gui/state/shown_values.h"
+#include "app/gui/state/sweeps.h"
+#include "kernels/core/typed_values.h"
+
+namespace sawtooth {
+namespace {
+
+namespace fs = std::filesystem;
+
+void draw_problem(const LabState& lab, const std::string& problem) {
+    if (problem.empty()) return;
+    problem_mark(lab);
+    ImGui::SameLine(0, units(4));
+    ImGui::PushStyleColor(ImGuiCol_Text, problem_colour(lab));
+    ImGui::TextWrapped("%s", problem.c_str());
+    ImGui::PopStyleColor();
+}
+
+bool begin_dialog(const char* name) {
+    const ImVec2 whole = ImGui::GetMainViewport()->WorkSize;
+    ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5f, 0.5f});
+    ImGui::SetNextWindowSize({std::min(units(560), whole.x * 0.9f), 0});
+    return ImGui::BeginPopupModal(name, nullptr, ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove);
+}
+
+using Entry = FolderListing::Entry;
+
+// Folders and .npz files next to the typed path, by name.
+std::vector<Entry> entries_of(const fs::path& folder) {
+    std::vector<Entry> entries;
+    std::error_code problem;
+    for (fs::directory_iterator at(folder, fs::directory_options::skip_permission_denied, problem), end;
+         !problem && at != end; at.increment(problem)) {
+        const std::string name = at->path().filename().string();
+        std::error_code ignored;
+        const bool directory = at->is_directory(ignored);
+        if (name.starts_with('.') || (!directory && at->path().extension() != ".npz")) continue;
+        entries.push_back({name, directory});
+    }
+    std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+        return a.folder != b.folder ? a.folder : a.name < b.name;
+    });
+    return entries;
+}
+
+fs::path folder_of(const std::string& typed) {
+    const fs::path path = typed.empty() ? fs::path(".") : fs::path(typed);
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) return path.has_filename() ? path : path.parent_path();
+    return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+// Read when the dialog opens or goes to another folder, and now and then: not in every frame, as a folder may
+// be large or far away.
+const FolderListing& listed(LabState& lab) {
+    constexpr double long_ago = 1;  // seconds
+    auto& listing = lab.listing;
+    const bool fresh = listing && lab.now - listing->at < long_ago;
+    if (fresh && listing->typed == lab.open_path) return *listing;
+    const std::string folder = folder_of(lab.open_path).string();
+    if (fresh && listing->folder == folder)
+        listing->typed = lab.open_path;
+    else
+        listing = FolderListing{lab.open_path, folder, entries_of(folder), lab.now};
+    return *listing;
+}
+
+// True if a file was chosen.
+bool draw_file_list(LabState& lab) {
+    bool chosen = false;
+    const FolderListing& listing = listed(lab);
+    const fs::path folder = listing.folder;
+    if (ImGui::BeginChild("files", {0, units(200)}, ImGuiChildFlags_Borders)) {
+        if (ImGui::Selectable("../"))
+            lab.open_path = (fs::absolute(folder).lexically_normal() / "..").lexically_normal().string();
+        for (const Entry& entry : listing.entries) {
+            const std::string path = (folder / entry.name).string();
+            const std::string shown = entry.folder ? entry.name + "/" : entry.name;
+            if (!ImGui::Selectable(shown.c_str(), path == lab.open_path,
+                                   ImGuiSelectableFlags_AllowDoubleClick))
+                continue;
+            lab.open_path = entry.folder ? path + "/" : path;
+            chosen = !entry.folder && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
+        }
+    }
+    ImGui::EndChild();
+    return chosen;
+}
+
+// "25 points: 16, 32, 64, 128, 256 by 16, 32, 64, 128, 256"
+std::string words_of(const Sweep& sweep) {
+    constexpr size_t most_named = 12;
+    std::string axes;
+    for (const SweepAxis& axis : sweep.axes) {
+        axes += axes.empty() ? "" : " by ";
+        for (size_t i = 0; i < std::min(axis.values.size(), most_named); ++i)
+            axes += (i ? ", " : "") + to_text(axis.values[i]);
+        if (axis.values.size() > most_named) axes += ", …, " + to_text(axis.values.back());
+    }
+    return fmt::format("{} point{}: {}", sweep.cells(), sweep.cells() == 1 ? "" : "s", axes);
+}
+
+// One axis of a sweep: what moves, and its values.
+bool draw_axis(const char* label, std::string& over, std::string& values, bool starts_here) {
+    ImGui::AlignTextToFramePadding();
+    ImGui::TextUnformatted(label);
+    ImGui::SameLine(units(64));
+    ImGui::SetNextItemWidth(units(152));
+    input_text(fmt::format("##over {}", label).c_str(), over, 0, "none");
+    tooltip("A parameter, or several that take the same values: chunk,C_G");
+    ImGui::SameLine();
+    if (starts_here) ImGui::SetKeyboardFocusHere();
+    ImGui::SetNextItemWidth(-1);
+    const bool entered =
+        input_text(fmt::format("##values {}", label).c_str(), values, ImGuiInputTextFlags_EnterReturnsTrue);
+    tooltip("16,64 or 16..256 (powers of two or even steps), 16..256x2, 64..512+64, or a mixture");
+    return entered;
+}
+
+}  // namespace
+
+void draw_sweep_dialog(LabState& lab) {
+    constexpr const char* name = "Sweep";
+    if (!lab.sweep_form) return;
+    if (!ImGui::IsPopupOpen(name)) ImGui::OpenPopup(name);
+    if (!begin_dialog(name)) return;
+    SweepForm& form = *lab.sweep_form;
+    bool wanted = draw_axis("over", form.over, form.values, ImGui::IsWindowAppearing());
+    const std::string before = form.second;
+    wanted = draw_axis("and", form.second, form.second_values, false) || wanted;
+    if (form.second != before)
+        if (const Parameter* const row = find_parameter(*lab.family, form.second))
+            form.second_values = range_text(*row, sweep_values(*row, present_value(lab, *row)));
+    ImGui::AlignTextToFramePadding();
+    ImGui::TextUnformatted("repeats");
+    ImGui::SameLine(units(64));
+    ImGui::SetNextItemWidth(units(152));
+    ImGui::SliderInt("##repeats", &form.repeats, 1, 99, "%d", ImGuiSliderFlags_AlwaysClamp);
+    ImGui::SameLine();
+    ImGui::Checkbox("Search for the best", &form.search);
+    tooltip("Few repeats for all points, then more in turns for those that may be the fastest.");
+    const auto sweep = sweep_of(lab, form);
+    if (sweep) {
+        ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
+        ImGui::TextWrapped("%s", words_of(*sweep).c_str());
+        ImGui::PopStyleColor();
+    } else {
+        draw_problem(lab, sweep.error().text);
+    }
+    ImGui::BeginDisabled(!sweep);
+    wanted = ImGui::Button("Start", {units(96), 0}) || wanted;
+    ImGui::EndDisabled();
+    ImGui::SameLine();
+    const bool cancelled = ImGui::Button("Cancel", {units(96), 0}) || ImGui::IsKeyPressed(ImGuiKey_Escape);
+    if (wanted) start_sweep(lab);
+    if (cancelled) lab.sweep_form.reset();
+    if (!lab.sweep_form) ImGui::CloseCurrentPopup();
+    ImGui::EndPopup();
+}
+
+void draw_open_dialog(LabState& lab) {
+    constexpr const char* name = "Open inputs";
+    if (lab.show_open && !ImGui::IsPopupOpen(name)) ImGui::OpenPopup(name);
+    if (!begin_dialog(name)) return;
+    ImGui::TextWrapped("An .npz file provides inputs by name; the others are generated.");
+    if (ImGui::IsWindowAppearing()) {
+        ImGui::SetKeyboardFocusHere();
+        lab.listing.reset();
+    }
+    ImGui::SetNextItemWidth(-1);
+    bool chosen = input_text("##path", lab.open_path, ImGuiInputTextFlags_EnterReturnsTrue);
+    chosen = draw_file_list(lab) || chosen;
+    draw_problem(lab, lab.open_problem);
+    ImGui::BeginDisabled(lab.opening.has_value() || lab.open_path.empty());
+    chosen = ImGui::Button(lab.opening ? "Reading…###open" : "Open###open", {units(96), 0}) || chosen;
+    ImGui::EndDisabled();
+    ImGui::SameLine();
+    const bool cancelled = ImGui::Button("Cancel", {units(96), 0}) || ImGui::IsKeyPressed(ImGuiKey_Escape);
+    if (chosen && !lab.open_path.empty()) open_file(lab, lab.open_path);
+    if (cancelled) lab.show_open = false;
+    if (!lab.show_open) ImGui::CloseCurrentPopup();
+    ImGui::EndPopup();
+}
+
+void draw_save_dialog(LabState& lab) {
+    constexpr const char* name = "Save figure";
+    if (!lab.saving) return;
+    if (!ImGui::IsPopupOpen(name)) ImGui::OpenPopup(name);
+    if (!begin_dialog(name)) return;
+    Saving& saving = *lab.saving;
+    const bool is_busy = saving.step != Saving::Step::asking;
+    ImGui::TextWrapped("%s", saving.figure.title.c_str());
+    if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
+    ImGui::BeginDisabled(is_busy);
+    ImGui::SetNextItemWidth(-1);
+    bool wanted = input_text("##path", saving.path, ImGuiInputTextFlags_EnterReturnsTrue);
+    std::error_code ignored;
+    const std::string place =
+        fs::absolute(saving.path.empty() ? "." : saving.path, ignored).lexically_normal().string();
+    const bool exists = !is_busy && fs::is_regular_file(place, ignored);
+    ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
+    ImGui::TextWrapped("%s%s", place.c_str(), exists ? " exists and will be overwritten" : "");
+    ImGui::PopStyleColor();
+    draw_problem(lab, saving.problem);
+    wanted = ImGui::Button(is_busy ? "Saving…###save" : "Save###save", {units(96), 0}) || wanted;
+    ImGui::EndDisabled();
+    ImGui::SameLine();
+    const bool cancelled = ImGui::Button("Cancel", {units(96), 0}) || ImGui::IsKeyPressed(ImGuiKey_Escape);
+    if (wanted) save(lab);
+    if (cancelled || saving.step == Saving::Step::saved) {
+        lab.saving.reset();
+        ImGui::CloseCurrentPopup();
+    }
+    ImGui::EndPopup();
+}
+
+}  // namespace sawtooth

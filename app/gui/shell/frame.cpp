@@ -1,0 +1,169 @@
+#include "app/gui/shell/frame.h"
+
+#include <imgui.h>
+#include <imgui_internal.h>
+#include <implot.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "app/gui/panels/panels.h"
+#include "app/gui/shell/actions.h"
+#include "app/gui/shell/appearance.h"
+#include "app/gui/shell/dock_layout.h"
+#include "app/gui/shell/palette.h"
+#include "app/gui/shell/widgets.h"
+#include "app/gui/state/history.h"
+#include "app/gui/state/lab.h"
+#include "app/gui/state/sweeps.h"
+
+namespace sawtooth {
+namespace {
+
+// In a panel that a key has brought to the front no item has the focus yet, and Dear ImGui would not find the
+// next one.
+void begin_tabbing() {
+    const ImGuiContext& context = *ImGui::GetCurrentContext();
+    if (context.NavWindow && context.NavId == 0 && ImGui::IsKeyPressed(ImGuiKey_Tab))
+        ImGui::NavInitWindow(context.NavWindow, true);
+}
+
+constexpr ImGuiWindowFlags fixed = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoDocking |
+                                   ImGuiWindowFlags_NoBringToFrontOnFocus;
+
+// A row across the window.
+void draw_row(LabState& lab, const char* name, float top, float height, ImVec4 ground,
+              void (*draw)(LabState&), ImGuiWindowFlags more = 0) {
+    const ImGuiViewport& viewport = *ImGui::GetMainViewport();
+    ImGui::SetNextWindowPos({viewport.WorkPos.x, viewport.WorkPos.y + top});
+    ImGui::SetNextWindowSize({viewport.WorkSize.x, height});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowMinSize, {1, 1});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {units(12), units(4)});
+    ImGui::PushStyleColor(ImGuiCol_WindowBg, ground);
+    if (ImGui::Begin(name, nullptr, fixed | ImGuiWindowFlags_NoScrollWithMouse | more)) draw(lab);
+    ImGui::End();
+    ImGui::PopStyleColor();
+    ImGui::PopStyleVar(3);
+}
+
+// Coloured enough to be noticed, pale enough to read on.
+ImVec4 tinted_ground(ImVec4 colour) {
+    constexpr float share = 0.16f;
+    return ImLerp(ImGui::GetStyleColorVec4(ImGuiCol_MenuBarBg), colour, share);
+}
+
+// The space between the rows, where panels dock.
+void draw_dock_space(LabState& lab, float top, float height) {
+    const ImGuiViewport& viewport = *ImGui::GetMainViewport();
+    const ImVec2 size{viewport.WorkSize.x, height};
+    ImGui::SetNextWindowPos({viewport.WorkPos.x, viewport.WorkPos.y + top});
+    ImGui::SetNextWindowSize(size);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
+    ImGui::Begin("dock space", nullptr, fixed | ImGuiWindowFlags_NoNavFocus | ImGuiWindowFlags_NoBackground);
+    ImGui::PopStyleVar(2);
+    const ImGuiID dock_space = ImGui::GetID("panels");
+    build_layout_if_due(lab, dock_space, size);
+    ImGui::DockSpace(dock_space, {0, 0},
+                     ImGuiDockNodeFlags_NoWindowMenuButton | ImGuiDockNodeFlags_NoCloseButton);
+    follow_layout(lab, size);
+    ImGui::End();
+}
+
+// Whether the panel is docked. DockIsActive is not reliable: it is not set before Begin for a panel that is
+// alone in its node.
+bool is_docked(const ImGuiWindow& window) {
+    return window.DockNode && ImGui::DockNodeGetRootNode(window.DockNode)->IsDockSpace();
+}
+
+// A docked panel is drawn on the cleared frame, which has its background colour: filling it again would take
+// most of a frame in a software renderer.
+void draw_panel(LabState& lab, const Panel& panel, ImGuiWindowFlags flags) {
+    const ImGuiWindow* const window = ImGui::FindWindowByName(panel.name);
+    if (window && is_docked(*window)) flags |= ImGuiWindowFlags_NoBackground;
+    if (ImGui::Begin(panel.name, nullptr, flags | ImGuiWindowFlags_NoCollapse)) panel.draw(lab);
+    offer_help(panel.name, panel.help, ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows), true);
+    ImGui::End();
+}
+
+// A new layout takes a few frames to settle.
+void show_story(LabState& lab) {
+    if (!lab.shows_story) return;
+    const ImGuiWindow* const window = ImGui::FindWindowByName("Story");
+    lab.shows_story = window && !window->DockTabIsVisible;
+    if (lab.shows_story) ImGui::SetWindowFocus("Story");
+}
+
+void draw_alone(LabState& lab, const Panel& panel) {
+    const ImGuiViewport& viewport = *ImGui::GetMainViewport();
+    ImGui::SetNextWindowPos(viewport.WorkPos);
+    ImGui::SetNextWindowSize(viewport.WorkSize);
+    draw_panel(lab, panel, fixed);
+}
+
+}  // namespace
+
+Context::Context(LabState& lab) {
+    // Dear ImGui does not check what it gets, and is in no state to go on after an exception: without memory
+    // the program ends here, in words.
+    ImGui::SetAllocatorFunctions([](size_t bytes, void*) noexcept { return ::operator new(bytes); },
+                                 [](void* memory, void*) { ::operator delete(memory); });
+    ImGui::CreateContext();
+    ImPlot::CreateContext();
+    ImGuiIO& io = ImGui::GetIO();
+    io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard | ImGuiConfigFlags_DockingEnable;
+    io.ConfigWindowsMoveFromTitleBarOnly = true;
+    io.IniFilename = nullptr;  // settings.cpp saves the layout
+    load_fonts(lab);
+}
+
+Context::~Context() {
+    ImPlot::DestroyContext();
+    ImGui::DestroyContext();
+}
+
+void draw_frame(LabState& lab, const std::string& only_panel) {
+    ImGui::GetIO().UserData = &lab;  // offer_help finds it there
+    begin_tooltips(lab);
+    take_keys(lab);
+    begin_tabbing();
+    lab.cursor = std::move(lab.next_cursor);
+    lab.next_cursor.clear();
+    if (const Panel* panel = find_panel(only_panel)) {
+        draw_alone(lab, *panel);
+    } else {
+        const float whole = ImGui::GetMainViewport()->WorkSize.y;
+        const float top = ImGui::GetFrameHeight() + units(8), bottom = ImGui::GetTextLineHeight() + units(8);
+        const float failure = failure_row_height(lab), crash = crash_row_height(lab);
+        const ImVec4 bar = ImGui::GetStyleColorVec4(ImGuiCol_MenuBarBg);
+        draw_row(lab, "top bar", 0, top, bar, draw_top_bar);
+        draw_dock_space(lab, top, std::max(whole - top - bottom - failure - crash, 1.0f));
+        for (const Panel& row : panels()) draw_panel(lab, row, 0);
+        show_story(lab);
+        if (std::exchange(lab.checking.to_front, false)) ImGui::SetWindowFocus("Check");
+        if (lab.failure)
+            draw_row(lab, "failure", whole - bottom - failure, failure, tinted_ground(problem_colour(lab)),
+                     draw_failure_row);
+        if (lab.crash)
+            draw_row(lab, "crash", whole - bottom - failure - crash, crash,
+                     tinted_ground(ImGui::GetStyleColorVec4(ImGuiCol_CheckMark)), draw_crash_row,
+                     ImGuiWindowFlags_NoFocusOnAppearing);
+        draw_row(lab, "status bar", whole - bottom, bottom, bar, draw_status_bar);
+    }
+    if (const std::string removed = std::exchange(lab.removed_sweep, ""); !removed.empty())
+        remove_sweep(lab, removed);
+    draw_palette(lab);
+    draw_crash_dialog(lab);
+    draw_open_dialog(lab);
+    draw_save_dialog(lab);
+    draw_sweep_dialog(lab);
+    draw_help(lab);
+    end_tooltips(lab);
+    follow_changes(lab, ImGui::IsAnyItemActive());
+    if (lab.widest_plot > 0) fit_columns(lab, lab.widest_plot);
+    lab.widest_plot = 0;
+}
+
+}  // namespace sawtooth

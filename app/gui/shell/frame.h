@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+#include "app/gui/state/lab_state.h"
+
+namespace sawtooth {
+
+// The contexts of Dear ImGui and ImPlot with the fonts of the lab, one per surface.
+class Context {
+  public:
+    explicit Context(LabState& lab);
+    ~Context();
+    Context(const Context&) = delete;
+    Context& operator=(const Context&) = delete;
+};
+
+// Call between NewFrame and Render: draws the whole window, or only one panel, which fills it.
+void draw_frame(LabState& lab, const std::string& only_panel = "");
+
+}  // namespace sawtooth

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "app/gui/shell/frame.h"
+#include "app/gui/shell/framebuffer.h"
+#include "app/gui/shell/graphics.h"
+
+namespace sawtooth {
+
+// The renderer. A GPU is as fast as the user's window; the processor gives the same pixels everywhere and
+// does not disturb a GPU that is being measured.
+enum class Renderer { processor_first, gpu_first };
+
+// An OpenGL context and a framebuffer without a display, through EGL.
+class Offscreen {
+  public:
+    static Outcome<std::unique_ptr<Offscreen>> open(int width, int height, Renderer renderer);
+    ~Offscreen();
+    Offscreen(const Offscreen&) = delete;
+    Offscreen& operator=(const Offscreen&) = delete;
+
+    const Framebuffer& framebuffer() const { return framebuffer_; }
+    void finish() const;  // waits until everything is drawn
+
+  private:
+    struct Display;
+    Offscreen(std::unique_ptr<Display> display, Framebuffer framebuffer);
+
+    std::unique_ptr<Display> display_;  // outlives the framebuffer
+    Framebuffer framebuffer_;
+};
+
+// The whole window on such a framebuffer; except for the surface it equals run_window.
+class OffscreenWindow {
+  public:
+    static Outcome<std::unique_ptr<OffscreenWindow>> open(LabState& lab, int width, int height,
+                                                          Renderer renderer = Renderer::processor_first);
+
+    // Draws one frame, `seconds` after the previous one.
+    void draw(LabState& lab, double seconds, const std::string& only_panel = "");
+    void finish() const { offscreen_->finish(); }
+    Outcome<Picture> read() const { return offscreen_->framebuffer().read(); }
+
+  private:
+    OffscreenWindow(LabState& lab, std::unique_ptr<Offscreen> offscreen)
+        : offscreen_(std::move(offscreen)), context_(lab) {}
+
+    std::unique_ptr<Offscreen> offscreen_;
+    Context context_;
+    Graphics graphics_;
+};
+
+}  // namespace sawtooth

@@ -1,0 +1,157 @@
+#include "app/gui/state/backends.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "app/engine/run/configure.h"
+#include "app/gui/state/lab.h"
+#include "app/gui/state/run_rows.h"
+
+namespace sawtooth {
+namespace {
+
+constexpr const char* no_cuda_form = "No variant of this family has a CUDA kernel in this version.";
+
+bool elsewhere(const LabState& lab) { return !lab.request.on.empty(); }
+
+bool gpu_is_usable(const LabState& lab) {
+    return lab.devices && !lab.devices->gpus.empty() && lab.devices->gpu_reason.empty();
+}
+
+std::string reason_no_gpu(const LabState& lab) {
+    if (!has_cuda_form(*lab.family)) return no_cuda_form;
+    if (elsewhere(lab)) return "";
+    if (!lab.devices) return "Looking for GPUs.";
+    if (!lab.devices->gpu_reason.empty()) return lab.devices->gpu_reason;
+    return lab.devices->gpus.empty() ? "The driver finds no GPU." : "";
+}
+
+// "H200", because the bar is narrow; with its number if there are several.
+std::string gpu_name(const LabState& lab, size_t index) {
+    const auto& gpus = lab.devices->gpus;
+    std::string_view name = gpus[index].name;
+    for (const std::string_view maker : {"NVIDIA ", "GeForce "})
+        if (name.starts_with(maker)) name.remove_prefix(maker.size());
+    return gpus.size() == 1 ? std::string(name) : fmt::format("{}: {}", index, name);
+}
+
+BackendOption automatic_option(const LabState& lab) {
+    return {BackendChoice::automatic, 0, "auto",
+            "The first GPU if it, its driver and the compiler NVRTC work; otherwise the CPU.",
+            has_cuda_form(*lab.family) ? "" : no_cuda_form};
+}
+
+BackendOption cpu_option(const LabState& lab) {
+    if (elsewhere(lab))
+        return {BackendChoice::cpu, 0, "Remote CPU", "The processor of the remote machine.", ""};
+    const int threads = lab.request.threads > 0 ? lab.request.threads : cores();
+    return {BackendChoice::cpu, 0, fmt::format("CPU, {} thread{}", threads, threads == 1 ? "" : "s"),
+            lab.devices ? lab.devices->cpu.name : "The processor.", ""};
+}
+
+BackendOption gpu_option(const LabState& lab, size_t index) {
+    const Chip& gpu = lab.devices->gpus[index];
+    return {BackendChoice::cuda, static_cast<int>(index), gpu_name(lab, index),
+            fmt::format("{}, {}", gpu.name, gpu.architecture), reason_no_gpu(lab)};
+}
+
+// For an unknown GPU, or if there is none.
+BackendOption any_gpu_option(const LabState& lab, int device) {
+    const std::string name = device == 0 && !elsewhere(lab) ? "GPU" : fmt::format("GPU {}", device);
+    return {BackendChoice::cuda, device, elsewhere(lab) ? name + " there" : name,
+            "A GPU, with kernels compiled for it.", reason_no_gpu(lab)};
+}
+
+}  // namespace
+
+bool has_cuda_form(const Family& family) {
+    return std::any_of(family.variants.begin(), family.variants.end(),
+                       [](const Variant& variant) { return variant.runs_on(Backend::cuda); });
+}
+
+std::string reason_not_compiled(const LabState& lab) {
+    if (!has_cuda_form(*lab.family)) return no_cuda_form;
+    return lab.devices && !elsewhere(lab) ? lab.devices->toolkit_reason : "";
+}
+
+std::vector<BackendOption> backend_options(const LabState& lab) {
+    std::vector<BackendOption> options{automatic_option(lab), cpu_option(lab)};
+    if (elsewhere(lab))
+        options.push_back(any_gpu_option(lab, lab.request.device));
+    else if (lab.devices)
+        for (size_t i = 0; i < lab.devices->gpus.size(); ++i) options.push_back(gpu_option(lab, i));
+    if (options.size() == 2) options.push_back(any_gpu_option(lab, 0));
+    return options;
+}
+
+BackendOption present_backend(const LabState& lab) {
+    for (BackendOption& option : backend_options(lab))
+        if (option.backend == lab.request.backend &&
+            (option.backend != BackendChoice::cuda || option.device == lab.request.device))
+            return option;
+    return any_gpu_option(lab, lab.request.device);
+}
+
+void choose_backend(LabState& lab, BackendChoice backend, int device) {
+    lab.wants_kept_backend = false;
+    lab.request.backend = lab.settings.backend = backend;
+    lab.request.device = lab.settings.device = device;
+    submit(lab);
+}
+
+void take_devices(LabState& lab) {
+    if (!lab.search || !lab.search->is_ready()) return;
+    lab.devices = lab.search->result.get();
+    lab.search.reset();
+    const BackendChoice kept = lab.settings.backend;
+    if (!std::exchange(lab.wants_kept_backend, false) || kept == BackendChoice::cpu) return;
+    const int device = lab.settings.device;
+    const auto options = backend_options(lab);
+    const auto found = std::find_if(options.begin(), options.end(), [&](const BackendOption& option) {
+        return option.backend == kept && (kept != BackendChoice::cuda || option.device == device);
+    });
+    if (found != options.end() && found->reason.empty()) {
+        choose_backend(lab, kept, device);
+        lab.history.present.reset();  // the start, not a step
+        return;
+    }
+    const std::string reason = found == options.end() ? reason_no_gpu(lab) : found->reason;
+    note(lab, LogLine::Kind::note,
+         fmt::format("{}, the backend of the last session, is not available; using the CPU: {}",
+                     kept == BackendChoice::cuda ? fmt::format("GPU {}", device) : "auto",
+                     reason.empty() ? "the driver finds fewer GPUs" : reason));
+}
+
+Backend backend_in_force(const LabState& lab) {
+    if (lab.request.backend == BackendChoice::cpu) return Backend::cpu;
+    if (lab.request.backend == BackendChoice::cuda) return Backend::cuda;
+    const bool there = elsewhere(lab) || gpu_is_usable(lab);
+    return there && has_cuda_form(*lab.family) ? Backend::cuda : Backend::cpu;
+}
+
+std::optional<Chip> chip_in_force(const LabState& lab) {
+    if (backend_in_force(lab) == Backend::cpu) return cpu_chip();
+    const auto device = static_cast<size_t>(lab.request.device);
+    if (elsewhere(lab) || !lab.devices || device >= lab.devices->gpus.size()) return {};
+    return lab.devices->gpus[device];
+}
+
+DeviceWords device_words(const LabState& lab) {
+    if (!lab.result) return {lab.request.on.empty() ? "" : "through " + lab.request.on, false};
+    const Result& result = *lab.result;
+    const Request& asked = result.request;
+    if (!asked.on.empty()) return {fmt::format("ran on {}, through {}", result.device, asked.on), false};
+    if (asked.backend == BackendChoice::automatic)
+        return {"auto: ran on " + result.device, gpu_is_usable(lab) && result.backend == Backend::cpu};
+    const auto device = static_cast<size_t>(asked.device);
+    const bool known = lab.devices && device < lab.devices->gpus.size();
+    const std::string wanted = known ? lab.devices->gpus[device].name : "";
+    const bool other = result.backend == Backend::cpu || result.device.find(wanted) == std::string::npos;
+    if (asked.backend == BackendChoice::cuda && other)
+        return {fmt::format("requested {}, ran on {}", known ? wanted : "a GPU", result.device), true};
+    return {"ran on " + result.device, false};
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,50 @@
+#include "app/gui/state/checking.h"
+
+#include "app/gui/state/lab.h"
+
+namespace sawtooth {
+
+void start_check(LabState& lab) {
+    CheckRequest request;
+    request.base = request_of(lab);
+    request.base.parameters = {};
+    request.base.preset.clear();
+    request.base.input.clear();
+    request.base.values = Values::usual;
+    request.base.optional = false;
+    request.base.time_limit_seconds.reset();
+    lab.checking = {};
+    lab.checking.ticket = lab.engine.check(std::move(request));
+    lab.checking.to_front = true;
+}
+
+void load_finding(LabState& lab, const Finding& finding) {
+    lab.request.preset.clear();
+    lab.request.parameters = finding.request.parameters;
+    lab.request.seed = finding.request.seed;
+    lab.request.values = finding.request.values;
+    lab.request.optional = finding.request.optional;
+    for (const Variant& variant : lab.family->variants) lab.disabled_variants.insert(variant.name);
+    lab.disabled_variants.erase(finding.variant);
+    lab.view.visible.clear();
+    lab.tried.clear();
+    submit(lab);
+}
+
+void take_check_event(LabState& lab, const Event& event) {
+    Checking& checking = lab.checking;
+    if (event.kind == Event::Kind::failed) {
+        checking.ticket = 0;
+        const bool stopped = event.error->kind == Error::Kind::cancelled;
+        checking.ended = stopped ? "stopped" : event.error->text;
+        note(lab, stopped ? LogLine::Kind::note : LogLine::Kind::problem, "check: " + checking.ended);
+        return;
+    }
+    checking.report = event.report;
+    if (!event.report->complete) return;
+    checking.ticket = 0;
+    note(lab, event.report->findings.empty() ? LogLine::Kind::done : LogLine::Kind::problem,
+         "check: " + summary_of(*event.report));
+}
+
+}  // namespace sawtooth

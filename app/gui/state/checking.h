@@ -1,0 +1,14 @@
+#pragma once
+
+#include "app/gui/state/lab_state.h"
+
+namespace sawtooth {
+
+// Checks the selected variants where they run now.
+void start_check(LabState& lab);
+// Takes an event of the check that runs.
+void take_check_event(LabState& lab, const Event& event);
+// Sets everything as in the Request that shows a finding, and runs it.
+void load_finding(LabState& lab, const Finding& finding);
+
+}  // namespace sawtooth

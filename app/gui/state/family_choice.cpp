@@ -1,0 +1,69 @@
+// Another family comes with the settings that it was left at.
+
+#include "app/gui/state/family_choice.h"
+#include "app/gui/state/input_file.h"
+#include "app/gui/state/lab.h"
+#include "app/gui/state/sweeps.h"
+
+namespace sawtooth {
+namespace {
+
+// Everything that tells of the family that was shown.
+void forget_results(LabState& lab) {
+    cancel_sweeps(lab);
+    lab.sweeps.clear();
+    lab.given.clear();
+    lab.fixed.clear();
+    lab.result.reset();
+    lab.told = {};
+    lab.figures.reset();
+    lab.times_of.reset();
+    lab.kept_figures.clear();
+    lab.failure.reset();
+    lab.tried.clear();
+    lab.filling.clear();
+    lab.selected.reset();
+    lab.measured.reset();
+    if (lab.checking.ticket) lab.engine.cancel_check();
+    lab.checking = {};
+}
+
+}  // namespace
+
+FamilySettings settings_of(const LabState& lab) {
+    return {lab.request.preset,    lab.request.input,   lab.request.parameters,
+            lab.disabled_variants, lab.hidden_variants, lab.view.visible};
+}
+
+void show_family(LabState& lab, const Family& family, FamilySettings settings) {
+    forget_results(lab);
+    lab.family = &family;
+    lab.parameters = family.defaults();
+    lab.request.family = family.name;
+    lab.request.preset = std::move(settings.preset);
+    lab.request.input.clear();
+    lab.request.parameters = std::move(settings.parameters);
+    lab.disabled_variants = std::move(settings.disabled_variants);
+    lab.hidden_variants = std::move(settings.hidden_variants);
+    lab.view.visible = std::move(settings.visible);
+    lab.shows_top_of_about = true;
+}
+
+FamilySettings leave_family(LabState& lab, const Family& next) {
+    give_up_opening(lab);
+    lab.others[lab.family->name] = settings_of(lab);
+    FamilySettings settings = std::move(lab.others[next.name]);
+    lab.others.erase(next.name);
+    return settings;
+}
+
+void choose_family(LabState& lab, const Family& family) {
+    if (&family == lab.family) return;
+    FamilySettings settings = leave_family(lab, family);
+    const std::string input = settings.input;
+    show_family(lab, family, std::move(settings));
+    submit(lab);
+    if (!input.empty()) open_file(lab, input);
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,342 @@
+#pragma once
+
+#include <array>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "app/engine/engine.h"
+#include "app/engine/files/npz.h"
+#include "app/engine/machine/devices.h"
+#include "app/gui/state/background.h"
+#include "app/gui/state/file_writer.h"
+#include "kernels/core/family.h"
+#include "kernels/core/table.h"
+
+namespace sawtooth {
+
+// The engine as seen by the lab. Tests use their own functions.
+struct EngineCalls {
+    std::function<uint64_t(Request, View)> run;
+    std::function<uint64_t(Sweep)> sweep;
+    std::function<void(View, Parameters)> look;
+    std::function<void()> cancel_run;
+    std::function<void(uint64_t)> cancel_sweep;
+    std::function<uint64_t(CheckRequest)> check;
+    std::function<void()> cancel_check;
+    std::function<std::vector<Event>()> take_events;
+    std::function<void()> wake;  // draws the next frame soon; may be called on any thread
+    std::function<Devices(std::stop_token)> devices;  // may take a while: called on its own thread
+};
+
+using Figures = std::shared_ptr<const std::vector<Figure>>;
+
+// The newest Request that was sent and is not answered yet.
+struct Pending {
+    uint64_t ticket = 0;  // 0: nothing runs
+    double since = 0;
+    Request request = {};
+    Progress progress = {};
+    // When its worker will be stopped, and when that was first reported, on the clock of LabState::now.
+    struct Deadline {
+        double at = 0, heard = 0;
+    };
+    std::optional<Deadline> deadline = {};
+};
+
+// A failed run: kept until the next one is sent or the user dismisses it.
+struct Failure {
+    Error error;
+    Request request;
+};
+
+// A sweep with figures in Story and More, requested by figures of the family or by the user.
+struct BackgroundSweep {
+    std::string key;  // the id of the sweep, or what the user sweeps
+    Sweep sweep;
+    std::string title;
+    bool by_person = false;
+    uint64_t ticket = 0;    // 0: not running
+    uint64_t finished = 0;  // the ticket after the end: newer results renew its figures
+    size_t done = 0;        // cells
+    Figures figures;        // figures of an earlier base stay, dimmed, until the new ones have two points
+    bool of_earlier_base = false;  // the figures
+    Request asked;                 // the Request for which it was started or found valid
+    std::string problem;
+    Parameters best = {};    // of the fastest right result, once it is complete
+    std::string best_words;  // "fused: chunk 64, 12.3 us …"
+
+    // Whether the sweep would give the same numbers with other settings. Kept, because every cell is
+    // compared and figures ask in every frame.
+    struct Compared {
+        Request asked, now;
+        Backend backend = Backend::cpu;
+        bool alike = false;
+    };
+    mutable std::optional<Compared> compared = {};
+
+    bool answers_to(uint64_t event) const { return event != 0 && (event == ticket || event == finished); }
+};
+
+// A sweep as the user asks for it, in the grammar of the command line.
+struct SweepForm {
+    std::string over, values;                     // of the first axis
+    std::string second = {}, second_values = {};  // of the second; "": none
+    int repeats = 9;
+    bool search = false;
+};
+
+// The check of a family, running or done.
+struct Checking {
+    uint64_t ticket = 0;  // 0: none runs
+    std::shared_ptr<const CheckReport> report;
+    std::string ended;      // why it ended early: "stopped", or an error
+    size_t shown = 0;       // the finding with figures
+    bool to_front = false;  // the panel, once
+};
+
+// Why the current settings cannot run.
+struct Problem {
+    std::string parameter;  // the control that shows it; "" if it concerns no single one
+    Error error;
+};
+
+struct LogLine {
+    enum class Kind { note, done, problem };
+    std::string time;  // "14:03:27"
+    Kind kind = Kind::note;
+    std::string text;
+};
+
+struct Opening {
+    std::string path;
+    Background<Outcome<InputFile>> file;
+};
+
+// The folder shown in the Open dialog, as it was when it was read.
+struct FolderListing {
+    struct Entry {
+        std::string name;
+        bool folder = false;
+    };
+    std::string typed, folder;  // the folder of what was typed
+    std::vector<Entry> entries;
+    double at = 0;  // on the clock of LabState::now
+};
+
+// A figure being saved.
+struct Saving {
+    enum class Format { png, svg, csv };
+    enum class Step { asking, drawing, writing, saved };  // drawing: a PNG, after this frame
+    Format format = Format::svg;
+    Figure figure;
+    std::string path;
+    std::string problem = {};
+    Step step = Step::asking;
+};
+
+enum class ThemeChoice { system, dark, light };
+
+// Settings saved between starts, beside the panel layout.
+struct Settings {
+    ThemeChoice theme = ThemeChoice::system;
+    double scale = 0;  // 1 to 2; 0: as the monitor
+    int width = 1600, height = 900;
+    BackendChoice backend = BackendChoice::cpu;
+    int device = 0;
+    bool own_layout = false;  // the user docked or resized panels: then the layout keeps what he did
+
+    bool operator==(const Settings&) const = default;
+};
+
+// What a family was left at: it returns when the family does, also at the next start.
+struct FamilySettings {
+    std::string preset, input;
+    Parameters parameters;  // the ones set by the user
+    std::set<std::string> disabled_variants;
+    std::set<int> hidden_variants;               // in the figures; they still run
+    std::map<std::string, View::Range> visible;  // the zoom, as in View
+
+    bool operator==(const FamilySettings&) const = default;
+};
+
+// All that decides what runs, as undo brings it back.
+struct Snapshot {
+    const Family* family = nullptr;
+    Request request;
+    std::set<std::string> disabled_variants;
+    Arrays given;  // without data
+    std::map<std::string, std::string> fixed;
+    std::string tried;
+};
+
+// The help of F1 for the item under the mouse.
+struct Help {
+    std::string title, text;
+    bool lists_shortcuts = false;  // below: there was no item
+};
+
+// The palette of Ctrl+Shift+P while it is open.
+struct Palette {
+    std::array<char, 128> text = {};
+    int selected = 0;
+    bool scrolls = false;  // to the selected row, in this frame
+};
+
+// The last session ended by a signal and left this report.
+struct CrashNotice {
+    std::string words, path, text;
+    bool shown = false;  // the text, in a dialog
+};
+
+class LogFile;
+
+// Facts about a result for panels, computed once: a GPU run has thousands of launches, too many to go through
+// in every frame.
+struct Told {
+    Table measured, compiled;
+    std::map<std::string, std::string> wrong;  // variants whose outputs are, with the words for it
+    bool has_achieved = false;                 // occupancy: counters were read
+};
+
+// The complete state of the window. lab.h changes it; panels draw it.
+struct LabState {
+    EngineCalls engine;
+    std::unique_ptr<FileWriter> files = std::make_unique<FileWriter>();
+    double now = 0;  // seconds on the clock of the window
+
+    // The settings. `request.parameters` has only values set by the user.
+    std::vector<const Family*> families;
+    const Family* family = nullptr;
+    Request request;
+    bool live = true;
+    Parameters parameters;  // all of the family, as in effect in the last valid configuration
+    std::optional<Problem> problem;
+    std::set<std::string> disabled_variants;
+    std::string tried;  // the example of About that was set last; "" after another change
+    std::map<std::string, FamilySettings> others;  // of the families that are not shown, by name
+    struct History {
+        std::optional<Snapshot> present;  // as of the last frame; absent at the start
+        std::vector<Snapshot> undo, redo;
+    };
+    History history;
+
+    // Available devices: absent until `search` has found them. Then the saved backend is chosen, unless
+    // another one was chosen before.
+    std::optional<Devices> devices;
+    std::optional<Background<Devices>> search;
+    bool wants_kept_backend = false;
+
+    // The arrays of the input file, without their data, and the parameters fixed by them.
+    Arrays given;
+    std::map<std::string, std::string> fixed;  // parameter: name of the array
+    std::optional<Opening> opening;
+    std::vector<Opening> given_up;  // of families left since: they end soon, and nobody waits for them
+    std::string open_problem;
+
+    // Answers of the engine.
+    Pending pending;
+    uint64_t shown_ticket = 0;  // of `result`
+    std::shared_ptr<const Result> result;
+    Told told;  // of `result`
+    Figures figures;
+    // While `result` has no times yet: the last complete result. `result` contains its times, and `figures`
+    // its figures with these ids.
+    std::shared_ptr<const Result> times_of;
+    std::set<std::string> kept_figures;
+    std::vector<BackgroundSweep> sweeps;
+    Checking checking;
+    std::optional<Failure> failure;
+    std::vector<std::string> seen_notes;
+    std::deque<LogLine> log;
+    std::shared_ptr<LogFile> log_file;  // null: the Log is not kept
+
+    // Due actions, on the clock of `now`.
+    std::optional<double> sweeps_due, look_due;
+
+    // The visible ranges and the mouse position, by shared axis or by figure.
+    View view;
+    int widest_plot = 0;                                // in pixels, in this frame
+    std::map<std::string, double> cursor, next_cursor;  // drawn in this frame, and found by it for the next
+
+    // The launch selected by a click; selection.h finds it.
+    struct SelectedLaunch {
+        std::string variant;
+        size_t index = 0;  // among the variant's launches
+        std::string kernel;
+        bool in_numbers = false, in_occupancy = false;  // was shown there
+    };
+    std::optional<SelectedLaunch> selected;
+    // The measured range of time on a figure.
+    struct MeasuredTime {
+        std::string figure;  // its key in figure_view.cpp, in any panel
+        size_t row = 0;
+        Ink ink;  // of its track
+        View::Range us;
+        bool of_result = true;  // otherwise of a sweep
+        std::string words;
+    };
+    std::optional<MeasuredTime> measured;
+
+    // The window itself.
+    Settings settings;
+    // From the command line, for this session: stronger than the settings, until the user chooses anew.
+    struct Once {
+        std::optional<ThemeChoice> theme;
+        std::optional<double> scale;
+    };
+    Once once;
+    // What the monitor asks for, and what a length of the window has in pixels: both are 2 on Wayland at
+    // 200 %, where only the first is on X11.
+    struct Monitor {
+        double scale = 1, pixels = 1;
+    };
+    Monitor monitor;
+    // The desktop's theme: read from files at first, then as its portal answers.
+    std::optional<bool> system_dark;
+    std::optional<Background<std::optional<int>>> asking_theme;
+    bool dark = true;            // the theme in effect
+    bool rebuild_layout = true;  // as it is by default
+    // The default layout is built anew when size or scale change.
+    struct Layout {
+        std::array<double, 3> built_for = {}, last = {};  // width and height of the window, scale
+        int frames = 0;                                   // since it was built
+        std::vector<std::array<double, 3>> places;        // of the panels in the last frame
+    };
+    Layout layout;
+    bool shows_story = true;          // a new layout has the story in front
+    std::set<int> hidden_variants;    // in the figures; they still run
+    bool shows_top_of_about = false;  // once, after a change of the family
+    std::string filling;              // the figure that fills its panel, "" for none
+    std::string removed_sweep;        // removed at the end of the frame, as its figures are being drawn
+    struct Tooltips {
+        bool shown = false;  // in this frame
+        std::string elided;  // the whole text under the mouse, shown if nothing else is
+        std::optional<std::array<float, 2>> dragged_to;  // until the mouse leaves
+    };
+    Tooltips tooltips;
+    bool full_screen = false;
+    bool show_open = false;
+    std::optional<Saving> saving;
+    std::optional<SweepForm> sweep_form;
+    bool wants_help = false;  // F1 was pressed in this frame
+    std::optional<Help> help;
+    std::optional<Palette> palette;
+    std::optional<CrashNotice> crash;
+    struct Typing {  // typing into a control instead of dragging it
+        std::string parameter, text, problem;
+        bool begun = false;
+    };
+    std::string filter;  // of the rows of Parameters
+    bool focuses_filter = false;
+    std::optional<Typing> typing;
+    std::string open_path;
+    std::optional<FolderListing> listing;
+};
+
+}  // namespace sawtooth

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+#include "app/gui/state/lab_state.h"
+
+namespace sawtooth {
+
+// The lines of the Log in a file that grows over sessions, for a look back after the window was closed. At a
+// megabyte it is renamed to log.old.txt, which replaces an older one.
+class LogFile {
+  public:
+    explicit LogFile(std::string path) : path_(std::move(path)) {}
+
+    const std::string& path() const { return path_; }
+    // Writes the line in the background.
+    void add(LabState& lab, const LogLine& line);
+
+  private:
+    std::optional<Error> write();
+
+    std::string path_;
+    std::mutex mutex_;
+    std::string waiting_;
+};
+
+// From now on, and with what the Log has so far.
+void keep_log(LabState& lab, const std::string& directory);
+
+// Appends to the file; first renames it to `full` if it is `limit` bytes long.
+std::optional<Error> append_to_log(const std::string& path, const std::string& full, const std::string& text,
+                                   int64_t limit);
+
+}  // namespace sawtooth

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "kernels/core/parameter.h"
+#include "kernels/core/request.h"
+
+namespace sawtooth {
+
+// The rows of a Request that are not parameters of a family: seed, repeats, cache, profile, threads, time
+// limit.
+const std::vector<Parameter>& run_rows();
+
+// The value of a row of run_rows() in the Request, and back.
+Value run_value(const Request& request, std::string_view row);
+void set_run_value(Request& request, std::string_view row, const Value& value);
+
+bool is_run_row(const Parameter& row);  // not a parameter of a family
+
+int cores();  // the number of `auto` threads
+
+}  // namespace sawtooth

@@ -1,0 +1,123 @@
+// What the controls of Parameters show.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/engine/machine/devices.h"
+#include "app/engine/run/configure.h"
+#include "app/gui/state/backends.h"
+#include "app/gui/state/effect.h"
+#include "app/gui/state/run_rows.h"
+#include "app/gui/state/shown_values.h"
+#include "app/gui/state/slider_scale.h"
+
+namespace sawtooth {
+namespace {
+
+const char* renewal_sentence(const Parameter& row) {
+    switch (row.renews) {
+        case Renews::inputs:
+            return "A change generates new inputs and a new reference, and runs the kernels.";
+        case Renews::kernels:
+            return "A change runs the kernels again; inputs and reference are reused.";
+        case Renews::figures:
+            return "A change only redraws the figures; nothing runs.";
+    }
+    return "";
+}
+
+}  // namespace
+
+Value shown_value(const LabState& lab, const Parameter& row) {
+    if (is_run_row(row)) return run_value(lab.request, row.name);
+    const auto& set = lab.request.parameters;
+    if (set.has(row.name)) return set.at(row.name);
+    const bool given = !lab.request.preset.empty() || lab.fixed.contains(row.name);
+    return given && lab.parameters.has(row.name) ? lab.parameters.at(row.name) : row.initial;
+}
+
+bool is_changed(const LabState& lab, const Parameter& row) {
+    if (is_run_row(row)) return run_value(lab.request, row.name) != row.initial;
+    return lab.request.parameters.has(row.name) && lab.request.parameters.at(row.name) != row.initial;
+}
+
+std::optional<Value> settled_value(const LabState& lab, const Parameter& row) {
+    const Value shown = shown_value(lab, row);
+    if (is_run_row(row) || !std::holds_alternative<std::string>(shown)) return {};
+    // Uses the findings of a run if the configuration cannot know them beforehand.
+    for (const Parameters* known : {&lab.parameters, lab.result ? &lab.result->parameters : nullptr})
+        if (known && known->has(row.name) && known->at(row.name) != shown) return known->at(row.name);
+    return {};
+}
+
+Value present_value(const LabState& lab, const Parameter& row) {
+    if (const auto settled = settled_value(lab, row)) return *settled;
+    return shown_value(lab, row);
+}
+
+std::string reason_fixed(const LabState& lab, const Parameter& row) {
+    const auto found = lab.fixed.find(row.name);
+    if (found == lab.fixed.end()) return "";
+    return fmt::format("Fixed by the array {} of {}. Close the file to set it.", found->second,
+                       lab.request.input);
+}
+
+std::string reason_refused(const LabState& lab, const Variant& variant) {
+    const Backend backend = backend_in_force(lab);
+    if (!variant.runs_on(backend))
+        return fmt::format("It has no implementation for {}.", backend == Backend::cpu ? "the CPU" : "CUDA");
+    const auto chip = chip_in_force(lab);
+    return chip ? variant.refusal(lab.parameters, *chip).value_or("") : "";
+}
+
+ChoiceRefusal choice_refusal(const LabState& lab, const Parameter& row, const Value& choice) {
+    const auto chip = chip_in_force(lab);
+    if (!chip || is_run_row(row)) return {};
+    const auto parameters_with = [&](const Value& value) {
+        Request request = lab.request;
+        request.parameters.set(row.name, value);
+        return in_force(*lab.family, request, lab.given, chip->backend);
+    };
+    const Parameters chosen = parameters_with(choice);
+    if (lab.family->check && lab.family->check(chosen)) return {};  // other parameters can make it possible
+    ChoiceRefusal refusal{"", true};
+    for (const Variant& variant : lab.family->variants) {
+        if (!variant.runs_on(chip->backend) || lab.disabled_variants.contains(variant.name)) continue;
+        const auto reason = variant.refusal(chosen, *chip);
+        if (!reason) refusal.by_all = false;
+        const auto runs_with = [&](const Value& other) {
+            return !variant.refusal(parameters_with(other), *chip);
+        };
+        if (reason && std::any_of(row.choices.begin(), row.choices.end(), runs_with))
+            refusal.reason +=
+                fmt::format("{}{}: {}", refusal.reason.empty() ? "" : "\n", variant.name, *reason);
+    }
+    refusal.by_all = refusal.by_all && !refusal.reason.empty();
+    return refusal;
+}
+
+std::string with_unit(const std::string& text, const Parameter& row) {
+    return row.unit.empty() ? text : fmt::format("{} {}", text, row.unit);
+}
+
+std::string explanation(const LabState& lab, const Parameter& row) {
+    const std::string title = row.title.empty() ? "" : " (" + row.title + ")";
+    std::string text = fmt::format("{}{}: {}\n\nAccepted: {}\nDefault: {}\n", row.name, title, row.meaning,
+                                   with_unit(row.accepted(), row), with_unit(to_text(row.initial), row));
+    if (const std::string scale = scale_words(row, span_of(lab, row)); !scale.empty())
+        text += fmt::format("Slider: {}\n", scale);
+    if (!row.source.empty()) text += fmt::format("Source: {}\n", row.source);
+    if (row.end)
+        text += fmt::format("\nValues above {} (currently {}) act like it.", row.end->words,
+                            last_value(lab, row));
+    if (const std::string why = reason_unused(lab, row); !why.empty())
+        text += fmt::format("\nNo effect now: {}.", why);
+    text += fmt::format("\n{}", renewal_sentence(row));
+    if (row.type == Type::integer || row.type == Type::real)
+        text += "\nCtrl+click or Enter to type a value: 4*1024, 2k (k, M and G are powers of 1024).";
+    if (const std::string reason = reason_fixed(lab, row); !reason.empty()) text += "\n\n" + reason;
+    return text;
+}
+
+}  // namespace sawtooth

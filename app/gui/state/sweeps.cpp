@@ -1,0 +1,307 @@
+#include "app/gui/state/sweeps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "app/engine/run/result_figures.h"
+#include "app/engine/run/sweep_axes.h"
+#include "app/gui/state/backends.h"
+#include "app/gui/state/effect.h"
+#include "app/gui/state/lab.h"
+#include "app/gui/state/run_rows.h"
+#include "app/gui/state/shown_values.h"
+#include "kernels/core/typed_values.h"
+#include "kernels/figures/sweep_cells.h"
+
+namespace sawtooth {
+namespace {
+
+// The sweep without base values that its axes replace or that only renew figures.
+Sweep decisive(Sweep sweep, const Family& family) {
+    auto& values = sweep.base.parameters.values;
+    for (const SweepAxis& axis : sweep.axes) {
+        values.erase(axis.parameter);
+        for (const std::string& name : axis.also) values.erase(name);
+    }
+    for (const Parameter& row : family.parameters)
+        if (row.renews == Renews::figures) values.erase(row.name);
+    return sweep;
+}
+
+// Whether two sweeps give the same numbers. A parameter without effect in the base may have one in a cell, so
+// with different bases every cell is compared.
+bool alike(const LabState& lab, const Sweep& one, const Sweep& other) {
+    if (decisive(one, *lab.family) == decisive(other, *lab.family)) return true;
+    if (one.axes != other.axes) return false;
+    for (size_t cell = 0; cell < one.cells(); ++cell)
+        if (deciding(lab, one.request(cell)) != deciding(lab, other.request(cell))) return false;
+    return true;
+}
+
+std::string title_of(const Sweep& sweep) {
+    std::string names;
+    for (const SweepAxis& axis : sweep.axes) names += (names.empty() ? "" : " and ") + axis.parameter;
+    return (sweep.search ? "search over " : "sweep over ") + names;
+}
+
+// The sweep of the key; created if there is none.
+BackgroundSweep& background_of(LabState& lab, const std::string& key, bool by_person) {
+    for (BackgroundSweep& sweep : lab.sweeps)
+        if (sweep.key == key) return sweep;
+    BackgroundSweep fresh;
+    fresh.key = key;
+    fresh.by_person = by_person;
+    return lab.sweeps.emplace_back(std::move(fresh));
+}
+
+// Titles and axes, which have their room from the start.
+Figures figures_to_come(const Sweep& sweep) {
+    std::vector<Figure> figures = figures_of(SweepResult{sweep, {}, false});
+    for (Figure& figure : figures) {
+        figure.marks.clear();
+        figure.caption.clear();
+        figure.missing = fmt::format("0 of {} points", sweep.cells());
+    }
+    return std::make_shared<const std::vector<Figure>>(std::move(figures));
+}
+
+void start(LabState& lab, BackgroundSweep& background, Sweep sweep) {
+    cancel_sweep(lab, background);
+    background.title = title_of(sweep);
+    background.sweep = std::move(sweep);
+    background.of_earlier_base =
+        background.figures != nullptr && (background.of_earlier_base || background.done > 0);
+    background.problem.clear();
+    background.best = {};
+    background.best_words.clear();
+    background.done = 0;
+    if (!background.of_earlier_base) background.figures = figures_to_come(background.sweep);
+    background.ticket = lab.engine.sweep(background.sweep);
+}
+
+// The fastest right result of all variants; exact ones come first.
+void keep_best(BackgroundSweep& background, const SweepResult& result) {
+    const VariantResult* fastest = nullptr;
+    for (const BestCells& best : best_cells(result)) {
+        const SweepCell& cell = result.cells[best.cells.front()];
+        const VariantResult* const variant = right_in(cell, best.variant);
+        const bool is_first =
+            !fastest || (variant->exact && !fastest->exact) ||
+            (variant->exact == fastest->exact && variant->time->median < fastest->time->median);
+        if (!is_first) continue;
+        fastest = variant;
+        background.best_words = best_words(result, best);
+        background.best = {};
+        for (size_t a = 0; a < cell.values.size(); ++a)
+            for (const std::string& name : names_of(result.sweep.axes[a]))
+                background.best.set(name, cell.values[a]);
+    }
+}
+
+// Nine values in even steps around the current value, which is one of them, within the range.
+std::vector<double> even_steps(const Parameter& row, double present) {
+    const bool whole = row.type == Type::integer;
+    const double range = row.maximum - row.minimum;
+    double step = std::min(std::max(std::abs(present), whole ? 8.0 : 1e-3) / 4, range / 8);
+    if (whole) step = std::max(1.0, std::floor(step));
+    const double below = std::min(4.0, std::floor((present - row.minimum) / step));
+    const double above = std::min(8 - below, std::floor((row.maximum - present) / step));
+    std::vector<double> values;
+    for (double i = -std::min(8 - above, std::floor((present - row.minimum) / step)); i <= above; ++i)
+        values.push_back(present + i * step);
+    return values;
+}
+
+std::vector<double> powers_of_two(const Parameter& row, double present) {
+    const double middle = std::round(std::log2(std::max(present, 1.0)));
+    std::vector<double> values;
+    for (double exponent = middle - 4; exponent <= middle + 4; ++exponent) {
+        const double value = std::exp2(exponent);
+        if (value >= std::max(row.minimum, 1.0) && value <= row.maximum) values.push_back(value);
+    }
+    return values;
+}
+
+}  // namespace
+
+std::vector<Value> sweep_values(const Parameter& row, const Value& present) {
+    if (row.type == Type::list || row.renews == Renews::figures) return {};
+    if (row.type == Type::boolean) return {false, true};
+    if (row.type == Type::choice) return row.choices;
+    double middle = row.minimum;
+    if (const auto* integer = std::get_if<int64_t>(&present)) middle = static_cast<double>(*integer);
+    if (const auto* real = std::get_if<double>(&present)) middle = *real;
+    std::vector<Value> values;
+    for (double value :
+         row.step == Step::powers_of_two ? powers_of_two(row, middle) : even_steps(row, middle))
+        values.push_back(number_value(row, value));
+    return values;
+}
+
+std::string reason_not_swept(const LabState& lab, const Parameter& row) {
+    if (is_run_row(row)) return "It is not a parameter of the family.";
+    if (row.type == Type::list) return "Lists cannot be swept.";
+    if (row.renews == Renews::figures) return "It only affects figures; nothing would run.";
+    if (const std::string fixed = reason_fixed(lab, row); !fixed.empty()) return fixed;
+    const std::string unused = reason_unused(lab, row);
+    return unused.empty() ? "" : fmt::format("It has no effect now: {}.", unused);
+}
+
+void open_sweep_form(LabState& lab, const Parameter& row) {
+    lab.sweep_form = SweepForm{row.name, range_text(row, sweep_values(row, present_value(lab, row)))};
+    lab.sweep_form->repeats = lab.request.repeats;
+}
+
+Outcome<Sweep> sweep_of(const LabState& lab, const SweepForm& form) {
+    Sweep sweep{"", request_of(lab), {}, form.search};
+    sweep.base.parameters = lab.parameters;
+    sweep.base.repeats = form.repeats;
+    const auto add = [&](const std::string& over, const std::string& values) -> std::optional<Error> {
+        auto axis = parse_axis(*lab.family, over, values);
+        if (!axis) return axis.error();
+        for (const std::string& name : names_of(*axis))
+            if (const std::string fixed = reason_fixed(lab, *lab.family->parameter(name)); !fixed.empty())
+                return Error::usage(name + ": " + fixed);
+        sweep.axes.push_back(std::move(*axis));
+        return {};
+    };
+    if (auto error = add(form.over, form.values)) return *error;
+    if (!form.second.empty())
+        if (auto error = add(form.second, form.second_values)) return *error;
+    if (auto error = check_sweep(sweep)) return *error;
+    if (const auto without = axes_without_effect(sweep); !without.empty())
+        return Error::usage(without.front());
+    return sweep;
+}
+
+void start_sweep(LabState& lab) {
+    auto sweep = sweep_of(lab, *lab.sweep_form);
+    if (!sweep) return;
+    lab.sweep_form.reset();
+    BackgroundSweep& background = background_of(lab, "by hand: " + title_of(*sweep), true);
+    background.asked = request_of(lab);
+    start(lab, background, std::move(*sweep));
+    note(lab, LogLine::Kind::note, fmt::format("{}: {} points", background.title, background.sweep.cells()));
+}
+
+void set_best(LabState& lab, const Parameters& best) {
+    for (const auto& [name, value] : best.values)
+        if (const Parameter* const row = lab.family->parameter(name)) set_parameter(lab, *row, value);
+}
+
+void announce_sweeps(LabState& lab) {
+    const auto is_of_figure = [](const BackgroundSweep& sweep) { return !sweep.by_person; };
+    if (std::any_of(lab.sweeps.begin(), lab.sweeps.end(), is_of_figure)) return;
+    const Request& base = lab.result->request;
+    for (Sweep& sweep : figure_sweeps(base, lab.result->parameters, lab.result->backend)) {
+        BackgroundSweep& background = background_of(lab, sweep.id, false);
+        background.title = title_of(sweep);
+        background.asked = base;
+        background.figures = figures_to_come(sweep);
+        background.sweep = std::move(sweep);
+    }
+}
+
+void restart_sweeps(LabState& lab) {
+    if (!lab.result) return;
+    const bool is_set = shows_what_is_set(lab);
+    const Request base = is_set ? request_of(lab) : lab.result->request;
+    const Parameters& parameters = is_set ? lab.parameters : lab.result->parameters;
+    const auto renew = [&](BackgroundSweep& background, Sweep sweep) {
+        background.asked = base;
+        const bool alive = background.ticket || background.done == background.sweep.cells();
+        if (alive && alike(lab, background.sweep, sweep)) return;
+        start(lab, background, std::move(sweep));
+    };
+    for (BackgroundSweep& kept : lab.sweeps) {
+        if (!kept.by_person) continue;
+        Sweep again = kept.sweep;
+        again.base = base;
+        again.base.parameters = parameters;
+        again.base.repeats = kept.sweep.base.repeats;
+        renew(kept, std::move(again));
+    }
+    std::set<std::string> wanted;
+    for (Sweep& sweep : figure_sweeps(base, parameters, lab.result->backend)) {
+        wanted.insert(sweep.id);
+        BackgroundSweep& background = background_of(lab, sweep.id, false);
+        renew(background, std::move(sweep));
+    }
+    // Those of figures that the family no longer shows with these settings.
+    for (BackgroundSweep& sweep : lab.sweeps)
+        if (!sweep.by_person && !wanted.contains(sweep.key)) cancel_sweep(lab, sweep);
+    std::erase_if(lab.sweeps, [&](const BackgroundSweep& sweep) {
+        return !sweep.by_person && !wanted.contains(sweep.key);
+    });
+}
+
+void take_sweep_event(LabState& lab, const Event& event) {
+    const auto found = std::find_if(lab.sweeps.begin(), lab.sweeps.end(),
+                                    [&](const BackgroundSweep& s) { return s.answers_to(event.ticket); });
+    if (found == lab.sweeps.end()) return;  // of a cancelled sweep
+    BackgroundSweep& sweep = *found;
+    if (event.kind == Event::Kind::cell) {
+        sweep.done = event.sweep_result->cells.size();
+        if (event.figures && (!sweep.of_earlier_base || sweep.done > 1)) {
+            sweep.figures = event.figures;
+            sweep.of_earlier_base = false;
+        }
+        if (event.sweep_result->complete && sweep.ticket) {
+            sweep.finished = std::exchange(sweep.ticket, 0);
+            note(lab, LogLine::Kind::done, fmt::format("{}: {} points", sweep.title, sweep.done));
+            if (sweep.by_person) keep_best(sweep, *event.sweep_result);
+        }
+    }
+    if (event.kind == Event::Kind::failed) {
+        sweep.ticket = 0;
+        if (event.error->kind == Error::Kind::cancelled) return;
+        sweep.problem = event.error->text;
+        note(lab, LogLine::Kind::problem, fmt::format("{}: {}", sweep.title, sweep.problem));
+    }
+}
+
+void cancel_sweep(LabState& lab, BackgroundSweep& sweep) {
+    const uint64_t known = sweep.ticket ? sweep.ticket : sweep.finished;
+    if (!known) return;
+    lab.engine.cancel_sweep(known);
+    sweep.ticket = sweep.finished = 0;
+}
+
+void cancel_outdated_sweeps(LabState& lab) {
+    for (BackgroundSweep& sweep : lab.sweeps)
+        if (sweep.ticket && !sweep.by_person && is_outdated(lab, sweep)) cancel_sweep(lab, sweep);
+}
+
+void cancel_sweeps(LabState& lab) {
+    for (BackgroundSweep& sweep : lab.sweeps)
+        if (sweep.ticket) cancel_sweep(lab, sweep);
+    lab.sweeps_due.reset();
+}
+
+void remove_sweep(LabState& lab, const std::string& key) {
+    for (BackgroundSweep& sweep : lab.sweeps)
+        if (sweep.key == key) cancel_sweep(lab, sweep);
+    std::erase_if(lab.sweeps, [&](const BackgroundSweep& sweep) { return sweep.key == key; });
+}
+
+bool is_outdated(const LabState& lab, const BackgroundSweep& sweep) {
+    if (sweep.of_earlier_base) return true;
+    const Request now = request_of(lab);
+    const Backend backend = backend_in_force(lab);
+    auto& known = sweep.compared;
+    if (!known || known->asked != sweep.asked || known->now != now || known->backend != backend) {
+        const auto over = [&](Request base) { return Sweep{"", std::move(base), sweep.sweep.axes}; };
+        known = {sweep.asked, now, backend, alike(lab, over(sweep.asked), over(now))};
+    }
+    return !known->alike;
+}
+
+bool sweeps_run(const LabState& lab) {
+    return std::any_of(lab.sweeps.begin(), lab.sweeps.end(),
+                       [](const BackgroundSweep& s) { return s.ticket != 0; });
+}
+
+}  // namespace sawtooth

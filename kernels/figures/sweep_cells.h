@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernels/core/sweep.h"
+#include "kernels/figures/comparison.h"
+
+namespace sawtooth {
+
+// What the cells of a sweep say about each other.
+
+// "chunk", "C_G": the parameters that take the values of the axis.
+std::vector<std::string> names_of(const SweepAxis& axis);
+// "chunk 64", "BLOCK_M 64, BLOCK_N 32", "chunk and C_G 64".
+std::string cell_words(const Sweep& sweep, const std::vector<Value>& values);
+
+// A search measures a cell several times: the samples of one visit follow those of the one before.
+int repeats_of_visit(const Sweep& sweep, size_t visit);
+// The median of every whole visit.
+std::vector<double> visits_of(const Sweep& sweep, const TimeStatistics& time);
+
+// Of two cells of a sweep, which are measured apart. Those that a search visited again took turns: the
+// medians of their visits are compared in turns, unless the repeats decide more.
+Comparison compare_cells(const Sweep& sweep, const TimeStatistics& first, const TimeStatistics& second);
+// As `may_be_fastest`, of cells; of a search the first is the fastest of those that it visited most often.
+std::vector<size_t> fastest_cells(const Sweep& sweep, const std::vector<const TimeStatistics*>& times);
+
+// Of one variant: the cells that may be the fastest of those with right results, by index. The first has the
+// least median; of a search, among those that it visited most often.
+struct BestCells {
+    std::string variant;
+    std::vector<size_t> cells;
+    // Those that a search did not visit again, as their medians were longer.
+    std::vector<size_t> left_out = {};
+};
+BestCells best_cells(const SweepResult& sweep, const std::string& variant);
+// Of every variant that has right results, in the order of the family.
+std::vector<BestCells> best_cells(const SweepResult& sweep);
+// The variant in a cell if it is timed and right, otherwise null.
+const VariantResult* right_in(const SweepCell& cell, const std::string& variant);
+
+// "chunk 64", "chunk 64 or 128 (which of them cannot be told)", "BLOCK_M x BLOCK_N 64 x 32".
+std::string fastest_words(const SweepResult& sweep, const BestCells& best);
+// "fused: chunk 64, 12.3 us (quartiles 12.1 us to 12.6 us), 2.4x faster than 32, 1.8x faster than 128".
+std::string best_words(const SweepResult& sweep, const BestCells& best);
+
+}  // namespace sawtooth

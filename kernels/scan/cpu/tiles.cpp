@@ -1,0 +1,318 @@
+#include "kernels/scan/cpu/tiles.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/cpu/half.h"
+
+namespace sawtooth::scan {
+namespace {
+
+using cpu::Walk;
+
+constexpr int64_t narrow_below = 16;     // from 2 up to this many channels, tiles are cut into segments
+constexpr int64_t segment_columns = 32;  // at most this many columns from all segments together
+
+// A tile of few channels, cut into segments that lie side by side: row k holds step k of every segment,
+// [rows, segments * channels].
+struct Segments {
+    int64_t channels, count, rows, columns;
+
+    Segments(int64_t steps, int64_t tile_columns)
+        : channels(tile_columns),
+          count(segment_columns / channels),
+          rows(ceil_divide(steps, count)),
+          columns(count * channels) {}
+};
+
+States take_planes(cpu::Scratch& scratch, int planes, int64_t count) {
+    States states;
+    for (int p = 0; p < planes; ++p) states.plane[p] = scratch.take<float>(count);
+    return states;
+}
+
+// Copies `count` rows of `channels` values from one stride to another.
+void copy_rows(const float* from, int64_t from_stride, float* to, int64_t to_stride, int64_t count,
+               int64_t channels) {
+    for (int64_t k = 0; k < count; ++k)
+        for (int64_t c = 0; c < channels; ++c) to[k * to_stride + c] = from[k * from_stride + c];
+}
+
+Rows pack(const Job& job, const Tile& tile, const Segments& segments, Rows in, States packed) {
+    for (int plane = 0; plane < input_planes_of(job.op); ++plane) {
+        for (int64_t segment = 0; segment < segments.count; ++segment) {
+            const int64_t begin = segment * segments.rows;
+            const int64_t there = std::clamp<int64_t>(tile.steps - begin, 0, segments.rows);
+            float* const to = packed.plane[plane] + segment * segments.channels;
+            copy_rows(in.plane[plane] + begin * in.stride, in.stride, to, segments.columns, there,
+                      segments.channels);
+            for (int64_t k = there; k < segments.rows; ++k)  // past the end: the identity as an input
+                std::fill_n(to + k * segments.columns, segments.channels, identity(job.op, plane));
+        }
+    }
+    return {{packed.plane[0], packed.plane[1]}, segments.columns};
+}
+
+void unpack(const Tile& tile, const Segments& segments, const float* packed, float* to, int64_t stride) {
+    for (int64_t segment = 0; segment < segments.count; ++segment) {
+        const int64_t begin = segment * segments.rows;
+        const int64_t there = std::clamp<int64_t>(tile.steps - begin, 0, segments.rows);
+        copy_rows(packed + segment * segments.channels, segments.columns, to + begin * stride, stride, there,
+                  segments.channels);
+    }
+}
+
+void fold_segments(Operator op, const Segments& segments, Rows packed, States totals) {
+    fill_identity(op, totals, segments.columns);
+    cpu::fold_rows(
+        {.op = op, .in = packed, .rows = segments.rows, .columns = segments.columns, .total = totals});
+}
+
+bool is_narrow(const Job& job) { return job.channels > 1 && job.channels < narrow_below; }
+
+// A narrow tile whose rooms hold the states before every segment. Advances carry, and total if it is given.
+struct Prepared {
+    Segments segments;
+    Rows packed;
+};
+Prepared prepare_segments(const Access& access, const Tile& tile, const TileRooms& rooms, States carry,
+                          States total) {
+    const Operator op = access.job().op;
+    const Segments segments(tile.steps, tile.columns);
+    const Rows packed =
+        pack(access.job(), tile, segments, access.input(tile, rooms.rows.input), rooms.packed);
+    fold_segments(op, segments, packed, rooms.totals);
+    if (total.plane[0]) spread(op, rooms.totals, segments.count, segments.channels, total, rooms.states);
+    if (carry.plane[0]) spread(op, rooms.totals, segments.count, segments.channels, carry, rooms.states);
+    return {segments, packed};
+}
+
+void scan_narrow(const Access& access, const Tile& tile, const TileRooms& rooms, States carry, States total) {
+    const Prepared ready = prepare_segments(access, tile, rooms, carry, total);
+    float* const out = rooms.packed_out.plane[0];
+    cpu::scan_rows({.op = access.job().op,
+                    .in = ready.packed,
+                    .rows = ready.segments.rows,
+                    .columns = ready.segments.columns,
+                    .carry = rooms.states,
+                    .out = out,
+                    .out_stride = ready.segments.columns});
+    int64_t stride = 0;
+    float* const to = access.output(tile, rooms.rows.output, stride);
+    unpack(tile, ready.segments, out, to, stride);
+    access.put_output(tile, rooms.rows.output);
+}
+
+// Rows are walked in groups, so that a group of few columns finds its cache lines still cached. A single
+// column is walked in one go.
+constexpr int64_t rows_a_group = 4;
+
+template <class Step>
+void walk_wide(const Access& access, const Tile& tile, const RowRooms& rooms, Walk walk, Step&& step) {
+    const Rows in = access.input(tile, rooms.input);
+    walk.op = access.job().op;
+    walk.columns = tile.columns;
+    // Decided per job, not per tile: a strip of one column may be stored differently in each of its walks.
+    walk.is_line = access.job().channels == 1;
+    const int64_t group_rows = walk.is_line ? tile.steps : rows_a_group;
+    for (int64_t row = 0; row < tile.steps; row += group_rows) {
+        Walk group = walk;
+        group.rows = std::min(group_rows, tile.steps - row);
+        group.in = {{in.plane[0] + row * in.stride, in.plane[1] ? in.plane[1] + row * in.stride : nullptr},
+                    in.stride};
+        if (walk.out) group.out = walk.out + row * walk.out_stride;
+        for (float*& plane : group.states_out.plane)
+            if (plane) plane += row * walk.states_out.stride;
+        step(group);
+    }
+}
+
+template <class Step>
+void scan_wide(const Access& access, const Tile& tile, const RowRooms& rooms, States carry, States total,
+               bool stream, Step&& step) {
+    Walk walk{.carry = carry, .total = total};
+    walk.out = access.output(tile, rooms.output, walk.out_stride);
+    walk.stream = stream && access.job().y_storage == Storage::f32;
+    walk_wide(access, tile, rooms, walk, step);
+    access.put_output(tile, rooms.output);
+}
+
+// A tile in scratch keeps its rows in memory order without gaps: the offset of step 0, and the stride to the
+// next step.
+int64_t room_begin(const Job& job, const Tile& tile) {
+    return job.flipped ? (tile.steps - 1) * tile.columns : 0;
+}
+int64_t room_stride(const Job& job, const Tile& tile) { return job.flipped ? -tile.columns : tile.columns; }
+
+// Calls copy(offset in the job's arrays, offset in scratch, values) for every run that is contiguous in both:
+// the whole tile if it has every channel, otherwise each row.
+template <class Copy>
+void each_run(const Access& access, const Tile& tile, Copy&& copy) {
+    const int64_t channels = access.job().channels;
+    const int64_t begin = access.offset(tile) - (access.job().flipped ? (tile.steps - 1) * channels : 0);
+    if (tile.columns == channels) return copy(begin, 0, tile.steps * channels);
+    for (int64_t row = 0; row < tile.steps; ++row)
+        copy(begin + row * channels, row * tile.columns, tile.columns);
+}
+
+}  // namespace
+
+int64_t Access::offset(const Tile& tile) const {
+    const int64_t position = job_.flipped ? job_.length - 1 - tile.first : tile.first;
+    return (tile.batch * job_.length + position) * job_.channels + tile.column;
+}
+
+Rows Access::input(const Tile& tile, float* room) const {
+    Rows rows;
+    const int64_t at = offset(tile);
+    if (job_.storage == Storage::f32) {
+        for (int plane = 0; plane < input_planes_of(job_.op); ++plane)
+            rows.plane[plane] = static_cast<const float*>(job_.in.plane[plane]) + at;
+        rows.stride = stride();
+        return rows;
+    }
+    const int64_t count = tile.steps * tile.columns;
+    rows.stride = room_stride(job_, tile);
+    for (int plane = 0; plane < input_planes_of(job_.op); ++plane) {
+        float* const to = room + plane * count;
+        rows.plane[plane] = to + room_begin(job_, tile);
+        each_run(*this, tile, [&](int64_t begin, int64_t in_room, int64_t size) {
+            cpu::widen(job_.storage, static_cast<const uint16_t*>(job_.in.plane[plane]) + begin, to + in_room,
+                       size);
+        });
+    }
+    return rows;
+}
+
+float* Access::output(const Tile& tile, float* room, int64_t& out_stride) const {
+    if (job_.y_storage == Storage::f32) {
+        out_stride = stride();
+        return static_cast<float*>(job_.y) + offset(tile);
+    }
+    out_stride = room_stride(job_, tile);
+    return room + room_begin(job_, tile);
+}
+
+void Access::put_output(const Tile& tile, const float* room) const {
+    if (job_.y_storage == Storage::f32) return;
+    each_run(*this, tile, [&](int64_t begin, int64_t in_room, int64_t size) {
+        cpu::narrow(job_.y_storage, room + in_room, static_cast<uint16_t*>(job_.y) + begin, size);
+    });
+}
+
+void Access::lift(int64_t batch, int64_t first, int64_t every, int64_t count, States to, States room) const {
+    const int64_t channels = job_.channels;
+    for (int p = 0; p < input_planes_of(job_.op); ++p) {
+        for (int64_t k = 0; k < count; ++k) {
+            const int64_t at = offset({.batch = batch, .first = first + k * every});
+            float* const row = to.plane[p] + k * channels;
+            if (job_.storage == Storage::f32)
+                std::memcpy(row, static_cast<const float*>(job_.in.plane[p]) + at,
+                            static_cast<size_t>(channels) * 4);
+            else
+                cpu::widen(job_.storage, static_cast<const uint16_t*>(job_.in.plane[p]) + at, row, channels);
+        }
+    }
+    if (planes_of(job_.op) > input_planes_of(job_.op)) std::fill_n(to.plane[1], count * channels, 0.0f);
+    if (!room.plane[0] || first != 0 || job_.op != Operator::linear) return;
+    start(batch, 0, channels, room);
+    combine(job_.op, room, to, to, channels);
+}
+
+void Access::drop(int64_t batch, int64_t first, int64_t every, int64_t count, const float* values) const {
+    const int64_t channels = job_.channels;
+    for (int64_t k = 0; k < count; ++k) {
+        const int64_t at = offset({.batch = batch, .first = first + k * every});
+        const float* const from = values + k * channels;
+        if (job_.y_storage == Storage::f32)
+            std::memcpy(static_cast<float*>(job_.y) + at, from, static_cast<size_t>(channels) * 4);
+        else
+            cpu::narrow(job_.y_storage, from, static_cast<uint16_t*>(job_.y) + at, channels);
+    }
+}
+
+void Access::start(int64_t batch, int64_t column, int64_t columns, States states) const {
+    fill_identity(job_.op, states, columns);
+    if (job_.initial) std::copy_n(job_.initial + batch * job_.channels + column, columns, states.plane[1]);
+}
+
+States take_states(cpu::Scratch& scratch, Operator op, int64_t count) {
+    return take_planes(scratch, planes_of(op), count);
+}
+
+RowRooms::RowRooms(cpu::Scratch& scratch, const Job& job, int64_t steps, int64_t columns) {
+    const int64_t count = steps * columns;
+    if (job.storage != Storage::f32) input = scratch.take<float>(input_planes_of(job.op) * count);
+    if (job.y_storage != Storage::f32) output = scratch.take<float>(count);
+}
+
+TileRooms::TileRooms(cpu::Scratch& scratch, const Job& job, int64_t steps, int64_t columns)
+    : rows(scratch, job, steps, columns) {
+    if (!is_narrow(job)) return;
+    const Segments segments(steps, columns);
+    const int64_t count = segments.rows * segments.columns;
+    packed = take_planes(scratch, input_planes_of(job.op), count);
+    packed_out = take_states(scratch, job.op, count);
+    totals = take_states(scratch, job.op, segments.columns);
+    states = take_states(scratch, job.op, segments.columns);
+}
+
+void chain_tile(const Access& access, const Tile& tile, const RowRooms& rooms, States carry, bool stream) {
+    scan_wide(access, tile, rooms, carry, {}, stream, cpu::chain_rows);
+}
+
+void fold_tile(const Access& access, const Tile& tile, const TileRooms& rooms, States total) {
+    if (is_narrow(access.job())) {
+        prepare_segments(access, tile, rooms, {}, total);
+        return;
+    }
+    walk_wide(access, tile, rooms.rows, {.total = total}, cpu::fold_rows);
+}
+
+void scan_tile(const Access& access, const Tile& tile, const TileRooms& rooms, States carry, bool stream) {
+    scan_and_fold_tile(access, tile, rooms, carry, {}, stream);
+}
+
+void scan_and_fold_tile(const Access& access, const Tile& tile, const TileRooms& rooms, States carry,
+                        States total, bool stream) {
+    if (is_narrow(access.job()))
+        scan_narrow(access, tile, rooms, carry, total);
+    else
+        scan_wide(access, tile, rooms.rows, carry, total, stream,
+                  total.plane[0] ? cpu::scan_and_fold_rows : cpu::scan_rows);
+}
+
+void scan_tile_states(const Access& access, const Tile& tile, const TileRooms& rooms, States total,
+                      States local, bool stream) {
+    const Operator op = access.job().op;
+    fill_identity(op, total, tile.columns);
+    const int64_t at = access.offset(tile);
+    if (!is_narrow(access.job())) {
+        Walk walk{.carry = total, .stream = stream};
+        for (int plane = 0; plane < planes_of(op); ++plane)
+            walk.states_out.plane[plane] = local.plane[plane] + at;
+        walk.states_out.stride = access.stride();
+        walk_wide(access, tile, rooms.rows, walk, cpu::scan_states);
+        return;
+    }
+    const Prepared ready = prepare_segments(access, tile, rooms, total, {});
+    const States out = rooms.packed_out;
+    cpu::scan_states({.op = op,
+                      .in = ready.packed,
+                      .rows = ready.segments.rows,
+                      .columns = ready.segments.columns,
+                      .carry = rooms.states,
+                      .states_out = {{out.plane[0], out.plane[1]}, ready.segments.columns}});
+    for (int plane = 0; plane < planes_of(op); ++plane)
+        unpack(tile, ready.segments, out.plane[plane], local.plane[plane] + at, access.stride());
+}
+
+Strips strips_of(const Job& job, int64_t steps) {
+    constexpr int64_t tile_floats = 512 * 1024;
+    if (is_narrow(job)) return {job.channels, 1};
+    const int64_t fitting = std::max<int64_t>(tile_floats / steps / 16 * 16, 16);
+    const int64_t width = std::min(job.channels, fitting);
+    return {width, ceil_divide(job.channels, width)};
+}
+
+}  // namespace sawtooth::scan

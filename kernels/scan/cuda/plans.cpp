@@ -1,0 +1,173 @@
+// How each launch maps to a GPU: the kernel, its macros and its grid. The .cu files of this folder say what
+// the kernels compute.
+
+#include <algorithm>
+
+#include "kernels/scan/cuda/arguments.cuh"
+#include "kernels/scan/cuda/tiles.h"
+#include "kernels/scan/job.h"
+
+namespace sawtooth::scan {
+namespace {
+
+using cuda::Defines;
+using cuda::KernelSource;
+
+constexpr int64_t strip_threads = 256;
+
+// The names of operators.cuh, in the order of the enumeration.
+constexpr const char* device_names[] = {"sum", "product", "maximum", "minimum", "linear", "compensated_sum"};
+
+KernelSource source_of(const std::string& file, const std::string& entry, const Job& job, int64_t threads,
+                       Defines tiling = {}, int64_t shared_bytes = 0) {
+    Defines defines = {{"OP", device_names[static_cast<size_t>(job.op)]},
+                       {"X", name_of(job.storage)},
+                       {"Y", name_of(job.y_storage)},
+                       {"BLOCK_SIZE", job.block_size},
+                       {"FLIPPED", job.flipped}};
+    std::move(tiling.begin(), tiling.end(), std::back_inserter(defines));
+    return {"kernels/scan/cuda/" + file, entry, std::move(defines), threads, shared_bytes};
+}
+
+// Kernels of strips.cuh, block_size of `rows` rows per thread block.
+KernelSource strip_source(const std::string& file, const std::string& entry, const Job& job) {
+    return source_of(file, entry, job, strip_threads, {{"LANES", strip_lanes(job.channels)}});
+}
+Grid strip_grid(const Job& job, const std::string& name, int64_t rows) {
+    return {side("B", job.batch) * pieces(name, rows, "block_size", job.block_size),
+            pieces("D", job.channels, strip_lanes(job.channels))};
+}
+
+KernelSource columns_source(const std::string& file, const std::string& entry, const Job& job,
+                            const ColumnTile& tile) {
+    return source_of(file, entry, job, 32 * tile.warps,
+                     {{"VECTOR", tile.vector},
+                      {"UNITS", tile.units},
+                      {"WARPS", tile.warps},
+                      {"SHARED_ROWS", tile.shared_rows},
+                      {"MIN_BLOCKS", tile.min_blocks}},
+                     tile.shared_bytes);
+}
+
+// Kernels of rows.cuh, D = 1: one warp per tile.
+KernelSource rows_source(const std::string& file, const std::string& entry, const Job& job, int64_t warps) {
+    const int vector = job.length % 4 == 0 ? 4 : 1;
+    return source_of(file, entry, job, 32 * warps, {{"VECTOR", vector}, {"WARPS", warps}});
+}
+
+void add(cuda::PlanBuilder& builder, const Stage& stage, Sequential) {
+    constexpr int64_t threads = 32;
+    const Job& job = stage.job;
+    builder.launch(stage.info, {pieces("(B * D)", job.batch * job.channels, threads)},
+                   source_of("sequential.cu", "sequential", job, threads), Scan(job));
+}
+
+void add(cuda::PlanBuilder& builder, const Stage& stage, const Doubling& doubling) {
+    const char* const entry = doubling.is_first && doubling.is_last ? "double_only"
+                              : doubling.is_first                   ? "double_first"
+                              : doubling.is_last                    ? "double_last"
+                                                                    : "double_middle";
+    builder.launch(stage.info, strip_grid(stage.job, "L", stage.job.length),
+                   strip_source("hillis_steele.cu", entry, stage.job), Given<Doubling>{stage.job, doubling});
+}
+
+void add(cuda::PlanBuilder& builder, const Stage& stage, const Sweep& sweep) {
+    const std::string entry =
+        std::string(sweep.is_up ? "up_sweep" : "down_sweep") + (sweep.is_leaf ? "_leaves" : "");
+    const std::string parents = "ceil(L / 2^" + std::to_string(sweep.height) + ")";
+    builder.launch(stage.info, strip_grid(stage.job, parents, sweep.parent_count),
+                   strip_source("blelloch.cu", entry, stage.job), Given<Sweep>{stage.job, sweep});
+}
+
+KernelSource phase_source(const std::string& entry, const Job& job, int64_t threads) {
+    return source_of("three_phase.cu", entry, job, threads,
+                     {{"LANES", strip_lanes(job.channels)}, {"UNITS", strip_lanes(job.channels)}});
+}
+
+void add(cuda::PlanBuilder& builder, const Stage& stage, const BlockScan& phases) {
+    const Job& job = stage.job;
+    const Side blocks = side("B", job.batch) * pieces("L", job.length, "block_size", job.block_size);
+    if (job.channels == 1) {
+        constexpr int64_t warps = 4;
+        return builder.launch(stage.info, {pieces("(" + blocks.formula + ")", blocks.count, warps)},
+                              rows_source("three_phase_rows.cu", "block_scan", job, warps),
+                              Given<Phases>{job, phases});
+    }
+    const ColumnTile tile = column_tile(job, builder.chip());
+    builder.launch(stage.info, {blocks, pieces("D", job.channels, tile.width())},
+                   columns_source("three_phase_columns.cu", "block_scan", job, tile),
+                   Given<Phases>{job, phases});
+}
+
+void add(cuda::PlanBuilder& builder, const Stage& stage, const BlockSums& phases) {
+    const Job& job = stage.job;
+    builder.launch(stage.info, {side("B", job.batch), pieces("D", job.channels, strip_lanes(job.channels))},
+                   phase_source("scan_of_block_sums", job, threads_of_totals), Given<Phases>{job, phases});
+}
+
+void add(cuda::PlanBuilder& builder, const Stage& stage, const AddPrefixes& phases) {
+    builder.launch(stage.info, strip_grid(stage.job, "L", stage.job.length),
+                   phase_source("add_block_prefixes", stage.job, strip_threads),
+                   Given<Phases>{stage.job, phases});
+}
+
+// Tickets and published parts (lookback.cuh): a flag with one float in 8 bytes, or with two in 16.
+Given<LookbackBoard> lookback_arguments(cuda::PlanBuilder& builder, const Job& job, int64_t states) {
+    const int64_t bytes = states * (planes_of(job.op) == 1 ? 8 : 16);
+    return {job, {builder.take_zeroed<unsigned long long>(1), builder.take_zeroed<std::byte>(bytes)}};
+}
+
+void add_lookback_of_columns(cuda::PlanBuilder& builder, const Stage& stage) {
+    const Job& job = stage.job;
+    const ColumnTile tile = column_tile(job, builder.chip());
+    const Side tiles = pieces("L", job.length, "block_size", job.block_size) * side("B", job.batch) *
+                       pieces("D", job.channels, tile.width());
+    builder.launch(stage.info, {tiles}, columns_source("lookback_columns.cu", "lookback", job, tile),
+                   lookback_arguments(builder, job, tiles.count * tile.width()));
+}
+
+void add_lookback_of_rows(cuda::PlanBuilder& builder, const Stage& stage) {
+    const Job& job = stage.job;
+    const int64_t warps = std::min<int64_t>(power_of_two_from(job.blocks()), 8);
+    const std::string stretch = "(" + std::to_string(warps) + " * block_size)";
+    const Side stretches = pieces("L", job.length, stretch, warps * job.block_size) * side("B", job.batch);
+    builder.launch(stage.info, {stretches}, rows_source("lookback_rows.cu", "lookback", job, warps),
+                   lookback_arguments(builder, job, stretches.count));
+}
+
+void add_walk_of_rows(cuda::PlanBuilder& builder, const Stage& stage) {
+    constexpr int64_t warps = 4;
+    LaunchInfo info = stage.info;
+    info.meaning = "Walks every row tile by tile, one warp per row; the prefix stays in a register.";
+    builder.launch(std::move(info), {pieces("B", stage.job.batch, warps)},
+                   rows_source("lookback_chains.cu", "lookback", stage.job, warps), Scan(stage.job));
+}
+
+void add(cuda::PlanBuilder& builder, const Stage& stage, Lookback) {
+    if (stage.job.channels > 1)
+        add_lookback_of_columns(builder, stage);
+    else if (walks_rows(stage.job, builder.chip()))
+        add_walk_of_rows(builder, stage);
+    else
+        add_lookback_of_rows(builder, stage);
+}
+
+void add(cuda::PlanBuilder& builder, const Stage& stage, ShiftGates shift) {
+    builder.launch(stage.info, strip_grid(stage.job, "L", stage.job.length),
+                   strip_source("gradients.cu", "shift_gates", stage.job),
+                   Given<ShiftGates>{stage.job, shift});
+}
+
+void add(cuda::PlanBuilder& builder, const Stage& stage, const GateGradient& gradient) {
+    builder.launch(stage.info, strip_grid(stage.job, "L", stage.job.length),
+                   strip_source("gradients.cu", "gate_gradient", stage.job),
+                   Given<GateGradient>{stage.job, gradient});
+}
+
+}  // namespace
+
+void launch(cuda::PlanBuilder& builder, const Stage& stage) {
+    std::visit([&](const auto& what) { add(builder, stage, what); }, stage.what);
+}
+
+}  // namespace sawtooth::scan

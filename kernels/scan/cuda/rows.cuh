@@ -1,0 +1,109 @@
+// One warp scans a stretch of a single column, D = 1: `steps` neighbouring values. Each lane reads `vector`
+// neighbouring values, so a pass of the warp covers 32 * vector values without gaps:
+//
+//   pass 0: lane 0 lane 1 … lane 31   pass 1: lane 0 lane 1 …
+//
+// Every pass is scanned across the lanes by itself; the totals of the passes are then joined in order. Values
+// past the end of the sequence are zeros: they come after everything that is written.
+#pragma once
+
+#include "kernels/cuda/device/warp.cuh"
+#include "kernels/scan/cuda/access.cuh"
+
+namespace sawtooth::scan {
+
+template <class Op, int steps, int vector_>
+struct Rows {
+    static constexpr int vector = vector_;
+    static constexpr int passes = steps / (32 * vector);
+    static_assert(passes * 32 * vector == steps, "the warp's passes make up the stretch");
+
+    using Input = typename Op::Input;
+    using State = typename Op::State;
+
+    static __device__ int64_t step_of_lane(int64_t first, int pass) {
+        return first + (pass * 32 + device::lane_of_thread()) * vector;
+    }
+
+    // Where the lane's values of a pass lie, lowest position first. `vector` divides the length if it is more
+    // than 1, so either all of them or none lie inside the sequence.
+    template <bool flipped>
+    static __device__ int64_t place(Geometry<flipped> geometry, int64_t batch, int64_t step) {
+        return geometry.at(batch, flipped ? step + vector - 1 : step, 0);
+    }
+    template <bool flipped>
+    static constexpr __device__ int index(int v) {
+        return flipped ? vector - 1 - v : v;
+    }
+
+    template <class Storage, bool flipped>
+    static __device__ void load(const Inputs& from, Geometry<flipped> geometry, int64_t batch, int64_t first,
+                                Input (&in)[passes][vector]) {
+#pragma unroll
+        for (int pass = 0; pass < passes; ++pass) {
+            const int64_t step = step_of_lane(first, pass);
+            Input values[vector];
+#pragma unroll
+            for (int v = 0; v < vector; ++v) values[v] = {};
+            if (step < geometry.length) load_planes<Storage>(from, place(geometry, batch, step), values);
+#pragma unroll
+            for (int v = 0; v < vector; ++v) in[pass][v] = values[index<flipped>(v)];
+        }
+    }
+
+    // For every pass, the inclusive total of the lane's values and of the lanes before it.
+    static __device__ void fold(const Input (&in)[passes][vector], State (&inclusive)[passes]) {
+#pragma unroll
+        for (int pass = 0; pass < passes; ++pass) {
+            State total = Op::lift(in[pass][0]);
+#pragma unroll
+            for (int v = 1; v < vector; ++v) total = Op::join(total, Op::lift(in[pass][v]));
+#pragma unroll
+            for (int delta = 1; delta < 32; delta *= 2) {
+                const State before = device::shuffle_up(total, delta);
+                if (device::lane_of_thread() >= delta) total = Op::join(before, total);
+            }
+            inclusive[pass] = total;
+        }
+    }
+
+    // The total of the stretch, in every lane.
+    static __device__ State total(const State (&inclusive)[passes]) {
+        State total = device::shuffle(inclusive[0], 31);
+#pragma unroll
+        for (int pass = 1; pass < passes; ++pass)
+            total = Op::join(total, device::shuffle(inclusive[pass], 31));
+        return total;
+    }
+
+    // Calls put(pass, states before the lane's values) in order; returns the state after the stretch.
+    template <class Put>
+    static __device__ State for_each_pass(State carry, const State (&inclusive)[passes], Put put) {
+#pragma unroll
+        for (int pass = 0; pass < passes; ++pass) {
+            const State before = device::shuffle_up(inclusive[pass], 1);
+            put(pass, device::lane_of_thread() > 0 ? Op::join(carry, before) : carry);
+            carry = Op::join(carry, device::shuffle(inclusive[pass], 31));
+        }
+        return carry;
+    }
+
+    // Writes y of the stretch from the state before it; returns the state after it.
+    template <class Storage, bool flipped>
+    static __device__ State advance_and_store(State carry, const Input (&in)[passes][vector],
+                                              const State (&inclusive)[passes], Geometry<flipped> geometry,
+                                              int64_t batch, int64_t first, void* y) {
+        return for_each_pass(carry, inclusive, [&](int pass, State state) {
+            float out[vector];
+#pragma unroll
+            for (int v = 0; v < vector; ++v) {
+                state = Op::advance(state, in[pass][v]);
+                out[index<flipped>(v)] = Op::finish(state);
+            }
+            const int64_t step = step_of_lane(first, pass);
+            if (step < geometry.length) device::store<Storage>(y, place(geometry, batch, step), out);
+        });
+    }
+};
+
+}  // namespace sawtooth::scan

@@ -1,0 +1,45 @@
+#include "kernels/scan/cuda/tiles.h"
+
+#include <algorithm>
+
+namespace sawtooth::scan {
+
+// Tuned on an H100 with [4, 8192, 512] and [4, 2048, 512]: tile rows under 128 bytes lose half of the
+// bandwidth, and few warps with many rows each beat many with few, even if half of the rows lie in shared
+// memory.
+ColumnTile column_tile(const Job& job, const Chip& chip) {
+    constexpr int64_t row_bytes = 128, sector_bytes = 32;
+    constexpr int64_t kept_registers = 64, most_rows = 32, most_warps = 16;
+    constexpr int64_t most_totals_bytes = 16 << 10;  // in shared memory too
+    const int64_t planes = input_planes_of(job.op), word = bytes_of(job.storage);
+    ColumnTile tile{};
+    tile.vector = job.channels % 4 == 0 ? 4 : job.channels % 2 == 0 ? 2 : 1;
+    tile.units = std::min(
+        {power_of_two_from(job.channels / tile.vector), row_bytes / (tile.vector * word), int64_t{32}});
+    const int64_t row_registers = std::max<int64_t>(tile.vector * word / 4, 1);  // a plane
+    const int64_t fitting_rows = std::min(kept_registers / row_registers, most_rows);
+    const int64_t rows = planes == 1 && job.block_size == 1024 ? most_rows : fitting_rows;
+    const int64_t own_rows = std::min(kept_registers / row_registers / planes, most_rows);
+    while (true) {
+        const int64_t stacked = job.block_size * tile.units / 32;  // rows stacked over all warps
+        const bool is_narrow = tile.width() * word < sector_bytes;
+        tile.warps =
+            is_narrow ? std::min<int64_t>(stacked, 8) : std::clamp<int64_t>(stacked / rows, 1, most_warps);
+        tile.shared_rows = std::max<int64_t>(stacked / tile.warps - own_rows, 0);
+        tile.shared_bytes = tile.shared_rows * planes * tile.vector * word * 32 * tile.warps;
+        const bool fits = tile.shared_bytes + most_totals_bytes <= chip.shared_bytes_per_block;
+        const bool copied = tile.vector * word >= 4;  // cp.async needs at least 4 bytes
+        if (tile.shared_rows == 0 || (fits && copied)) break;
+        tile.units /= 2;
+    }
+    tile.min_blocks = std::max<int64_t>(most_warps / tile.warps, 1);
+    return tile;
+}
+
+bool walks_rows(const Job& job, const Chip& chip) {
+    // Enough warps to keep memory busy while each waits for its loads.
+    constexpr int64_t warps_a_multiprocessor = 8;
+    return job.length <= job.block_size || job.batch >= warps_a_multiprocessor * chip.multiprocessors;
+}
+
+}  // namespace sawtooth::scan

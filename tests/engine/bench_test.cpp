@@ -1,0 +1,88 @@
+// What `bench` measures, with the example family, tests/scale.
+
+#include "app/engine/tables/bench.h"
+
+#include "kernels/families.h"
+#include "tests/kit/catch.h"
+#include "tests/kit/temporary_folder.h"
+
+namespace sawtooth {
+namespace {
+
+LaunchRecord recorded(const std::string& name, const std::string& meaning, double bytes, double us) {
+    LaunchRecord record;
+    record.info =
+        std::make_shared<const LaunchInfo>(LaunchInfo{.name = name, .meaning = meaning, .work = {bytes, 0}});
+    record.duration_us = us;
+    return record;
+}
+
+TEST_CASE("launches of one name and meaning are measured together", "[bench]") {
+    const auto repeat = [](double scale) {
+        return std::vector<LaunchRecord>{recorded("clear", "Zeros.", 2000, scale),
+                                         recorded("gather", "The main sums.", 4000, 2 * scale),
+                                         recorded("gather", "The other sums.", 0, 3 * scale),
+                                         recorded("clear", "Zeros.", 6000, 4 * scale)};
+    };
+    const auto costs = costs_of({repeat(1), repeat(3), repeat(2)}, 1e9);
+    REQUIRE(costs.size() == 3);
+    CHECK(costs[0].name == "clear");
+    CHECK(costs[0].count == 2);
+    CHECK(costs[0].bytes == 8000);
+    CHECK(costs[0].time.samples == std::vector<double>{5, 15, 10});
+    CHECK(costs[0].time.median == 10);
+    CHECK(*costs[0].gigabytes_per_second() == Approx(0.8));
+    CHECK(*costs[0].over_copy == Approx(10.0 / 8));
+    CHECK(costs[1].meaning == "The main sums.");
+    CHECK(costs[2].count == 1);
+    CHECK(costs[2].time.median == 6);
+    CHECK_FALSE(costs[2].gigabytes_per_second());
+    CHECK_FALSE(costs[2].over_copy);
+    CHECK(costs_of({}, 1e9).empty());
+    CHECK_FALSE(costs_of({repeat(1)}, 0)[0].over_copy);
+    CHECK_FALSE(costs_of({repeat(1)}, 1e12)[0].over_copy);  // 8000 bytes: no launch is that short
+}
+
+Request on_one_thread(int repeats) {
+    Request base;
+    base.threads = 1;
+    base.repeats = repeats;
+    return base;
+}
+
+TEST_CASE("a case by launch reports the launches of each variant", "[bench]") {
+    const TemporaryFolder folder;
+    Runner runner(folder.path());
+    const auto report = run_bench(runner, {"scale"}, on_one_thread(3), {}, {});
+    if (!report) FAIL(report.error().text);
+    REQUIRE(report->rows.size() == 1);
+    const BenchRow& row = report->rows[0];
+    INFO(row.note);
+    REQUIRE(row.time);
+    REQUIRE(row.costs.size() == 1);
+    const LaunchCost& cost = row.costs[0];
+    CHECK(cost.name == "scale");
+    CHECK(cost.count == 1);
+    CHECK(cost.bytes == 8 * 2 * 65536);
+    CHECK(cost.time.samples.size() == 3);
+    CHECK(cost.time.median > 0);
+    CHECK(*cost.over_copy > 0);
+}
+
+TEST_CASE("a bench that is stopped keeps the cases that were done", "[bench]") {
+    const TemporaryFolder folder;
+    Runner runner(folder.path());
+    std::stop_source stop;
+    const auto report =
+        run_bench(runner, {"scan"}, on_one_thread(1), stop.get_token(), [&](const Progress& progress, auto) {
+            if (progress.fraction > 0) stop.request_stop();  // in the second case
+        });
+    if (!report) FAIL(report.error().text);
+    REQUIRE(report->ended);
+    CHECK(report->ended->kind == Error::Kind::cancelled);
+    REQUIRE_FALSE(report->rows.empty());
+    for (const BenchRow& row : report->rows) CHECK(row.name == report->rows[0].name);
+}
+
+}  // namespace
+}  // namespace sawtooth

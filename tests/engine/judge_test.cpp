@@ -1,0 +1,160 @@
+#include "app/engine/run/judge.h"
+
+#include <cfloat>
+#include <cmath>
+
+#include "kernels/families.h"
+#include "kernels/scan/family.h"
+#include "tests/kit/catch.h"
+#include "tests/kit/run_family.h"
+
+namespace sawtooth {
+namespace {
+
+Array numbers(Dtype dtype, const std::vector<double>& values) {
+    Array array = Array::uninitialised("y", dtype, {static_cast<int64_t>(values.size())});
+    for (size_t i = 0; i < values.size(); ++i) {
+        if (dtype == Dtype::f64)
+            array.as<double>()[i] = values[i];
+        else
+            array.as<float>()[i] = static_cast<float>(values[i]);
+    }
+    return array;
+}
+
+// The verdict on one number among right ones, with a typical error of 1e-6.
+OutputVerdict verdict_on_one(double got, double want, bool may_become_nan = false) {
+    std::vector<double> is(40, 1), should(40, 1);
+    is[7] = got;
+    should[7] = want;
+    Expected expected{numbers(Dtype::f64, should), std::vector<float>(40, 1e-6f)};
+    expected.may_become_nan = may_become_nan;
+    return judge(numbers(Dtype::f32, is), expected, {}, Storage::f32);
+}
+
+TEST_CASE("a number is right within a few typical errors, and wrong beyond", "[judge]") {
+    CHECK(verdict_on_one(1 + 5e-6, 1).verdict == Verdict::right);
+    const OutputVerdict wrong = verdict_on_one(1 + 3e-5, 1);
+    CHECK(wrong.verdict == Verdict::wrong);
+    CHECK(wrong.elements == 1);
+    CHECK(wrong.judged == 40);
+    REQUIRE(wrong.worst);
+    CHECK(wrong.worst->index == Shape{7});
+    CHECK(wrong.worst->bound < 2e-5);
+}
+
+TEST_CASE("a number that should be finite must be, and one that should not must not", "[judge]") {
+    for (const double strange : {double{NAN}, double{INFINITY}, -double{INFINITY}}) {
+        CHECK(verdict_on_one(strange, 1).verdict == Verdict::wrong);
+        CHECK(verdict_on_one(1, strange).verdict == Verdict::wrong);
+        CHECK(verdict_on_one(strange, strange).verdict == Verdict::right);
+    }
+}
+
+TEST_CASE("an infinity keeps its sign, and becomes NaN only where it is multiplied", "[judge]") {
+    CHECK(verdict_on_one(-INFINITY, INFINITY).verdict == Verdict::wrong);
+    CHECK(verdict_on_one(-INFINITY, INFINITY, true).verdict == Verdict::wrong);
+    CHECK(verdict_on_one(NAN, INFINITY).verdict == Verdict::wrong);
+    CHECK(verdict_on_one(NAN, INFINITY, true).verdict == Verdict::right);
+    CHECK(verdict_on_one(INFINITY, NAN).verdict == Verdict::right);
+
+    const auto may_become_nan = [](Settings more) {
+        Settings settings = {{"length", int64_t{70}}, {"channels", int64_t{1}}, {"batch", int64_t{1}}};
+        settings.insert(settings.end(), more.begin(), more.end());
+        const Parameters parameters = settled(scan_family(), settings);
+        Arrays inputs = generated_inputs(scan_family(), parameters, false, 1);
+        find(inputs, "x")->as<float>()[3] = INFINITY;
+        const Variant& variant = *scan_family().variant("lookback");
+        const DefinitionRequest request{variant, parameters, inputs};
+        std::vector<Expected> outputs;
+        auto exact = scan_family().definition(request);
+        REQUIRE(exact);
+        for (Array& array : *exact) outputs.push_back({std::move(array)});
+        CHECK_FALSE(add_spread(scan_family(), request, {.arithmetic = 0x1p-24}, 1, outputs));
+        return outputs.front().may_become_nan;
+    };
+    CHECK_FALSE(may_become_nan({{"op", "sum"}}));
+    CHECK_FALSE(may_become_nan({{"op", "sum"}, {"compensated", true}}));
+    CHECK_FALSE(may_become_nan({{"op", "max"}}));
+    CHECK(may_become_nan({{"op", "linear"}}));
+}
+
+TEST_CASE("a value too large for its storage may be infinite", "[judge]") {
+    CHECK(verdict_on_one(INFINITY, 1e39).verdict == Verdict::right);
+    CHECK(verdict_on_one(-INFINITY, 1e39).verdict == Verdict::wrong);
+}
+
+TEST_CASE("an output that rounding moves as far as it is large cannot be judged", "[judge]") {
+    const Expected expected{numbers(Dtype::f64, {1, 1, 1}), {1, 1, 1}};
+    CHECK(judge(numbers(Dtype::f32, {2, 0, 1}), expected, {}, Storage::f32).verdict == Verdict::cannot_judge);
+    CHECK(judge(numbers(Dtype::f32, {200, 0, 1}), expected, {}, Storage::f32).verdict == Verdict::wrong);
+}
+
+TEST_CASE("a number whose kind rounding decides is not judged", "[judge]") {
+    const Expected expected{numbers(Dtype::f64, {1, 1}), {NAN, 1e-6f}};
+    const OutputVerdict verdict = judge(numbers(Dtype::f32, {INFINITY, 1}), expected, {}, Storage::f32);
+    CHECK(verdict.verdict == Verdict::cannot_judge);
+    CHECK(verdict.judged == 1);
+    CHECK(judge(numbers(Dtype::f32, {1, 2}), expected, {}, Storage::f32).verdict == Verdict::wrong);
+}
+
+TEST_CASE("flushing small numbers may cost as much as inputs multiply them", "[judge]") {
+    const Family& scan = *find_family("scan");
+    const Variant& variant = *scan.variant("sequential");
+    const Parameters parameters = settled(scan, {{"length", int64_t{4}}, {"channels", int64_t{1}}});
+    Arrays inputs = generated_inputs(scan, parameters);
+    inputs.front().as<float>()[0] = 1e10f;
+    const auto definition = scan.definition({variant, parameters, inputs});
+    REQUIRE(definition);
+    std::vector<Expected> expected;
+    for (const Array& output : *definition) expected.push_back({output});
+    REQUIRE_FALSE(add_spread(scan, {variant, parameters, inputs}, {}, 1, expected));
+    CHECK(expected.front().flushed == Approx(FLT_MIN * 1e10));
+}
+
+TEST_CASE("after a state that rounding sends elsewhere nothing of its sequence is judged", "[judge]") {
+    const Family& memory = *find_family("memory");
+    const Parameters parameters = settled(memory, {{"batch", int64_t{2}},
+                                                   {"length", int64_t{1540}},
+                                                   {"d", int64_t{2}},
+                                                   {"slot_count", int64_t{40}},
+                                                   {"chunk", int64_t{48}},
+                                                   {"rule", "lattice"},
+                                                   {"normalise", false}});
+    Arrays inputs = generated_inputs(memory, parameters, false, 1);
+    // Small numbers stay near their definition; with large ones, every chunk multiplies its slots.
+    const auto values = find(inputs, "v")->as<float>();
+    for (float& x : values.first(1540 * 2)) x *= 0.01f;
+    for (float& x : values.last(1540 * 2)) x *= 3;
+    const DefinitionRequest request{*memory.variant("lattice_gla"), parameters, inputs};
+    std::vector<Expected> outputs;
+    auto exact = memory.definition(request);
+    REQUIRE(exact);
+    for (Array& array : *exact) outputs.push_back({std::move(array)});
+    REQUIRE_FALSE(add_spread(memory, request, {.arithmetic = 0x1p-24}, 1, outputs));
+    for (const Expected& output : outputs) {
+        if (output.want.name != "y" && output.want.name != "m") continue;
+        INFO(output.want.name);
+        const auto half = output.spread.begin() + static_cast<std::ptrdiff_t>(output.spread.size() / 2);
+        const auto is_unknown = [](float spread) { return std::isnan(spread); };
+        CHECK(std::none_of(output.spread.begin(), half, is_unknown));
+        const auto lost = std::find_if(half, output.spread.end(), is_unknown);
+        CHECK(lost != output.spread.end());
+        CHECK((output.want.name == "m" ? lost == half : lost > half));
+        CHECK(std::all_of(lost, output.spread.end(), is_unknown));
+    }
+}
+
+TEST_CASE("bits that change from run to run are wrong", "[judge]") {
+    const Array first = numbers(Dtype::f32, {1, 2, 3}), later = numbers(Dtype::f32, {1, 2.5, 3});
+    CHECK_FALSE(changed_since(first, first));
+    const auto changed = changed_since(first, later);
+    REQUIRE(changed);
+    CHECK(changed->verdict == Verdict::wrong);
+    CHECK(changed->elements == 1);
+    CHECK(changed->worst->index == Shape{1});
+    CHECK(changed->worst->want == 2);
+}
+
+}  // namespace
+}  // namespace sawtooth

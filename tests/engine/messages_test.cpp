@@ -1,0 +1,440 @@
+#include "app/engine/wire/messages.h"
+
+#include <cctype>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <limits>
+
+#include "app/engine/identity.h"
+#include "app/engine/wire/wire.h"
+#include "tests/kit/catch.h"
+
+using namespace sawtooth;
+
+namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+
+Request full_request() {
+    Request request;
+    request.family = "scan";
+    request.variants = {"lookback", "blelloch"};
+    request.backend = BackendChoice::automatic;
+    request.device = 3;
+    request.arch = "sm_90a";
+    request.kernels = "/some/where";
+    request.on = "ssh host sawtooth worker";
+    request.threads = 7;
+    request.preset = "paper";
+    request.parameters.set("flag", true);
+    request.parameters.set("count", int64_t{-4096});
+    request.parameters.set("rate", 4.0);
+    request.parameters.set("op", std::string("sum"));
+    request.parameters.set("levels", std::vector<int64_t>{1, int64_t{1} << 40});
+    request.seed = 18446744073709551615u;
+    request.values = Values::denormals;
+    request.optional = true;
+    request.jitter = 12;
+    request.input = "it's \xFF here.npz";
+    request.repeats = 11;
+    request.cache = Cache::hot;
+    request.profile = Profile::sampling;
+    request.extras = Extras::all;
+    request.time_limit_seconds = 0.1;
+    request.memory_limit_bytes = int64_t{1} << 50;
+    return request;
+}
+
+LaunchRecord full_launch(std::shared_ptr<const LaunchInfo> info) {
+    LaunchRecord launch;
+    launch.info = std::move(info);
+    launch.start_us = 0.1;
+    launch.duration_us = 1e-300;
+    launch.busy = {{0, 0.5, 1.5}, {3, 0.25, NAN}};
+    launch.tally = {1, 2, 3};
+    launch.occupancy = {0.75, 0.5, "registers"};
+    launch.counters = {{"dram bytes", 1e12}, {"rate", -inf}};
+    return launch;
+}
+
+VariantResult full_variant() {
+    VariantResult variant;
+    variant.name = "lookback";
+    variant.index = 4;
+    variant.refused = "no";
+    variant.outputs = {Array::zeros("y", Dtype::complex64, {2, 3})};
+    variant.errors = {{"y", 1e-6, std::nullopt, 2, 7, {0.5f, NAN, -INFINITY}}};
+    variant.memory_bytes = int64_t{1} << 40;
+    variant.time = TimeStatistics{10, 9, 12, {9, 10, 12.1}};
+    auto info = std::make_shared<LaunchInfo>();
+    info->name = "rows";
+    info->meaning = "Scans.";
+    info->grid = {32, 2, 3};
+    info->grid_formula = "B * D";
+    info->block = {256, 1, 1};
+    info->reads = {{"x", {2, 3}}};
+    info->writes = {{"y", {}}};
+    info->resources = Resources{40, 1024, 8};
+    info->work = {1e9, 2e9};
+    auto other = std::make_shared<LaunchInfo>();
+    other->name = "columns";
+    variant.launches = {full_launch(info), full_launch(other), full_launch(info)};
+    variant.launch_count = 5;
+    variant.compiled = {{"rows", "sm_80", {1, 2, 3}, {0.5, std::nullopt, "warps"}}};
+    variant.tracks = {{"active", "%", 0.5, 2, {1, NAN, 3}}};
+    variant.metrics = {{"id", "label", "unit", 1.5}, {"id2", "", "", std::nullopt}};
+    return variant;
+}
+
+std::shared_ptr<const Result> full_result() {
+    auto result = std::make_shared<Result>();
+    result->request = full_request();
+    result->parameters = result->request.parameters;
+    result->device = "a GPU";
+    result->processors = 132;
+    result->inputs = {Array::zeros("x", Dtype::f32, {2, 0, 3})};
+    result->reference = {Array::zeros("y", Dtype::f64, {5})};
+    result->work = {2e6, inf};
+    result->variants = {full_variant(), {}};
+    result->ceilings = Ceilings{"a GPU", "2030-01-02", "580.1", 1980, 2,
+                                1.5e10,  2e10,         3.25e11, 4.5,  Ceilings::Gpu{1, 2, 3, 4}};
+    result->clocks = Clocks{1000, 1500.5, 1980, "power"};
+    result->notes = {"one", "two"};
+    result->complete = true;
+    return result;
+}
+
+std::vector<Figure> all_marks() {
+    Figure figure;
+    figure.id = "figure";
+    figure.place = Place::timeline;
+    figure.title = "title";
+    figure.caption = "caption";
+    figure.x = {"time", "us", Scale::log2, 1.0, std::nullopt, 2.0, {"a", "b"}, true, "time"};
+    figure.y = {"error", "", Scale::log10, std::nullopt, inf, {}, {}, false, ""};
+    const Ink ink{Ink::Role::accent, 3, true};
+    figure.marks = {
+        Line{"line", ink, {0, 1}, {NAN, -inf}, true, {"chunk", {1, 2}}, {}, {"", "unstable: 3x"}},
+        Band{"band", ink, {0, 1}, {1, 2}, {3, 4}},
+        Bars{{{ink, {{"one", 1.5}, {"two", 2}}, 0.5, std::nullopt, "text"}}, 12.0},
+        HeatMap{"heat",
+                "unit",
+                1,
+                2,
+                {1, NAN},
+                -1,
+                2,
+                -3,
+                4,
+                HeatMap::Colours::diverging,
+                true,
+                1.0,
+                {"one", "refused"},
+                {"unstable: 3x", ""},
+                {{0, 1, "best", ink}},
+                {"BLOCK_N", {16, 32}},
+                {"BLOCK_M", {64}}},
+        Matrix{{"row"}, {"one", "other"}, {{"kind", ink}}, {0, -1}, {"", "text"}},
+        KindMap{"tile",
+                {{"near", ink, KindMap::Pattern::crossed}},
+                {"row"},
+                {"one", "other"},
+                {0, 0},
+                -1,
+                2,
+                -3,
+                4},
+        Tree{{{1, 2, "node", true}, {3, 4, "", false}}, {{0, 1, true, true, "2 KiB"}}},
+        Tracks{{{"track", ink, {{1, 2, "span", 0.5}}, {0.5}, {NAN}, "%"}}},
+        Rule{Rule::Across::y, 1.5, "rule", ink},
+        Note{1, 2, "note"},
+    };
+    Figure missing;
+    missing.missing = "how to get it";
+    return {figure, missing};
+}
+
+// A message that is decoded and encoded again gives the same bytes. That every field is encoded is checked at
+// compile time.
+template <class Message>
+Message there_and_back(const Message& message) {
+    const std::string bytes = encode(message);
+    const auto back = [&] {
+        if constexpr (std::is_same_v<Message, ToWorker>)
+            return decode_to_worker(bytes);
+        else
+            return decode_from_worker(bytes);
+    }();
+    REQUIRE(back);
+    CHECK(back->index() == message.index());
+    CHECK(encode(*back) == bytes);
+    return *back;
+}
+
+}  // namespace
+
+TEST_CASE("every message to a worker survives encoding", "[messages]") {
+    there_and_back(ToWorker(Hello{"0.1.0", 1, "a GPU"}));
+    const auto part = there_and_back(ToWorker(FilePart{true, {0, 255, 7}}));
+    CHECK(std::get<FilePart>(part).bytes == Bytes{0, 255, 7});
+    View view;
+    view.visible["position"] = {-1.5, inf};
+    view.columns = 640;
+    const auto run = there_and_back(ToWorker(RunJob{18446744073709551615u, full_request(), true, view}));
+    CHECK(std::get<RunJob>(run).job == 18446744073709551615u);
+    CHECK(std::get<RunJob>(run).request == full_request());
+    CHECK(std::get<RunJob>(run).view == view);
+    CHECK(std::holds_alternative<double>(std::get<RunJob>(run).request.parameters.at("rate")));
+    CHECK_FALSE(std::get<RunJob>(there_and_back(ToWorker(RunJob{1, {}, false, {}}))).view);
+    const Sweep sweep{"own", full_request(), {{"length", {int64_t{1}, 2.5, std::string("auto")}, {"chunk"}}}};
+    const auto cell = there_and_back(ToWorker(CellJob{2, sweep, true, 3}));
+    CHECK(std::get<CellJob>(cell).sweep == sweep);
+    CHECK(std::get<CellJob>(cell).cell == 3);
+    const CheckRequest check{full_request(), 2.5, true, 60, 9, 3, 12, 40, {"lookback"}};
+    const auto checks = there_and_back(ToWorker(CheckJob{6, check}));
+    CHECK(std::get<CheckJob>(checks).request.base == full_request());
+    CHECK(std::get<CheckJob>(checks).request.seconds == 2.5);
+    CHECK(std::get<CheckJob>(checks).request.only_first);
+    CHECK(std::get<CheckJob>(checks).request.patience == 60);
+    CHECK(std::get<CheckJob>(checks).request.part == 3);
+    CHECK(std::get<CheckJob>(checks).request.leave_out == check.leave_out);
+    const auto look = there_and_back(ToWorker(LookJob{4, 3, view, full_request().parameters}));
+    CHECK(std::get<LookJob>(look).figure_parameters == full_request().parameters);
+    CHECK(std::get<FetchJob>(there_and_back(ToWorker(FetchJob{5, 3, 2, 1}))).array == 2);
+    CHECK(std::get<CancelJob>(there_and_back(ToWorker(CancelJob{6}))).job == 6);
+}
+
+TEST_CASE("a result survives encoding, with arrays but without their data", "[messages]") {
+    const auto figures = std::make_shared<const std::vector<Figure>>(all_marks());
+    const auto back = there_and_back(FromWorker(Shown{7, full_result(), figures}));
+    const Result& result = *std::get<Shown>(back).result;
+    CHECK(result.request == full_request());
+    CHECK(result.inputs[0].shape == Shape{2, 0, 3});
+    CHECK_FALSE(result.inputs[0].data);
+    CHECK(result.reference[0].dtype == Dtype::f64);
+    CHECK(std::isinf(result.work.operations));
+    REQUIRE(result.variants.size() == 2);
+    const VariantResult& variant = result.variants[0];
+    CHECK(variant.outputs[0].name == "y");
+    CHECK_FALSE(variant.errors[0].rel_l2);
+    CHECK(std::isnan(variant.errors[0].by_position[1]));
+    CHECK(variant.errors[0].by_position[2] == -INFINITY);
+    CHECK(variant.time->samples == std::vector<double>{9, 10, 12.1});
+    REQUIRE(variant.launches.size() == 3);
+    CHECK(variant.launches[0].info == variant.launches[2].info);  // still shared
+    CHECK(variant.launches[1].info->name == "columns");
+    CHECK(variant.launches[0].info->resources->shared_bytes == 1024);
+    CHECK(variant.launches[2].busy[1].worker == 3);
+    CHECK(std::isnan(variant.launches[2].busy[1].end_us));
+    CHECK(variant.launches[0].counters.at("rate") == -inf);
+    CHECK(variant.compiled[0].occupancy.limiter == "warps");
+    CHECK(std::isnan(variant.tracks[0].values[1]));
+    CHECK_FALSE(variant.metrics[1].value);
+    CHECK(result.ceilings->gpu->launch_programmatic_us == 4);
+    CHECK(result.clocks->throttled == "power");
+    CHECK(result.complete);
+}
+
+TEST_CASE("figures survive encoding with every kind of mark, also non-finite values", "[messages]") {
+    const auto made = std::make_shared<const std::vector<Figure>>(all_marks());
+    const auto back = there_and_back(FromWorker(FiguresMade{7, made}));
+    const Figure& figure = std::get<FiguresMade>(back).figures->front();
+    REQUIRE(figure.marks.size() == std::variant_size_v<Mark>);
+    for (size_t i = 0; i < figure.marks.size(); ++i) CHECK(figure.marks[i].index() == i);
+    CHECK(std::isnan(std::get<Line>(figure.marks[0]).y[0]));
+    CHECK(std::get<Line>(figure.marks[0]).y[1] == -inf);
+    const HeatMap& heat = std::get<HeatMap>(figure.marks[3]);
+    CHECK(heat.texts == std::vector<std::string>{"one", "refused"});
+    CHECK(heat.framed.at(0).label == "best");
+    CHECK(heat.sets_x.values == std::vector<double>{16, 32});
+    CHECK(std::get<Tree>(figure.marks[6]).edges.at(0).text == "2 KiB");
+    CHECK(std::get<Matrix>(figure.marks[4]).cells == std::vector<int>{0, -1});
+    CHECK(figure.x.scale == Scale::log2);
+    CHECK_FALSE(figure.x.maximum);
+    CHECK(*figure.y.maximum == inf);
+    CHECK(std::get<FiguresMade>(back).figures->back().missing == "how to get it");
+}
+
+TEST_CASE("a figure with mismatched lists is refused with a reason", "[messages]") {
+    const auto words = [](Mark mark) {
+        Figure figure;
+        figure.id = "outputs";
+        figure.marks = {std::move(mark)};
+        const auto figures = std::make_shared<const std::vector<Figure>>(std::vector<Figure>{figure});
+        const auto made = decode_from_worker(encode(FromWorker(FiguresMade{7, figures})));
+        const auto shown = decode_from_worker(encode(FromWorker(Shown{7, full_result(), figures})));
+        CHECK(bool(made) == bool(shown));
+        if (!made) CHECK(made.error().text == shown.error().text);
+        return made ? "" : made.error().text;
+    };
+    const auto refused = [&](Mark mark, const std::string& why) {
+        const std::string text = words(std::move(mark));
+        INFO(text);
+        CHECK(text.find("figure outputs has " + why) != std::string::npos);
+    };
+    const Ink ink;
+    refused(Line{"", ink, {0, 1}, {1}, false, {}}, "a line");
+    refused(Line{"", ink, {0}, {1, 2}, false, {}}, "a line");
+    refused(Line{"", ink, {0, 1}, {1, 2}, false, {"chunk", {1}}}, "a line");
+    refused(Band{"", ink, {0, 1}, {1}, {3, 4}}, "a band");
+    refused(Band{"", ink, {0, 1}, {1, 2}, {3}}, "a band");
+    const auto heat = [](int64_t rows, int64_t columns, std::vector<double> values) {
+        HeatMap map;
+        map.rows = rows;
+        map.columns = columns;
+        map.values = std::move(values);
+        return map;
+    };
+    refused(heat(2, 2, {1, 2, 3}), "a heat map");
+    refused(heat(-1, -2, {1, 2}), "a heat map");
+    refused(heat(int64_t{1} << 32, int64_t{1} << 32, {}), "a heat map");
+    HeatMap texts = heat(1, 2, {1, 2}), framed = texts, sets = texts;
+    texts.texts = {"one"};
+    refused(texts, "a heat map without one text per cell");
+    framed.framed = {{0, 2, "best", ink}};
+    refused(framed, "a heat map with a frame around a missing cell");
+    sets.sets_x = {"BLOCK_N", {16, 32}};
+    CHECK(words(sets).empty());
+    sets.sets_y = {"BLOCK_M", {16, 32}};
+    refused(sets, "a heat map that does not set one value per column and row");
+    const std::vector<Matrix::Kind> kinds = {{"kind", ink}};
+    refused(Matrix{{"row"}, {"a", "b"}, kinds, {0}, {}}, "a matrix");
+    refused(Matrix{{}, {"a", "b"}, kinds, {0}, {}}, "a matrix");
+    refused(Matrix{{"row"}, {"a"}, kinds, {1}, {}}, "a matrix");
+    refused(Matrix{{"row"}, {"a"}, kinds, {-2}, {}}, "a matrix");
+    refused(Matrix{{"row"}, {"a"}, kinds, {0}, {"", ""}}, "a matrix");
+    const KindMap::Kind kind = {"kind", ink};
+    refused(KindMap{"", {kind}, {"row"}, {"a", "b"}, {0}}, "a map of kinds");
+    refused(KindMap{"", {kind}, {}, {"a", "b"}, {0}}, "a map of kinds");
+    refused(KindMap{"", {kind}, {"row"}, {"a"}, {1}}, "a map");
+    refused(KindMap{"", {kind}, {"row"}, {"a"}, {-1}}, "a map");
+    refused(Tree{{{1, 2, "node", true}}, {{0, 1, true}}}, "a tree");
+    refused(Tree{{{1, 2, "node", true}}, {{-1, 0, true}}}, "a tree");
+    refused(Tracks{{{"", ink, {}, {0.5}, {}, ""}}}, "a track");
+    refused(Tracks{{{"", ink, {}, {}, {0.5}, ""}}}, "a track");
+
+    CHECK(words(heat(0, 5, {})).empty());
+    CHECK(words(Matrix{{}, {}, kinds, {0, -1}, {}}).empty());
+    CHECK(words(Matrix{{"row", "other"}, {}, kinds, {0, -1, 0, 0}, {}}).empty());
+    CHECK(words(Line{}).empty());
+}
+
+TEST_CASE("the other messages of a worker survive encoding", "[messages]") {
+    there_and_back(FromWorker(Hello{"0.1.0", 1, "a GPU"}));
+    there_and_back(FromWorker(Alive{}));
+    const auto said = there_and_back(FromWorker(Said{1, {0.5, "lookback", true}}));
+    CHECK(std::get<Said>(said).progress.excused);
+    const auto cell = there_and_back(FromWorker(CellDone{2, {{int64_t{1}, true}, "refused", full_result()}}));
+    CHECK(std::get<CellDone>(cell).cell.values == std::vector<Value>{int64_t{1}, true});
+    there_and_back(FromWorker(CellDone{2, {{}, "refused", nullptr}}));
+    there_and_back(FromWorker(ArrayPart{3, {1, 2, 3}}));
+    const auto failed = there_and_back(FromWorker(Failed{4, Error::usage("what"), true}));
+    CHECK(std::get<Failed>(failed).error.exit_code() == 2);
+    CHECK(std::get<Failed>(failed).ending);
+}
+
+TEST_CASE("a report of a check survives encoding", "[messages]") {
+    CheckReport report;
+    report.family = "scan";
+    report.tried = 7;
+    report.trying = full_request();
+    Finding finding;
+    finding.variant = "lookback";
+    finding.request = full_request();
+    finding.verdict = {"y", Verdict::wrong, 65, 1, 0.5, JudgedElement{{0, 64}, NAN, -inf, 1e-7, "here"}};
+    finding.figures = {Figure{}};
+    report.findings = {finding};
+    const auto answer = there_and_back(FromWorker(Checked{9, report}));
+    const CheckReport& back = std::get<Checked>(answer).report;
+    CHECK(back.tried == 7);
+    CHECK(*back.trying == full_request());
+    REQUIRE(back.findings.size() == 1);
+    CHECK(back.findings[0].verdict.worst->want == -inf);
+    CHECK(back.findings[0].figures.size() == 1);
+}
+
+TEST_CASE("bytes that are not a message are refused with a reason", "[messages]") {
+    const auto words = [](const std::string& bytes) {
+        const auto outcome = decode_from_worker(bytes);
+        REQUIRE_FALSE(outcome);
+        return outcome.error().text;
+    };
+    CHECK(words(std::string(size_t{8} << 20, '\x91')).find("fields") != std::string::npos);
+    CHECK(words("\xC0").find("fields") != std::string::npos);
+    CHECK(words("\x92\x63\xC0").find("fields") != std::string::npos);      // no such message
+    CHECK(words("\x92\x01\x91\x01").find("fields") != std::string::npos);  // Alive has none
+    // Every changed byte and every truncation of a real message is refused or another message, never a crash.
+    const std::string whole = encode(FromWorker(CellDone{2, {{int64_t{1}}, "", full_result()}}));
+    for (size_t at = 0; at < whole.size(); ++at) {
+        std::string changed = whole;
+        changed[at] = static_cast<char>(changed[at] ^ 0x55);
+        decode_from_worker(changed);
+        CHECK_FALSE(decode_from_worker(whole.substr(0, at)));
+    }
+}
+
+// A Shown whose list of notes has this many texts of no bytes: 1 byte each, 32 in memory.
+std::string shown_with_notes(size_t count) {
+    auto result = std::make_shared<Result>();
+    result->notes.resize(count);
+    return encode(FromWorker(Shown{1, result, nullptr}));
+}
+
+TEST_CASE("a message decodes to at most three times its size, however short its values", "[messages]") {
+    CHECK(decode_from_worker(shown_with_notes(1 << 20)));  // short ones may take 64 MiB
+    const auto refused = decode_from_worker(shown_with_notes(4 << 20));
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().text.find("too many values") != std::string::npos);
+}
+
+// The most records that a result keeps, of several variants.
+TEST_CASE("the longest real results are decoded", "[messages]") {
+    auto result = std::make_shared<Result>();
+    auto info = std::make_shared<LaunchInfo>();
+    info->name = "token";
+    VariantResult variant;
+    LaunchRecord record = full_launch(info);
+    record.counters.clear();  // only a few launches have them
+    variant.launches.assign(most_kept_launches, record);
+    for (const auto& [workers, variants] : {std::pair(2, 16), std::pair(16, 8)}) {
+        INFO(workers << " workers");
+        for (LaunchRecord& launch : variant.launches) launch.busy.assign(static_cast<size_t>(workers), {});
+        result->variants.assign(static_cast<size_t>(variants), variant);
+        CHECK(decode_from_worker(encode(FromWorker(Shown{1, result, nullptr}))));
+    }
+}
+
+TEST_CASE("another protocol is refused with both versions, another build is not", "[messages]") {
+    CHECK_FALSE(version_refusal({build_identity(), protocol_version, ""}));
+    CHECK_FALSE(version_refusal({"9.8.7+other", protocol_version, ""}));
+    const auto refusal = version_refusal({"9.8.7", 99, ""});
+    REQUIRE(refusal);
+    for (const char* word : {"9.8.7", build_identity(), "99"})
+        CHECK(refusal->find(word) != std::string::npos);
+}
+
+// Builds of one protocol work together, so it must change with the messages.
+TEST_CASE("the protocol has a new version when the fields of messages change", "[messages]") {
+    std::ifstream file(SAWTOOTH_SOURCE_DIR "/app/engine/wire/message_fields.h");
+    std::string text(std::istreambuf_iterator<char>(file), {});
+    text.erase(0, text.find("SAWTOOTH_FIELDS(Parameters"));  // includes and the macro may change
+    uint32_t hash = 2166136261;                              // FNV-1a, which is the same everywhere
+    for (const char c : text)
+        if (!std::isspace(static_cast<unsigned char>(c))) hash = (hash ^ static_cast<uint8_t>(c)) * 16777619;
+    INFO("message_fields.h has changed: raise protocol_version, and write both numbers here");
+    CHECK(protocol_version == 9);
+    CHECK(hash == 3726753134u);
+}
+
+TEST_CASE("the arrays of a result have one order", "[messages]") {
+    Result result;
+    for (const char* name : {"a", "b"}) result.inputs.push_back(Array::zeros(name, Dtype::f32, {1}));
+    result.variants.resize(2);
+    result.variants[1].outputs.push_back(Array::zeros("c", Dtype::f32, {1}));
+    result.reference.push_back(Array::zeros("d", Dtype::f64, {1}));
+    std::string names;
+    for (const Array* array : arrays_of(result)) names += array->name;
+    CHECK(names == "abcd");
+}

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <set>
+#include <sstream>
+#include <string>
+#include <thread>
+
+#include "app/engine/engine.h"
+#include "app/engine/identity.h"
+#include "app/engine/wire/messages.h"
+#include "app/engine/wire/wire.h"
+#include "tests/kit/catch.h"
+#include "tests/kit/temporary_folder.h"
+
+// A worker of the tests is this program, started as `PROGRAM worker`; a shell command stands in for one that
+// misbehaves.
+namespace sawtooth {
+
+// The cache folder of the workers in tests, so that the machine is measured only once.
+inline const TemporaryFolder& kept() {
+    static const TemporaryFolder folder;
+    return folder;
+}
+
+inline std::string worker_command() {
+    return "'" + std::filesystem::read_symlink("/proc/self/exe").string() + "' worker --cache-dir '" +
+           kept().path() + "'";
+}
+
+inline Request scan_on(std::string on, int64_t length = 256) {
+    Request request;
+    request.family = "scan";
+    request.on = std::move(on);
+    request.repeats = 2;
+    request.threads = 1;
+    request.variants = {"sequential", "lookback"};
+    request.parameters.set("length", length);
+    return request;
+}
+
+// A shell command that prints `bytes`, runs `then` and ignores its input.
+inline std::string saying(const TemporaryFolder& folder, const std::string& name, const std::string& bytes,
+                          const std::string& then = "sleep 60") {
+    put(folder.file(name), bytes);
+    return "cat '" + folder.file(name) + "'; " + then;
+}
+
+inline std::string greeting() {
+    return framed(encode(FromWorker(Hello{build_identity(), protocol_version, "a fake"})));
+}
+inline std::string message(const FromWorker& held) { return framed(encode(held)); }
+
+inline void check_right(const Result& result) {
+    REQUIRE(result.complete);
+    for (const VariantResult& variant : result.variants) {
+        REQUIRE(variant.errors.size() == 1);
+        CHECK(*variant.errors[0].rel_l2 < 1e-5);
+        CHECK(variant.time);
+    }
+}
+
+// Child processes that are not reaped yet.
+inline std::set<pid_t> children() {
+    std::set<pid_t> all;
+    for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+        std::istringstream numbers(content_of(task.path() / "children"));
+        for (pid_t number = 0; numbers >> number;) all.insert(number);
+    }
+    return all;
+}
+
+// The event that ends a ticket: its complete result or sweep, or its failure.
+inline Event end_of(Engine& engine, uint64_t ticket, const std::function<void(const Event&)>& seen = {}) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (std::chrono::steady_clock::now() < until) {
+        for (Event& event : engine.take_events()) {
+            if (seen) seen(event);
+            if (event.ticket != ticket) continue;
+            const bool complete = (event.kind == Event::Kind::result && event.result->complete) ||
+                                  (event.kind == Event::Kind::cell && event.sweep_result->complete);
+            if (complete || event.kind == Event::Kind::failed) return event;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    FAIL("the engine did not go on");
+    return {};
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,116 @@
+// Tables of GPU runs and of chips that are not present.
+
+#include "app/engine/tables/tables.h"
+
+#include "profiling/measure.h"
+#include "tests/gui/gpu_result.h"
+#include "tests/kit/catch.h"
+#include "tests/kit/workshop.h"
+
+namespace {
+
+using namespace sawtooth;
+
+std::shared_ptr<Result> scan_on_gpu() {
+    Request request;
+    request.family = "scan";
+    request.backend = BackendChoice::cuda;
+    return gpu_result(request, "a GPU");
+}
+
+std::string cell(const Table& table, size_t row, const std::string& column) {
+    for (size_t i = 0; i < table.columns.size(); ++i)
+        if (table.columns[i].name == column) return table.rows.at(row).at(i);
+    return "no column " + column;
+}
+
+TEST_CASE("the table shows registers, shared memory, spills and occupancy of GPU launches", "[tables]") {
+    const auto result = scan_on_gpu();
+    const Table launches = launches_table(result->variants[4]);
+    CHECK(cell(launches, 2, "launch") == "downsweep");
+    CHECK(cell(launches, 2, "registers") == "168");
+    CHECK(cell(launches, 2, "shared") == "16 KiB");
+    CHECK(cell(launches, 2, "spilled") == "24 B");
+    CHECK(cell(launches, 2, "occupancy") == "75, registers");
+    CHECK(cell(launches, 2, "achieved") == "62");
+    for (VariantResult& variant : result->variants)
+        for (LaunchRecord& launch : variant.launches) {
+            LaunchInfo info = *launch.info;
+            info.resources.reset();
+            launch.info = std::make_shared<const LaunchInfo>(info);
+        }
+    CHECK(contains(cell(launches_table(result->variants[4]), 2, "registers"), "no column"));
+    CHECK(contains(cell(numbers_table(*result), 0, "registers"), "no column"));
+}
+
+TEST_CASE("GPU numbers are those of the launch that takes most of the time", "[tables]") {
+    const auto result = scan_on_gpu();
+    result->variants[0].launches[1].duration_us = 100;  // "fold"
+    const Table numbers = numbers_table(*result);
+    CHECK(cell(numbers, 0, "registers") == "24");
+    CHECK(cell(numbers, 0, "occupancy") == "75, registers");
+    CHECK(cell(numbers, 0, "achieved") == "62");
+    for (VariantResult& variant : result->variants)
+        for (LaunchRecord& launch : variant.launches) launch.occupancy.achieved.reset();
+    CHECK(contains(cell(numbers_table(*result), 0, "achieved"), "no column"));
+}
+
+TEST_CASE("compiled launches have a row per variant and launch", "[tables]") {
+    const auto result = scan_on_gpu();
+    CHECK(compiled_table(*result).rows.empty());
+    add_compiled(*result, "sm_120");
+    const Table compiled = compiled_table(*result);
+    REQUIRE(compiled.rows.size() == 15);
+    CHECK(cell(compiled, 0, "variant") == "sequential");
+    CHECK(cell(compiled, 0, "launch") == "upsweep");
+    CHECK(cell(compiled, 0, "chip") == "sm_120");
+    CHECK(cell(compiled, 0, "registers") == "32");
+    CHECK(cell(compiled, 0, "occupancy") == "50");
+    CHECK(cell(compiled, 0, "limited by") == "shared memory");
+}
+
+TEST_CASE("limits and clocks of a GPU are sentences", "[tables]") {
+    Ceilings limits{"NVIDIA H200", "2030-01-02", "CUDA 13.0", 1980, 0, 4.2e12, 4e12, 6e13, 5.5, {}};
+    limits.gpu = Ceilings::Gpu{8e14, 2.7, 1.02, 0.61};
+    CHECK(words_of(limits) ==
+          "Limits of NVIDIA H200, measured 2030-01-02, CUDA 13.0, 1980 MHz: copy 4200 GB/s, triad 4000 GB/s, "
+          "arithmetic 60000 GFLOP/s, bf16 products 800 TFLOP/s, an empty launch takes 5.5 us with a wait, "
+          "2.7 us in a stream, "
+          "1.02 us in a graph, 0.61 us with programmatic dependent launch");
+    limits.gpu->launch_programmatic_us.reset();  // a chip without it
+    CHECK_FALSE(contains(words_of(limits), "programmatic"));
+    CHECK(sentence_of({1980, 1980, 1980, ""}) == "SM clock: 1980 MHz of 1980, not throttled");
+    CHECK(sentence_of({1980, 1755, 1980, "power cap"}) ==
+          "SM clock: 1980 to 1755 MHz of 1980, throttled: power cap");
+}
+
+TEST_CASE("a command repeats its backend and chip", "[tables]") {
+    Request request;
+    request.family = "scan";
+    request.backend = BackendChoice::automatic;
+    request.arch = "sm_90a";
+    request.kernels = "my kernels";
+    request.on = "ssh host sawtooth worker";
+    CHECK(command_of(request) ==
+          "sawtooth run scan --backend auto --kernels 'my kernels' --arch sm_90a --on 'ssh host sawtooth "
+          "worker'");
+}
+
+TEST_CASE("a speed-up is told only where the repeats decide it, and an unstable time says so", "[tables]") {
+    const auto result = scan_on_gpu();
+    result->in_turns = true;
+    const auto repeat = [](std::vector<double> samples) { return statistics_of(std::move(samples)); };
+    result->variants[0].time = repeat(std::vector<double>(9, 24));
+    result->variants[1].time = repeat(std::vector<double>(9, 10));
+    result->variants[2].time = repeat(std::vector<double>(9, 24.5));
+    result->variants[3].time = repeat({8, 80, 9, 90, 8, 70, 9, 60, 8});
+    const Table table = numbers_table(*result);
+    CHECK(cell(table, 0, "speed-up") == "1x");
+    CHECK(cell(table, 1, "speed-up") == "2.4x");
+    CHECK(cell(table, 2, "speed-up") == "same");
+    CHECK(cell(table, 3, "speed-up") == "cannot tell");
+    CHECK(cell(table, 3, "stability") == "unstable: 8.8x");
+    CHECK(cell(table, 1, "stability").empty());
+}
+
+}  // namespace

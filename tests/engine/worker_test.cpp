@@ -1,0 +1,491 @@
+// Results of a worker, and the fate of its job if it hangs, exits or breaks the protocol.
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+
+#include "app/engine/files/npz.h"
+#include "app/engine/machine/look_for_devices.h"
+#include "app/engine/run/result_figures.h"
+#include "tests/engine/run_worker.h"
+#include "tests/kernels/families/family_properties.h"
+#include "tests/kit/contains.h"
+#include "tests/kit/presets.h"
+
+namespace sawtooth {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+TEST_CASE("a worker gives the same bits as this process", "[worker]") {
+    Request request = scan_on("", 1000);
+    Runner here(kept().path());
+    const auto local = here.run(request, {});
+    REQUIRE(local);
+    request.on = worker_command();
+    WorkerLink link("");
+    std::vector<std::string> words;
+    int partial_results = 0;
+    const auto seen =
+        link.run(request, View{}, {}, [&](const Progress& progress, const WorkerLink::Seen* partial) {
+            words.push_back(progress.words);
+            partial_results += partial != nullptr;
+        });
+    REQUIRE(seen);
+    check_right(*seen->result);
+    CHECK(partial_results == 2);  // without times, then without verdicts
+    CHECK(words.front() == "starting the worker");
+    CHECK(seen->result->request == request);
+    CHECK(seen->result->parameters == (*local)->parameters);
+    CHECK(seen->figures->size() == figures_of(**local, View{}).size());
+    CHECK_FALSE(seen->result->inputs[0].data);
+
+    const auto whole = link.fetch_arrays(*seen->result, {});
+    REQUIRE(whole);
+    const auto wanted = arrays_of(**local), got = arrays_of(**whole);
+    REQUIRE(got.size() == wanted.size());
+    CHECK(got.size() == 4);
+    for (size_t i = 0; i < got.size(); ++i) {
+        CHECK(got[i]->name == wanted[i]->name);
+        CHECK(std::ranges::equal(got[i]->as<std::byte>(), wanted[i]->as<std::byte>()));
+    }
+    for (size_t v = 0; v < 2; ++v)
+        CHECK((*local)->variants[v].errors[0].max_abs == seen->result->variants[v].errors[0].max_abs);
+}
+
+TEST_CASE("what launched a worker may write after it left", "[worker]") {
+    const TemporaryFolder folder;
+    const std::string log = folder.path() + "/log";
+    WorkerLink link("");
+    REQUIRE(link.run(scan_on(worker_command() + "; sleep 2; echo whole > " + log, 1000), {}, {}));
+    link.finish(30);
+    CHECK(std::filesystem::exists(log));
+}
+
+TEST_CASE("an engine runs a Request with a worker there and gets its figures from there", "[worker]") {
+    Engine engine("", [] {});
+    const uint64_t ticket = engine.run(scan_on(worker_command()), {});
+    const Event done = end_of(engine, ticket);
+    REQUIRE(done.result);
+    check_right(*done.result);
+    View view;
+    view.visible["position"] = {100, 200};
+    Parameters drawn;
+    drawn.set("drawn_channel", int64_t{3});
+    engine.look(view, drawn);
+    Event looked;
+    for (int i = 0; i < 5000 && looked.kind != Event::Kind::figures; ++i) {
+        for (Event& event : engine.take_events()) looked = event;
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    REQUIRE(looked.kind == Event::Kind::figures);
+    CHECK(looked.ticket == ticket);
+    CHECK(contains(looked.figures->front().title, "channel 3"));
+    CHECK(std::get<Line>(looked.figures->front().marks.front()).x.front() == 99);
+}
+
+// A Request to a command that shows a result for its first job, prints `then` and ignores further input: it
+// sleeps or runs `next`.
+Request shown_at_once(const TemporaryFolder& folder, const std::string& then, bool complete = true,
+                      const std::string& next = "sleep 60") {
+    Request request = scan_on(saying(folder, "shows", "", next), 777);
+    Result result;
+    result.request = request;
+    result.parameters = (*find_offered_family(request.family))->defaults();
+    result.inputs = {Array::zeros("x", Dtype::f32, {4})};
+    result.timed = result.complete = complete;
+    const Shown shown{1, std::make_shared<const Result>(result),
+                      std::make_shared<const std::vector<Figure>>()};
+    saying(folder, "shows", greeting() + message(shown) + then);
+    return request;
+}
+
+TEST_CASE("a worker that ends between outputs and times fails the run after they were shown", "[worker]") {
+    const TemporaryFolder folder;
+    Engine engine(kept().path(), [] {});
+    const uint64_t ticket = engine.run(shown_at_once(folder, "", false, "exit 3"), {});
+    std::vector<bool> complete;
+    const Event failed = end_of(engine, ticket, [&](const Event& event) {
+        if (event.kind == Event::Kind::result) complete.push_back(event.result->complete);
+    });
+    CHECK(complete == std::vector<bool>{false});
+    REQUIRE(failed.error);
+    INFO(failed.error->text);
+    CHECK(failed.error->kind == Error::Kind::failure);
+    CHECK(contains(failed.error->text, "scan: length 777"));
+    check_right(*end_of(engine, engine.run(scan_on(worker_command()), {})).result);
+}
+
+TEST_CASE("a look that fails in the worker has the error of the worker", "[worker]") {
+    const TemporaryFolder folder;
+    const std::string gone = message(Failed{2, Error::failure("the result is gone; run it again"), false});
+    Engine engine(kept().path(), [] {});
+    const uint64_t ticket = engine.run(shown_at_once(folder, gone), {});
+    REQUIRE(end_of(engine, ticket).result);
+    engine.look({}, {});
+    const Event failed = end_of(engine, ticket);
+    REQUIRE(failed.error);
+    CHECK(failed.error->text == "the result is gone; run it again");
+}
+
+TEST_CASE("a Request that may go to a GPU runs in a worker of this program", "[worker]") {
+    Engine engine(kept().path(), [] {});
+    Request request = scan_on("");
+    REQUIRE(end_of(engine, engine.run(request, {})).result);
+    CHECK(children().empty());
+    request.backend = BackendChoice::automatic;
+    const Event done = end_of(engine, engine.run(request, {}));
+    INFO((done.error ? done.error->text : ""));
+    REQUIRE(done.result);
+    CHECK(children().size() == 1);
+    CHECK(done.result->request == request);
+}
+
+TEST_CASE("the newest Request wins, wherever both run", "[worker]") {
+    const TemporaryFolder folder;
+    Engine engine(kept().path(), [] {});
+    uint64_t last = 0;
+    for (int i = 0; i < 9; ++i) last = engine.run(scan_on(i % 2 ? worker_command() : "", 1000 + i), {});
+    const Event here = end_of(engine, last);
+    REQUIRE(here.result);
+    CHECK(here.result->parameters.integer("length") == 1008);
+    // A worker that ignores its input does not block a Request of this process.
+    engine.run(scan_on(saying(folder, "mute", ""), 100), {});
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    REQUIRE(end_of(engine, engine.run(scan_on(""), {})).result);
+    for (int i = 0; i < 5; ++i) last = engine.run(scan_on(worker_command(), 2000 + i), {});
+    const Event there = end_of(engine, last);
+    REQUIRE(there.result);
+    CHECK(there.result->parameters.integer("length") == 2004);
+}
+
+TEST_CASE("the figures of every family come from a worker, at its defaults and at every preset", "[worker]") {
+    WorkerLink link("");
+    for (const Family* family : offered_families()) {
+        for (const std::string& preset : preset_names(*family)) {
+            INFO(family->name << " " << preset);
+            Request request;
+            request.family = family->name;
+            request.preset = preset;
+            request.on = worker_command();
+            request.repeats = 1;
+            request.parameters.set(batch_axis(*family), int64_t{1});  // the paper of btp has gigabytes
+            if (family->parameter("H")) request.parameters.set("H", int64_t{2});  // judged in a second
+            const auto seen = link.run(request, View{}, {});
+            INFO((seen ? "" : seen.error().text));
+            REQUIRE(seen);
+            CHECK_FALSE(seen->figures->empty());
+        }
+    }
+}
+
+TEST_CASE("a sweep runs in a worker cell by cell", "[worker]") {
+    WorkerLink link("");
+    Sweep sweep{
+        "", scan_on(worker_command()), {{"length", {int64_t{8}, int64_t{16}}}, {"op", {"sum", "max"}}}};
+    sweep.base.parameters = {};
+    sweep.base.parameters.set("compensated", true);
+    int cells = 0;
+    const auto swept = link.sweep(sweep, {}, [&](const SweepResult&) { ++cells; });
+    REQUIRE(swept);
+    CHECK(cells == 4);
+    REQUIRE(swept->cells.size() == 4);
+    CHECK(swept->cells[2].result->parameters.integer("length") == 16);
+    CHECK(contains(swept->cells[3].refused, "compensated"));
+    sweep.axes = {{"nothing", {int64_t{1}}}};
+    CHECK(link.sweep(sweep, {}).error().exit_code() == 2);
+
+    Engine engine("", [] {});
+    sweep.axes = {{"length", {int64_t{8}, int64_t{16}}}};
+    const uint64_t ticket = engine.sweep(sweep);
+    Event last;
+    for (int i = 0; i < 5000 && !(last.sweep_result && last.sweep_result->complete); ++i) {
+        for (Event& event : engine.take_events()) last = event;
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    REQUIRE(last.ticket == ticket);
+    CHECK(last.sweep_result->cells.size() == 2);
+    CHECK_FALSE(last.figures->empty());
+}
+
+TEST_CASE("a sweep cell that hangs leaves the worker of the live result", "[worker]") {
+    const TemporaryFolder folder;
+    Engine engine(kept().path(), [] {});
+    REQUIRE(end_of(engine, engine.run(scan_on(worker_command()), View{})).result);
+    Sweep sweep{"", scan_on(saying(folder, "hangs", greeting())), {{"length", {int64_t{8}}}}};
+    sweep.base.time_limit_seconds = 0.2;
+    const Event refused = end_of(engine, engine.sweep(sweep));
+    REQUIRE(refused.sweep_result);
+    CHECK(contains(refused.sweep_result->cells.at(0).refused, "did not finish within 0.2 s"));
+    engine.look(View{}, {});
+    std::optional<Event> seen;
+    for (int i = 0; i < 5000 && !seen; ++i) {
+        for (Event& event : engine.take_events())
+            if (event.kind == Event::Kind::figures || event.kind == Event::Kind::failed) seen = event;
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    REQUIRE(seen);
+    CHECK(seen->kind == Event::Kind::figures);
+}
+
+TEST_CASE("devices are found by a worker, and a search that is stopped ends", "[worker]") {
+    const Devices found = look_for_devices(kept().path(), false, {});
+    const Devices here = find_devices();
+    CHECK(found.cpu.name == here.cpu.name);
+    CHECK(found.cpu.vectors == here.cpu.vectors);
+    CHECK(found.gpus.size() == here.gpus.size());
+    CHECK(found.gpu_reason == here.gpu_reason);
+    CHECK(found.toolkit == here.toolkit);
+
+    std::stop_source stopped;
+    stopped.request_stop();
+    CHECK_FALSE(look_for_devices(kept().path(), false, stopped.get_token()).gpu_reason.empty());
+}
+
+TEST_CASE("an input file is sent to the worker, again after a change, and errors name it", "[worker]") {
+    const TemporaryFolder folder;
+    Request request = scan_on(worker_command());
+    request.parameters = {};
+    request.input = folder.file("in.npz");
+    WorkerLink link("");
+    for (const int64_t length : {5, 5, 700000}) {
+        Array x = Array::zeros("x", Dtype::f32, {1, length, 2});
+        for (size_t i = 0; i < x.as<float>().size(); ++i) x.as<float>()[i] = static_cast<float>(i % 7);
+        REQUIRE_FALSE(write_npz(request.input, {x}));
+        const auto seen = link.run(request, {}, {});
+        REQUIRE(seen);
+        CHECK(seen->result->request.input == request.input);
+        const auto whole = link.fetch_arrays(*seen->result, {});
+        REQUIRE(whole);
+        CHECK(std::ranges::equal((*whole)->inputs[0].as<float>(), x.as<float>()));
+    }
+    put(request.input, "no archive");
+    auto refused = link.run(request, {}, {});
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().exit_code() == 2);
+    CHECK(contains(refused.error().text, request.input));
+    request.input = folder.file("absent.npz");
+    refused = link.run(request, {}, {});
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().exit_code() == 2);
+    CHECK(contains(refused.error().text, request.input));
+}
+
+TEST_CASE("a launch that hangs stops its worker, and the error names it", "[worker]") {
+    const TemporaryFolder folder;
+    Engine engine(kept().path(), [] {});
+    Request hanging = scan_on(
+        saying(folder, "hangs", greeting() + message(Said{1, {0.5, "lookback, repeat 3 of 9"}})), 777);
+    hanging.time_limit_seconds = 0.2;
+    bool counted_down = false;
+    const Event failed = end_of(engine, engine.run(hanging, {}), [&](const Event& event) {
+        counted_down = counted_down || event.progress.deadline;
+    });
+    REQUIRE(failed.error);
+    CHECK(failed.error->exit_code() == 1);
+    INFO(failed.error->text);
+    CHECK(contains(failed.error->text, "lookback, repeat 3 of 9 did not finish within 0.2 s"));
+    CHECK(contains(failed.error->text, "scan: length 777"));
+    CHECK(counted_down);
+    REQUIRE(end_of(engine, engine.run(scan_on(worker_command()), {})).result);
+
+    // In a sweep the error is the reason of a refused cell.
+    WorkerLink link("");
+    const auto cell = link.sweep_cell({"", hanging, {{"channels", {int64_t{1}, int64_t{2}}}}}, 1, {});
+    REQUIRE(cell);
+    CHECK(contains(cell->refused, "channels 2"));
+    CHECK(cell->values == std::vector<Value>{int64_t{2}});
+}
+
+TEST_CASE("a worker that cannot continue is replaced", "[worker]") {
+    const TemporaryFolder folder;
+    WorkerLink link(kept().path());
+    const std::string fatal =
+        message(Failed{1, Error::failure("lookback: cuStreamSynchronize: illegal address"), true});
+    const auto failed = link.run(scan_on(saying(folder, "fatal", greeting() + fatal), 777), {}, {});
+    REQUIRE_FALSE(failed);
+    CHECK(contains(failed.error().text, "illegal address (scan: length 777)"));
+    CHECK(contains(failed.error().text, "its worker was stopped"));
+    CHECK(link.run(scan_on(worker_command()), {}, {}));
+    // Any other failure is only reported.
+    const std::string refused = message(Failed{3, Error::failure("out of memory"), false});
+    const auto told = link.run(scan_on(saying(folder, "told", greeting() + refused)), {}, {});
+    REQUIRE_FALSE(told);
+    CHECK(told.error().text == "out of memory");
+    // Words and kind are not believed either.
+    const auto words = [&](int job, const Error& error) {
+        const std::string name = "liar" + std::to_string(job);
+        return link
+            .run(scan_on(
+                     saying(folder, name, greeting() + message(Failed{static_cast<JobNumber>(job), error}))),
+                 {}, {})
+            .error();
+    };
+    CHECK(words(4, Error::failure("")).text == "the worker gave no reason");
+    CHECK(words(5, Error::cancelled()).exit_code() == 1);
+}
+
+TEST_CASE("the error of a worker lost during a look or fetch names what it ran", "[worker]") {
+    const TemporaryFolder folder;
+    const std::string fatal = message(Failed{2, Error::failure("illegal address"), true});
+    const Request request = shown_at_once(folder, fatal);
+    for (const bool fetches : {false, true}) {
+        WorkerLink link("");
+        const auto seen = link.run(request, {}, {});
+        REQUIRE(seen);
+        const Result& result = *seen->result;
+        const std::string words =
+            fetches ? link.fetch_arrays(result, {}).error().text : link.look(result, {}, {}, {}).error().text;
+        INFO(words);
+        CHECK(contains(words, "illegal address (scan: length 777)"));
+        // Without its worker the result is gone, and no new worker is started to find out.
+        CHECK(contains(link.look(result, {}, {}, {}).error().text, "run it again"));
+        CHECK(children().empty());
+    }
+}
+
+TEST_CASE("a stopped job is cancelled, and a worker that ignores it is stopped", "[worker]") {
+    const TemporaryFolder folder;
+    const std::string hangs = saying(folder, "hangs", greeting() + message(Said{1, {0.5, "rows"}}));
+    for (const bool leaves : {false, true}) {
+        WorkerLink link("");
+        if (leaves) link.leave_when_stopped();
+        std::stop_source source;
+        const auto began = Clock::now();
+        const auto outcome =
+            link.run(scan_on(hangs), {}, source.get_token(), [&](const Progress& progress, auto) {
+                if (progress.words == "rows") source.request_stop();
+            });
+        REQUIRE_FALSE(outcome);
+        CHECK(outcome.error().exit_code() == 130);
+        CHECK(Clock::now() - began < std::chrono::seconds(leaves ? 2 : 30));
+        CHECK(children().empty());
+    }
+    // A worker that reacts continues with the next job.
+    WorkerLink link("");
+    std::stop_source source;
+    Request longer = scan_on(worker_command(), 1 << 16);
+    longer.repeats = 10000;
+    const auto outcome = link.run(longer, {}, source.get_token(), [&](const Progress& progress, auto) {
+        if (progress.fraction > 0.2) source.request_stop();
+    });
+    REQUIRE_FALSE(outcome);
+    CHECK(outcome.error().text == "cancelled");
+    const std::set<pid_t> before = children();
+    CHECK(link.run(scan_on(worker_command()), {}, {}));
+    CHECK(children() == before);
+}
+
+TEST_CASE("the error of a command that starts no worker has its last output", "[worker]") {
+    const TemporaryFolder folder;
+    WorkerLink link("");
+    const auto words = [&](const std::string& command) {
+        const auto outcome = link.run(scan_on(command), {}, {});
+        REQUIRE_FALSE(outcome);
+        CHECK(outcome.error().exit_code() == 1);
+        INFO(outcome.error().text);
+        CHECK(contains(outcome.error().text, command));
+        return outcome.error().text;
+    };
+    CHECK(contains(words("echo no route to host >&2; exit 255"),
+                   "exit code 255, with the message \"no route to host"));
+    CHECK(contains(words("kill -SEGV $$"), "signal 11"));
+    CHECK(contains(words("echo Welcome to this server; sleep 60"), "\"Welcome to this server"));
+    CHECK(contains(words("exec >&-; sleep 60"), "closed its output"));
+    const std::string other = message(Hello{"9.8.7", 99, ""});
+    CHECK(contains(words(saying(folder, "other", other)), "sawtooth 9.8.7 (protocol 99)"));
+    CHECK(contains(words(saying(folder, "rude", message(Alive{}))), "starts with"));
+    CHECK(children().empty());
+}
+
+TEST_CASE("a worker that exits between jobs is replaced silently", "[worker]") {
+    WorkerLink link("");
+    const Request request = scan_on("exec " + worker_command());  // the child is the worker, not a shell
+    for (int round = 0; round < 3; ++round) {
+        REQUIRE(link.run(request, {}, {}));
+        const std::set<pid_t> running = children();
+        REQUIRE(running.size() == 1);
+        ::kill(*running.begin(), SIGKILL);
+        siginfo_t ended;
+        ::waitid(P_PID, static_cast<id_t>(*running.begin()), &ended, WEXITED | WNOWAIT);
+    }
+    CHECK(link.run(request, {}, {}));
+}
+
+TEST_CASE("a check goes on in a new worker, without the variant that ended the last", "[worker][check]") {
+    CheckRequest request;
+    request.base.family = "lut";
+    request.base.threads = 2;
+    request.base.on = "exec " + worker_command();
+    WorkerLink link("");
+    bool killed = false;
+    const auto report = link.check(request, {}, [&](const CheckReport& so_far) {
+        if (killed || so_far.tried < 20) return;
+        killed = true;
+        for (const pid_t child : children()) ::kill(child, SIGKILL);
+    });
+    REQUIRE(report);
+    CHECK(report->complete);
+    REQUIRE(report->findings.size() == 1);
+    CHECK(contains(report->findings.front().problem, "signal 9"));
+    const int64_t each = report->size / 2;  // of two variants
+    CHECK(report->tried >= each + 10);
+    CHECK(report->tried < 2 * each);
+}
+
+TEST_CASE("a worker of another build works, and its results name both builds", "[worker]") {
+    const TemporaryFolder folder;
+    const auto hello_of = [](const char* build) {
+        return framed(encode(ToWorker(Hello{build, protocol_version, ""})));
+    };
+    put(folder.file("hello"), hello_of("9.8.7+other"));
+    WorkerLink link("");
+    const auto seen = link.run(
+        scan_on(fmt::format("(head -c {} >/dev/null; cat '{}' -) | {}", hello_of(build_identity()).size(),
+                            folder.file("hello"), worker_command())),
+        {}, {});
+    REQUIRE(seen);
+    check_right(*seen->result);
+    REQUIRE(seen->result->notes.size() == 1);
+    CHECK(seen->result->notes[0] == fmt::format("computed by a worker of another build, sawtooth {}; this is "
+                                                "9.8.7+other",
+                                                build_identity()));
+}
+
+int exit_code_of_worker(const TemporaryFolder& folder, const std::string& input) {
+    put(folder.file("input"), input);
+    const std::string command = worker_command() + " < '" + folder.file("input") + "' > '" +
+                                folder.file("output") + "' 2> '" + folder.file("errors") + "'";
+    return WEXITSTATUS(std::system(command.c_str()));
+}
+
+TEST_CASE("a worker refuses another version and invalid messages, and exits with its input", "[worker]") {
+    const TemporaryFolder folder;
+    const auto sent = [](const ToWorker& held) { return framed(encode(held)); };
+    const std::string hello = sent(Hello{build_identity(), protocol_version, ""});
+    CHECK(exit_code_of_worker(folder, "") == 0);
+    CHECK(exit_code_of_worker(folder, hello) == 0);
+    FrameReader output;
+    output.append(content_of(folder.file("output")));
+    const auto first = output.next();
+    REQUIRE(first);
+    CHECK(std::holds_alternative<Hello>(*decode_from_worker(**first)));
+    CHECK(exit_code_of_worker(folder, sent(Hello{"9.8.7", 99, ""}) + sent(CancelJob{1})) == 2);
+    CHECK(contains(content_of(folder.file("errors")), "9.8.7"));
+    CHECK(exit_code_of_worker(folder, sent(Hello{std::string(9999, '\x1b'), 99, ""})) == 2);
+    CHECK_FALSE(contains(content_of(folder.file("errors")), "\x1b"));
+    CHECK(content_of(folder.file("errors")).size() < 400);
+    CHECK(exit_code_of_worker(folder, sent(CancelJob{1})) == 2);
+    CHECK(exit_code_of_worker(folder, hello + framed(std::string(size_t{8} << 20, '\x91'))) == 2);
+    CHECK(contains(content_of(folder.file("errors")), "wrong fields"));
+    CHECK(exit_code_of_worker(folder, hello + "\xFF\xFF\xFF\xFF") == 2);
+    CHECK(exit_code_of_worker(folder, hello + hello.substr(0, hello.size() / 2)) == 0);
+    // A running job is cancelled when the input ends.
+    Request longer = scan_on("", 1 << 16);
+    longer.repeats = 1000000;
+    CHECK(exit_code_of_worker(folder, hello + sent(RunJob{1, longer, false, {}})) == 0);
+}
+
+}  // namespace
+}  // namespace sawtooth

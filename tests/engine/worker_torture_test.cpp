@@ -1,0 +1,148 @@
+// Workers that are killed, stopped, garbled and closed, while the engine continues.
+
+#include <signal.h>
+
+#include "tests/engine/run_worker.h"
+#include "tests/kit/contains.h"
+
+namespace sawtooth {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+size_t open_descriptors() {
+    return static_cast<size_t>(std::distance(std::filesystem::directory_iterator("/proc/self/fd"),
+                                             std::filesystem::directory_iterator()));
+}
+
+// Reproducible small random numbers.
+class Dice {
+  public:
+    int throw_to(int sides) {
+        state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+        return static_cast<int>((state_ >> 33) % static_cast<uint64_t>(sides));
+    }
+
+  private:
+    uint64_t state_ = 42;
+};
+
+// The trials of an engine.
+class Torture {
+  public:
+    explicit Torture(Engine& engine) : engine_(engine) {}
+
+    // Sends a signal to the worker while a long Request runs there, or before.
+    void signal(int signal) {
+        Request request = scan_on(worker_command(), 1 << 14);
+        request.repeats = 100000;
+        request.time_limit_seconds = 0.2;
+        const uint64_t ticket = engine_.run(request, {});
+        auto next = Clock::now() + std::chrono::milliseconds(dice_.throw_to(60));
+        bool greeted = false;
+        const auto until = Clock::now() + std::chrono::seconds(60);
+        while (Clock::now() < until) {
+            for (const Event& event : engine_.take_events()) {
+                greeted = greeted || event.progress.words.starts_with("worker on") || event.result;
+                if (event.ticket == ticket && event.kind == Event::Kind::failed)
+                    return check(*event.error, signal);
+            }
+            // A worker stopped before its greeting is waited for: it may be in a queue. One that was killed
+            // before it got the Request is replaced, and its successor is killed in turn.
+            if (Clock::now() >= next && (greeted || signal == SIGKILL)) {
+                for (const pid_t child : children()) ::kill(-child, signal);
+                next = signal == SIGKILL ? Clock::now() + std::chrono::milliseconds(100) : until;
+            }
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        FAIL("the engine did not go on");
+    }
+
+    // A worker that sends a greeting, or not, and then these bytes instead of an answer.
+    void garble(const std::string& bytes, const std::string& then) {
+        const std::string start = dice_.throw_to(4) ? greeting() : "";
+        const Event event =
+            end_of(engine_, engine_.run(scan_on(saying(folder_, "garble", start + bytes, then)), {}));
+        CHECK(event.kind == Event::Kind::failed);
+    }
+
+    // The output of the real worker, truncated at some byte.
+    void cut() {
+        const std::string command =
+            worker_command() + " | dd bs=1 status=none count=" + std::to_string(1 + dice_.throw_to(3000));
+        Request request = scan_on(command);
+        request.time_limit_seconds = 0.2;
+        const Event event = end_of(engine_, engine_.run(request, {}));
+        CHECK(event.kind == Event::Kind::failed);
+    }
+
+    void do_round(int round) {
+        switch (round % 20) {
+            case 4:
+                return signal(SIGSTOP);
+            case 1:
+            case 11:
+                return garble(random_bytes(), "sleep 60");
+            case 6:
+                return garble(framed(std::string(size_t{8} << 20, '\x91')), "sleep 60");
+            case 9:
+            case 16:
+                return garble("\xFF\xFF\xFF\xFF", "sleep 60");
+            case 14: {
+                const std::string half = message(Said{1, {0.5, "half a message", false}});
+                return garble(half.substr(0, half.size() / 2), "true");
+            }
+            case 3:
+            case 13:
+                return garble("", "true");
+            case 8:
+            case 18:
+                return cut();
+            default:
+                return signal(SIGKILL);
+        }
+    }
+
+  private:
+    static void check(const Error& error, int signal) {
+        INFO(error.text);
+        CHECK(error.exit_code() == 1);
+        if (signal == SIGSTOP)
+            CHECK((contains(error.text, "no response") || contains(error.text, "did not finish")));
+        CHECK(contains(error.text, "worker"));
+    }
+    std::string random_bytes() {
+        std::string bytes = std::string("\x20\0\0\0", 4);
+        for (int i = 0; i < 100; ++i) bytes.push_back(static_cast<char>(dice_.throw_to(256)));
+        return bytes;
+    }
+
+    Engine& engine_;
+    Dice dice_;
+    TemporaryFolder folder_;
+};
+
+TEST_CASE("killed, stopped, garbled and closed 200 times, and the engine goes on every time", "[worker]") {
+    REQUIRE(children().empty());
+    const size_t descriptors = open_descriptors();
+    {
+        Engine engine("", [] {});
+        Torture torture(engine);
+        for (int round = 0; round < 200; ++round) {
+            INFO("round " << round);
+            torture.do_round(round);
+            const Event right = end_of(engine, engine.run(scan_on(worker_command(), 100 + round), {}));
+            INFO((right.error ? right.error->text : ""));
+            REQUIRE(right.result);
+            check_right(*right.result);
+            CHECK(right.result->parameters.integer("length") == 100 + round);
+            CHECK(children().size() == 1);
+            CHECK(open_descriptors() <= descriptors + 3 + 16);
+        }
+    }
+    CHECK(children().empty());
+    CHECK(open_descriptors() == descriptors);
+}
+
+}  // namespace
+}  // namespace sawtooth

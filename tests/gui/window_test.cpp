@@ -1,0 +1,193 @@
+#include "app/gui/shell/window.h"
+
+#include <signal.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include "tests/gui/damaged_layout.h"
+#include "tests/kit/catch.h"
+#include "tests/kit/child_process.h"
+#include "tests/kit/contains.h"
+#include "tests/kit/environment.h"
+#include "tests/kit/temporary_folder.h"
+
+namespace sawtooth {
+namespace {
+
+// Settings, log and reports of a window in a test.
+class InFolder {
+  public:
+    explicit InFolder(const TemporaryFolder& folder)
+        : config_("XDG_CONFIG_HOME", folder.path().c_str()),
+          state_("XDG_STATE_HOME", folder.path().c_str()) {}
+
+  private:
+    Variable config_, state_;
+};
+
+WindowOptions options_in(const TemporaryFolder& folder) {
+    WindowOptions options;
+    options.cache_directory = folder.path();
+    options.request.repeats = 1;
+    return options;
+}
+
+// An X server restarts when its last client disconnects, and refuses clients for a moment.
+std::optional<Error> open_again(const WindowOptions& options,
+                                const std::function<bool(const LabState&)>& done) {
+    std::optional<Error> error = Error::failure("not tried yet");
+    for (int tries = 0; tries < 50 && error && error->kind == Error::Kind::failure; ++tries) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        error = run_window_until(options, done);
+    }
+    return error;
+}
+
+TEST_CASE("the window opens on a display, runs, and saves settings and layout", "[window]") {
+    if (!std::getenv("DISPLAY")) return say_skipped("no display; xvfb-run gives one");
+    const TemporaryFolder folder;
+    const InFolder config(folder);
+    std::filesystem::create_directory(folder.file("sawtooth"));
+    put(folder.file("sawtooth/settings"), "broken");
+    WindowOptions options = options_in(folder);
+    options.theme = "light";
+    bool told = false, complete = false;
+    int frames = 0;
+    const auto done = [&](const LabState& lab) {
+        for (const LogLine& line : lab.log)
+            told = told || line.text.find("settings.bad") != std::string::npos;
+        complete = lab.result && lab.result->complete;
+        return complete && ++frames > 2;  // idle: nothing is drawn any more
+    };
+    CHECK_FALSE(run_window_until(options, done));
+    CHECK(told);
+    CHECK(complete);
+    CHECK_FALSE(std::filesystem::exists(folder.file("sawtooth/settings")));  // nothing was chosen
+    CHECK(std::filesystem::exists(folder.file("sawtooth/layout.ini")));
+    const std::string log = content_of(folder.file("sawtooth/log.txt"));
+    CHECK(contains(log, "  started Sawtooth "));
+    CHECK(contains(log, "settings.bad"));
+    CHECK(contains(log, "fastest correct"));
+
+    // The second start finds a complete layout.
+    put(folder.file("sawtooth/settings"), "layout = own\n");
+    frames = 0;
+    told = false;
+    CHECK_FALSE(open_again(options_in(folder), done));
+    CHECK_FALSE(told);
+    CHECK_FALSE(std::filesystem::exists(folder.file("sawtooth/layout.ini.bad")));
+}
+
+TEST_CASE("a stop closes the window as its button does, and is told as one", "[window]") {
+    if (!std::getenv("DISPLAY")) return say_skipped("no display; xvfb-run gives one");
+    const TemporaryFolder folder;
+    const Variable config("XDG_CONFIG_HOME", folder.path().c_str());
+    std::stop_source ctrl_c;
+    WindowOptions options = options_in(folder);
+    options.stop = ctrl_c.get_token();
+    const auto error = open_again(options, [&](const LabState&) { return !ctrl_c.request_stop(); });
+    REQUIRE(error);
+    CHECK(error->kind == Error::Kind::cancelled);
+    CHECK(std::filesystem::exists(folder.file("sawtooth/layout.ini")));
+}
+
+TEST_CASE("a damaged layout is renamed, and the window opens with its own", "[window]") {
+    if (!std::getenv("DISPLAY")) return say_skipped("no display; xvfb-run gives one");
+    const TemporaryFolder folder;
+    const InFolder config(folder);
+    std::filesystem::create_directory(folder.file("sawtooth"));
+    put(folder.file("sawtooth/settings"), "layout = own\n");
+    put(folder.file("sawtooth/layout.ini"), damaged_layout);
+    bool told = false;
+    const auto done = [&](const LabState& lab) {
+        for (const LogLine& line : lab.log)
+            told = told || line.text.find("layout.ini.bad") != std::string::npos;
+        return true;
+    };
+    CHECK_FALSE(open_again(options_in(folder), done));
+    CHECK(told);
+    CHECK(std::filesystem::exists(folder.file("sawtooth/layout.ini.bad")));
+    CHECK(std::filesystem::exists(folder.file("sawtooth/layout.ini")));
+}
+
+TEST_CASE("a window that is closed while the disk is slow still writes everything", "[window]") {
+    if (!std::getenv("DISPLAY")) return say_skipped("no display; xvfb-run gives one");
+    const TemporaryFolder folder;
+    const InFolder config(folder);
+    const WindowOptions options = options_in(folder);
+    const auto done = [](const LabState& lab) {
+        const auto wait = [] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(300));
+            return std::optional<Error>();
+        };
+        lab.files->add("slow", wait, [](LabState&, const std::optional<Error>&) {});
+        return true;
+    };
+    CHECK_FALSE(open_again(options, done));
+    for (const char* name : {"layout.ini", "log.txt"})
+        CHECK(std::filesystem::exists(folder.file("sawtooth/") + name));
+}
+
+TEST_CASE("the window restores the last backend, or says why it cannot", "[window]") {
+    if (!std::getenv("DISPLAY")) return say_skipped("no display; xvfb-run gives one");
+    const TemporaryFolder folder;
+    const InFolder config(folder);
+    std::filesystem::create_directory(folder.file("sawtooth"));
+    put(folder.file("sawtooth/settings"), "backend = cuda\ndevice = 0\n");
+    bool chosen = false, told = false;
+    const auto done = [&](const LabState& lab) {
+        chosen = lab.request.backend == BackendChoice::cuda;
+        for (const LogLine& line : lab.log)
+            told = told || line.text.find("the backend of the last session") != std::string::npos;
+        return lab.devices && (chosen || told);
+    };
+    CHECK_FALSE(open_again(options_in(folder), done));
+    CHECK(chosen != told);
+    CHECK(content_of(folder.file("sawtooth/settings")).find("backend = cuda\n") != std::string::npos);
+}
+
+TEST_CASE("a window that crashes", "[.child]") {
+    ::signal(SIGSEGV, SIG_DFL);  // the test program's own
+    (void)run_window_until(options_in(TemporaryFolder()), [](const LabState& lab) {
+        if (lab.result) ::raise(SIGSEGV);
+        return false;
+    });
+}
+
+TEST_CASE("a window that was killed by a signal leaves a report, which the next start offers once",
+          "[window]") {
+    if (!std::getenv("DISPLAY")) return say_skipped("no display; xvfb-run gives one");
+    const TemporaryFolder folder;
+    const InFolder config(folder);
+    ChildProcess("", "a window that crashes").output();
+    std::string words, path;
+    const auto done = [&](const LabState& lab) {
+        words = lab.crash ? lab.crash->words : "";
+        path = lab.crash ? lab.crash->path : "";
+        return true;
+    };
+    CHECK_FALSE(open_again(options_in(folder), done));
+    CHECK(contains(words, "ended unexpectedly (signal 11, "));
+    const std::string report = content_of(path);
+    CHECK(contains(report, folder.file("sawtooth/log.txt")));
+    CHECK(contains(report, "(+0x"));  // the calls
+    CHECK(contains(content_of(folder.file("sawtooth/log.txt")), "Report: " + path));
+    CHECK_FALSE(open_again(options_in(folder), done));
+    CHECK(words.empty());
+}
+
+TEST_CASE("without a display the window fails and names alternatives", "[window]") {
+    const TemporaryFolder folder;
+    const Variable x11("DISPLAY", nullptr), wayland("WAYLAND_DISPLAY", nullptr);
+    const auto error = run_window(options_in(folder));
+    REQUIRE(error);
+    CHECK(error->exit_code() == 1);
+    CHECK(error->text.find("sawtooth shot") != std::string::npos);
+    CHECK(error->text.find('\n') == std::string::npos);
+}
+
+}  // namespace
+}  // namespace sawtooth

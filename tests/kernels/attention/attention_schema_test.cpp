@@ -1,0 +1,103 @@
+// The schema of windowed rotary attention: facts from its documentation.
+
+#include <cmath>
+#include <string>
+
+#include "tests/kernels/families/schema_facts.h"
+
+using namespace sawtooth;
+using namespace sawtooth::schema_facts;
+
+TEST_CASE("attention: given arrays select their form, and the default is qkv", "[schema][attention]") {
+    const Arrays four = {floats("k2", {1, 2, 3, 16})}, qkv = {floats("k", {1, 2, 150, 64})};
+    CHECK(settled("attention").text("form") == "qkv");
+    CHECK(settled("attention", {}, four).text("form") == "four");
+    CHECK(settled("attention", {}, qkv).text("form") == "qkv");
+    CHECK(uses("attention", "q1", {}, four));
+    CHECK_FALSE(uses("attention", "q", {}, four));
+    CHECK_FALSE(uses("attention", "q1", {}));
+    CHECK(uses("attention", "v", {}, four));
+    CHECK_FALSE(uses("attention", "dq", {{"backward", true}}, four));
+    CHECK(uses("attention", "dq", {{"backward", true}}));
+    CHECK(uses("attention", "dq1", {{"backward", true}}));
+    CHECK(shape_of("attention", "lse", {{"N", 150}}) == Shape{1, 2, 150});
+    CHECK(shape_of("attention", "dq2", {{"N", 3}, {"D", 16}, {"backward", true}}, four) ==
+          Shape{1, 2, 3, 16});
+}
+
+TEST_CASE("attention: both forms together are refused unless one is chosen", "[schema][attention]") {
+    const Arrays both = {floats("q", {1, 2, 3, 16}), floats("q1", {1, 2, 3, 16})};
+    CHECK(contains(family_refusal("attention", {}, both), "qkv or four"));
+    CHECK_FALSE(family_named("attention").check(settled("attention", {{"form", "four"}}, both)));
+}
+
+TEST_CASE("attention: scale and dtype settle by head width and backend", "[schema][attention]") {
+    CHECK(settled("attention").real("scale") == 0.125);
+    CHECK(settled("attention", {{"D", 128}}).real("scale") == 1 / std::sqrt(128.0));
+    CHECK(settled("attention", {{"scale", 0.5}}).real("scale") == 0.5);
+    CHECK(settled("attention").text("dtype") == "f32");
+    CHECK(settled("attention", {}, {}, Backend::cuda).text("dtype") == "bf16");
+    CHECK(settled("attention", {{"dtype", "f16"}}, {}, Backend::cuda).text("dtype") == "f16");
+    CHECK(contains(sentence_of(family_named("attention").parameter("D")->check(48)), "16, 32, 64, 128"));
+    CHECK(contains(sentence_of(family_named("attention").parameter("window")->check(0)), "window"));
+}
+
+TEST_CASE("attention: tiles that do not fit a chip are refused there, with needed and available bytes",
+          "[schema][attention]") {
+    // (2 * 128 + 3 * 128 * 3) rows of 128 + 8 numbers of 2 bytes.
+    const Settings large = {{"BLOCK_M", 128}, {"BLOCK_N", 128}, {"stages", 3}, {"D", 128}};
+    const std::string refusal = variant_refusal("attention", "streaming", large, h200);
+    CHECK(contains(refusal, "382976"));
+    CHECK(contains(refusal, "232448"));
+    CHECK(contains(refusal, "NVIDIA H200"));
+    CHECK(variant_refusal("attention", "streaming", large, processor).empty());
+    CHECK(variant_refusal("attention", "naive", large, h200).empty());
+    CHECK(variant_refusal("attention", "streaming", {}, h200).empty());
+    CHECK(variant_refusal("attention", "streaming", {}, rtx4090).empty());
+    CHECK(variant_refusal("attention", "streaming", family_named("attention").presets.front().values, rtx4090)
+              .empty());
+    // Backward: 2 * 32 keys, and 4 stages of 2 * 128 rows with an lse and a delta for each query.
+    Settings deep = {{"BLOCK_M", 128}, {"BLOCK_N", 32}, {"stages", 4}, {"D", 128}};
+    CHECK(variant_refusal("attention", "streaming", deep, h200).empty());
+    deep.push_back({"backward", true});
+    CHECK(contains(variant_refusal("attention", "streaming", deep, h200), "backward needs 300032 bytes"));
+}
+
+TEST_CASE("attention: streaming_wgmma needs Hopper, whole groups of rows and registers for its sums",
+          "[schema][attention]") {
+    const auto refusal = [](const Settings& settings, const Chip& chip) {
+        return variant_refusal("attention", "streaming_wgmma", settings, chip);
+    };
+    CHECK(contains(refusal({}, rtx4090), "sm_90a"));
+    CHECK(refusal({}, h200).empty());
+    CHECK(contains(refusal({{"warps", 8}}, h200), "BLOCK_M = 64: must be at least 128"));
+    CHECK(refusal({{"BLOCK_M", 128}, {"BLOCK_N", 128}, {"warps", 8}, {"D", 128}}, h200).empty());
+    // 2 bands of 128 columns, 64 scores and 32 probabilities per thread.
+    CHECK(
+        contains(refusal({{"BLOCK_M", 128}, {"BLOCK_N", 128}, {"warps", 4}, {"D", 128}, {"stages", 1}}, h200),
+                 "needs 224 registers"));
+}
+
+TEST_CASE("attention: f32 leaves out the tensor-core variants, and wgmma needs Hopper and whole warp groups",
+          "[schema][attention]") {
+    CHECK(contains(variant_refusal("attention", "streaming", {{"dtype", "f32"}}, h200), "naive accepts f32"));
+    CHECK(variant_refusal("attention", "streaming", {{"dtype", "f32"}}, processor).empty());
+    CHECK(variant_refusal("attention", "streaming_wgmma", {}, h200).empty());
+    CHECK(contains(variant_refusal("attention", "streaming_wgmma", {}, rtx4090), "sm_90a"));
+    CHECK(contains(variant_refusal("attention", "streaming_wgmma", {{"warps", 8}}, h200), "BLOCK_M = 64"));
+    CHECK(contains(variant_refusal("attention", "streaming_wgmma", {{"dtype", "f32"}}, h200), "dtype"));
+}
+
+TEST_CASE("attention: more heads than a grid has are refused on the GPU only", "[schema][attention]") {
+    const auto refusal = [](const char* variant, int64_t batch, const Chip& chip) {
+        return variant_refusal("attention", variant, {{"Z", batch}, {"H", int64_t{256}}, {"N", int64_t{1}}},
+                               chip);
+    };
+    for (const char* variant : {"naive", "streaming", "streaming_wgmma"}) {
+        INFO(variant);
+        CHECK(refusal(variant, 255, h200).empty());
+        CHECK(contains(refusal(variant, 256, h200), "65536 heads"));
+        CHECK(contains(refusal(variant, 256, h200), "at most 65535"));
+    }
+    for (const char* variant : {"naive", "streaming"}) CHECK(refusal(variant, 256, processor).empty());
+}

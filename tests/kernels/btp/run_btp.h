@@ -1,0 +1,56 @@
+#pragma once
+
+#include "kernels/btp/family.h"
+#include "kernels/btp/parts.h"
+#include "tests/kit/run_family.h"
+
+// Helpers for tests of the family btp.
+namespace sawtooth::btp_facts {
+
+inline Parameters parameters_with(const Settings& settings) { return settled(btp_family(), settings); }
+inline Arrays inputs_for(const Parameters& parameters, uint64_t seed = 1) {
+    return generated_inputs(btp_family(), parameters, false, seed);
+}
+inline Arrays reference_for(const Parameters& parameters, const Arrays& inputs) {
+    return *btp::reference(parameters, inputs, {});
+}
+inline Ran run(const std::string& variant, const Parameters& parameters, const Arrays& inputs,
+               cpu::Pool& pool = pool_of_one()) {
+    return run(btp_family(), variant, parameters, inputs, pool);
+}
+
+// The choices of `order`.
+inline const Value one = 1, two = 2, full = "full";
+
+inline void fill(Array& array, float value) {
+    for (float& number : array.as<float>()) number = value;
+}
+
+// In the first half of the heads gates that logarithms and divisions cannot take; what they stop travels on
+// in the others.
+inline Arrays with_special_gates(Arrays inputs) {
+    const auto a = find(inputs, "a")->as<float>();
+    for (size_t i = 0; i < a.size() / 2; ++i) {
+        if (i % 7 == 3) a[i] = 0;
+        if (i % 7 == 5) a[i] = 1;
+        if (i % 11 == 2) a[i] = 1e-30f;
+    }
+    return inputs;
+}
+
+// Parameters and inputs of one head and one channel with the same number everywhere.
+struct Constant {
+    Parameters parameters;
+    Arrays inputs;
+
+    Constant(const Value& order, int64_t length, float gate, float u = 1, float dx = 1)
+        : parameters(parameters_with(
+              {{"H", int64_t{1}}, {"L", length}, {"DH", int64_t{1}}, {"order", order}, {"backward", true}})),
+          inputs(inputs_for(parameters)) {
+        fill(*find(inputs, "a"), gate);
+        fill(*find(inputs, "u"), u);
+        fill(*find(inputs, "dx"), dx);
+    }
+};
+
+}  // namespace sawtooth::btp_facts

@@ -1,0 +1,313 @@
+#include "kernels/cpu/row_scan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "kernels/core/random.h"
+#include "tests/kernels/cpu/vector_targets.h"
+#include "tests/kit/catch.h"
+
+namespace sawtooth::cpu {
+namespace {
+
+constexpr Operator every_operator[] = {Operator::sum,     Operator::product, Operator::maximum,
+                                       Operator::minimum, Operator::linear,  Operator::compensated_sum};
+// Lengths around vectors of 4, 8 and 16 lanes and around blocks of four of them, then several blocks and a
+// ragged end.
+constexpr int64_t every_length[] = {0,  1,  2,  3,  4,  5,  7,   8,   9,   15,  16, 17,
+                                    31, 32, 33, 63, 64, 65, 127, 128, 129, 200, 515};
+
+struct Wide {
+    double first, second;
+};
+
+Wide join(Operator op, Wide left, Wide right) {
+    switch (op) {
+        case Operator::product:
+            return {left.first * right.first, 0};
+        case Operator::maximum:
+            return {std::fmax(left.first, right.first), 0};
+        case Operator::minimum:
+            return {std::fmin(left.first, right.first), 0};
+        case Operator::linear:
+            return {left.first * right.first, right.first * left.second + right.second};
+        default:
+            return {left.first + right.first, left.second + right.second};
+    }
+}
+
+double finished(Operator op, Wide state) {
+    return op == Operator::linear            ? state.second
+           : op == Operator::compensated_sum ? state.first + state.second
+                                             : state.first;
+}
+
+// Rows of `columns`, forward or backward in memory, with guards before and after that must not change.
+struct Data {
+    static constexpr int64_t margin = 64;
+    static constexpr float untouched = 12345;
+    Operator op;
+    int64_t rows, columns;
+    bool backwards;
+    std::vector<float> in[2], out, states[2];
+    std::vector<float> carry[2], total[2];
+
+    Data(Operator the_op, int64_t the_rows, int64_t the_columns, bool is_backwards, uint64_t seed = 1)
+        : op(the_op), rows(the_rows), columns(the_columns), backwards(is_backwards) {
+        Random random(seed, "rows");
+        const auto size = static_cast<size_t>(rows * columns + 2 * margin);
+        out.assign(size, untouched);
+        for (int p = 0; p < 2; ++p) {
+            states[p].assign(size, untouched);
+            in[p].resize(size);
+            // Gates and factors near 1, so that products neither vanish nor overflow.
+            const bool is_factor = op == Operator::product || (op == Operator::linear && p == 0);
+            for (float& value : in[p])
+                value = static_cast<float>(is_factor ? random.uniform(0.9, 1.1) : random.uniform(-1, 1));
+            carry[p].resize(static_cast<size_t>(columns));
+            for (float& value : carry[p]) value = static_cast<float>(random.uniform(-1, 1));
+            if (op == Operator::compensated_sum && p == 1) carry[p].assign(carry[p].size(), 0.0f);
+            total[p].assign(static_cast<size_t>(columns), identity(op, p));
+        }
+    }
+
+    int64_t stride() const { return backwards ? -columns : columns; }
+    int64_t begin() const { return margin + (backwards ? std::max<int64_t>(rows - 1, 0) * columns : 0); }
+    size_t at(int64_t row, int64_t column) const {
+        return static_cast<size_t>(begin() + row * stride() + column);
+    }
+
+    Walk walk() {
+        Walk walk{.op = op, .rows = rows, .columns = columns};
+        walk.is_line = columns == 1;
+        walk.in = {{in[0].data() + begin(), op == Operator::linear ? in[1].data() + begin() : nullptr},
+                   stride()};
+        walk.carry = {{carry[0].data(), carry[1].data()}};
+        walk.total = {{total[0].data(), total[1].data()}};
+        return walk;
+    }
+    Walk scan() {
+        Walk with_out = walk();
+        with_out.out = out.data() + begin();
+        with_out.out_stride = stride();
+        return with_out;
+    }
+    Walk scan_whole_states() {
+        Walk with_states = walk();
+        with_states.states_out = {{states[0].data() + begin(), states[1].data() + begin()}, stride()};
+        return with_states;
+    }
+
+    Wide input(int64_t row, int64_t column) const {
+        return {in[0][at(row, column)], op == Operator::linear ? in[1][at(row, column)] : 0};
+    }
+    Wide carried(int64_t column) const {
+        const auto c = static_cast<size_t>(column);
+        return {carry[0][c], planes_of(op) == 2 ? carry[1][c] : 0};
+    }
+};
+
+// The states after every row of a column in double, and the tolerance of a float: every join rounds each
+// value by 2^-24 of the largest value reached by the same walk over absolute values.
+struct Expected {
+    std::vector<Wide> states, slack;
+
+    Expected(const Data& data, int64_t column) {
+        Wide state = data.carried(column), size = magnitude(state);
+        for (int64_t row = 0; row < data.rows; ++row) {
+            state = join(data.op, state, data.input(row, column));
+            size = data.op == Operator::maximum || data.op == Operator::minimum
+                       ? Wide{0, 0}
+                       : join(data.op, size, magnitude(data.input(row, column)));
+            const double rounding = static_cast<double>(2 * row + 4) * 0x1p-24;
+            states.push_back(state);
+            slack.push_back({rounding * size.first, rounding * size.second});
+        }
+    }
+
+    static Wide magnitude(Wide state) { return {std::abs(state.first), std::abs(state.second)}; }
+};
+
+bool same_bits(const std::vector<float>& left, const std::vector<float>& right) {
+    return left.size() == right.size() &&
+           std::memcmp(left.data(), right.data(), left.size() * sizeof(float)) == 0;
+}
+
+void check_finished(const Data& data, const Data& before) {
+    int64_t wrong = 0;
+    for (int64_t column = 0; column < data.columns; ++column) {
+        const Expected expected(before, column);
+        for (int64_t row = 0; row < data.rows; ++row) {
+            const auto r = static_cast<size_t>(row);
+            const double slack =
+                data.op == Operator::linear ? expected.slack[r].second : expected.slack[r].first;
+            wrong +=
+                !(std::abs(data.out[data.at(row, column)] - finished(data.op, expected.states[r])) <= slack);
+        }
+    }
+    CHECK(wrong == 0);
+    int64_t touched = 0;
+    for (int64_t i = 0; i < Data::margin; ++i)
+        touched += data.out[static_cast<size_t>(i)] != Data::untouched ||
+                   data.out[data.out.size() - 1 - static_cast<size_t>(i)] != Data::untouched;
+    CHECK(touched == 0);
+}
+
+void check_states(const Data& data, const Data& before) {
+    int64_t wrong = 0;
+    for (int64_t column = 0; column < data.columns; ++column) {
+        const Expected expected(before, column);
+        for (int64_t row = 0; row < data.rows; ++row) {
+            const Wide want = expected.states[static_cast<size_t>(row)];
+            const Wide slack = expected.slack[static_cast<size_t>(row)];
+            const double first = data.states[0][data.at(row, column)];
+            const double second = data.states[1][data.at(row, column)];
+            if (data.op == Operator::compensated_sum)  // the error of the sum is in the state
+                wrong += !(std::abs(first + second - want.first) <= slack.first * 0x1p-20);
+            else
+                wrong += !(std::abs(first - want.first) <= slack.first);
+            if (data.op == Operator::linear) wrong += !(std::abs(second - want.second) <= slack.second);
+        }
+    }
+    CHECK(wrong == 0);
+}
+
+void check_scans(const Data& before) {
+    for (auto* scan : {scan_rows, scan_and_fold_rows, chain_rows}) {
+        Data data = before;
+        scan(data.scan());
+        check_finished(data, before);
+    }
+    Data data = before;
+    scan_states(data.scan_whole_states());
+    check_states(data, before);
+}
+
+TEST_CASE("row scans agree with a plain loop in double", "[row_scan][cpu]") {
+    const int64_t columns = GENERATE(1, 2, 20, 37);
+    const bool backwards = GENERATE(false, true);
+    for_each_vector_target([&] {
+        for (const Operator op : every_operator) {
+            for (const int64_t rows : every_length) {
+                INFO("operator " << static_cast<int>(op) << ", " << rows << " rows of " << columns
+                                 << (backwards ? " backwards" : ""));
+                check_scans(Data(op, rows, columns, backwards));
+            }
+        }
+    });
+}
+
+TEST_CASE("fold, scan and scan-and-fold give the same carry, total and rows", "[row_scan][cpu]") {
+    const int64_t columns = GENERATE(1, 20);
+    const bool backwards = GENERATE(false, true);
+    for_each_vector_target([&] {
+        for (const Operator op : every_operator) {
+            for (const int64_t rows : every_length) {
+                INFO("operator " << static_cast<int>(op) << ", " << rows << " rows of " << columns);
+                const Data before(op, rows, columns, backwards);
+                Data folded = before, scanned = before, both = before, streamed = before;
+                fold_rows(folded.walk());
+                scan_rows(scanned.scan());
+                scan_and_fold_rows(both.scan());
+                Walk stream = streamed.scan();
+                stream.stream = true;
+                scan_rows(stream);
+                CHECK(same_bits(both.out, scanned.out));
+                CHECK(same_bits(streamed.out, scanned.out));
+                for (int p = 0; p < planes_of(op); ++p) {
+                    CHECK(same_bits(folded.total[p], both.total[p]));
+                    CHECK(same_bits(both.carry[p], scanned.carry[p]));
+                    CHECK(same_bits(folded.carry[p], before.carry[p]));
+                }
+                // The last row is the carry, finished.
+                if (rows > 0)
+                    for (int64_t column = 0; column < columns; ++column)
+                        CHECK(both.out[both.at(rows - 1, column)] ==
+                              static_cast<float>(finished(op, both.carried(column))));
+            }
+        }
+    });
+}
+
+TEST_CASE("a chain of rows combines strictly one after another", "[row_scan][cpu]") {
+    Data data(Operator::linear, 515, 1, GENERATE(false, true));
+    float state = data.carry[1][0];
+    std::vector<float> expected = data.out;
+    for (int64_t row = 0; row < data.rows; ++row) {
+        const float product = data.in[0][data.at(row, 0)] * state;
+        expected[data.at(row, 0)] = state = product + data.in[1][data.at(row, 0)];
+    }
+    chain_rows(data.scan());
+    CHECK(same_bits(data.out, expected));
+}
+
+TEST_CASE("NaN and infinities in a column reach only later rows, as in a plain loop", "[row_scan][cpu]") {
+    const bool backwards = GENERATE(false, true);
+    const float strange = GENERATE(NAN, INFINITY, -INFINITY);
+    for (const Operator op : every_operator) {
+        // x of linear, not its gate: an infinite gate times a split prefix may be inf - inf.
+        const int plane = op == Operator::linear ? 1 : 0;
+        for (const int64_t place : {0, 1, 7, 30, 64, 130, 199}) {
+            Data data(op, 200, 1, backwards);
+            data.in[plane][data.at(place, 0)] = strange;
+            Data chain = data;
+            chain_rows(chain.scan());
+            scan_rows(data.scan());
+            int64_t differing = 0;
+            for (int64_t row = 0; row < data.rows; ++row) {
+                const float is = data.out[data.at(row, 0)], should = chain.out[data.at(row, 0)];
+                differing +=
+                    !(std::isfinite(should) ? std::isfinite(is)
+                                            : (std::isnan(should) && std::isnan(is)) || is == should);
+            }
+            INFO("operator " << static_cast<int>(op) << ", " << strange << " in row " << place);
+            CHECK(differing == 0);
+        }
+    }
+}
+
+TEST_CASE("joining a prefix to rows equals combine and finish", "[row_scan][cpu]") {
+    const int64_t columns = GENERATE(1, 2, 3, 16, 100, 300);
+    const int64_t rows = GENERATE(1, 2, 5, 300);
+    for (const Operator op : every_operator) {
+        Data data(op, rows, columns, false);
+        const States before = {{data.carry[0].data(), data.carry[1].data()}};
+        const States states = {{data.in[0].data(), data.in[1].data()}};
+        const auto count = static_cast<size_t>(rows * columns);
+        std::vector<float> expected(count), got(count);
+        for (int64_t row = 0; row < rows; ++row) {
+            std::vector<float> joined[2] = {std::vector<float>(static_cast<size_t>(columns)),
+                                            std::vector<float>(static_cast<size_t>(columns))};
+            const States out = {{joined[0].data(), joined[1].data()}};
+            combine(op, before, states.from(row * columns), out, columns);
+            finish(op, out, expected.data() + row * columns, columns);
+        }
+        combine_rows(op, before, states, got.data(), rows, columns);
+        INFO("operator " << static_cast<int>(op));
+        CHECK(same_bits(got, expected));
+        combine_rows(op, before, states, data.in[0].data(), rows, columns);  // in place
+        CHECK(std::memcmp(data.in[0].data(), expected.data(), count * sizeof(float)) == 0);
+    }
+}
+
+TEST_CASE("totals spread in place become the states before their groups", "[row_scan][cpu]") {
+    for (const Operator op : every_operator) {
+        Data data(op, 40, 3, false);
+        Data chain = data;
+        const States totals = {{data.in[0].data(), data.in[1].data()}};
+        const States carry = {{data.carry[0].data(), data.carry[1].data()}};
+        const States next = {{chain.carry[0].data(), chain.carry[1].data()}};
+        spread(op, totals, 40, 3, carry, totals);
+        for (int64_t group = 0; group < 40; ++group) {
+            for (int p = 0; p < planes_of(op); ++p)
+                CHECK(std::memcmp(totals.plane[p] + group * 3, next.plane[p], 3 * sizeof(float)) == 0);
+            combine(op, next, States{{chain.in[0].data(), chain.in[1].data()}}.from(group * 3), next, 3);
+        }
+        for (int p = 0; p < planes_of(op); ++p) CHECK(same_bits(data.carry[p], chain.carry[p]));
+    }
+}
+
+}  // namespace
+}  // namespace sawtooth::cpu

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "kernels/core/plan.h"
+#include "kernels/cuda/device.h"
+#include "kernels/cuda/occupancy.h"
+#include "profiling/gpu_timer.h"
+#include "tests/kit/catch.h"
+#include "tests/kit/run_family.h"
+
+// The devices for tests of kernels, shared by all test cases: one theoretical device per chip, and the GPU.
+namespace sawtooth {
+
+// Cubins are cached in the build folder: a second run of the tests compiles nothing.
+inline cuda::CompilerOptions options() { return {SAWTOOTH_BUILD_DIR "/test-cubins", ""}; }
+
+// A theoretical device; prints a note and returns null if NVRTC is missing.
+inline cuda::Device* theory(const std::string& architecture) {
+    if (const auto version = cuda::compiler_version(); !version) {
+        say_skipped(version.error().text);
+        return nullptr;
+    }
+    static std::map<std::string, std::unique_ptr<cuda::Device>> devices;
+    auto& device = devices[architecture];
+    if (!device) device = std::move(*cuda::Device::theory(architecture, options()));
+    return device.get();
+}
+
+// The GPU; prints a note and returns null if there is none.
+inline cuda::Device* gpu() {
+    static Outcome<std::unique_ptr<cuda::Device>> device = [] {
+        const auto version = cuda::compiler_version();
+        return version ? cuda::Device::open(0, options()) : version.error();
+    }();
+    if (device) return device->get();
+    say_skipped(device.error().text);
+    return nullptr;
+}
+
+inline Plan plan_on_device(cuda::Device& device, const Family& family, const std::string& variant,
+                           const Parameters& parameters, const Arrays& inputs, bool dry = false) {
+    auto plan = make_plan({.family = family,
+                           .variant = *family.variant(variant),
+                           .parameters = parameters,
+                           .inputs = inputs,
+                           .dry = dry,
+                           .device = &device,
+                           .stores_extras = true});
+    if (!plan) FAIL(variant << ": " << plan.error().text);
+    return std::move(*plan);
+}
+
+// Whether a variant gives the same bits every time: not if atomics of a GPU add floats.
+inline bool keeps_bits(const Variant& variant, const Parameters& parameters, Backend backend) {
+    return backend == Backend::cpu || !variant.unordered ||
+           (parameters.has("arithmetic") && parameters.is("arithmetic", "integer"));
+}
+
+// Runs the same plan twice, with its way to launch, so that data left by one run cannot hide an error of the
+// next.
+inline Arrays run_on_device(cuda::Device& device, const Family& family, const std::string& variant,
+                            const Parameters& parameters, const Arrays& inputs, int repeats = 2) {
+    const Plan plan = plan_on_device(device, family, variant, parameters, inputs);
+    GpuTimer timer(device);
+    Arrays first;
+    for (int repeat = 0; repeat < repeats; ++repeat) {
+        if (const auto error = timer.run(plan)) FAIL(variant << ": " << error->text);
+        auto outputs = plan.outputs();
+        if (!outputs) FAIL(variant << ": " << outputs.error().text);
+        if (repeat == 0)
+            first = std::move(*outputs);
+        else if (keeps_bits(*family.variant(variant), parameters, Backend::cuda))
+            CHECK(same_bits(first, *outputs));
+    }
+    return first;
+}
+
+// What is wrong with the description of a compiled launch, "" if nothing is. For any thread, unlike CHECK.
+inline std::string faults_of(const LaunchInfo& info, const Chip& chip, int64_t most_spill_bytes) {
+    if (!info.resources) return info.name + ": no resources; ";
+    const Occupancy occupancy = cuda::theoretical_occupancy(chip, info.block.x, *info.resources);
+    std::string faults;
+    const auto need = [&](bool holds, const char* what) {
+        if (!holds) faults += info.name + ": " + what + "; ";
+    };
+    need(info.resources->registers > 0, "no registers");
+    need(info.resources->spill_bytes <= most_spill_bytes, "spills too many bytes");
+    need(occupancy.theoretical.value_or(0) > 0, "no occupancy");
+    need(!info.grid_formula.empty(), "no formula of the grid");
+    need(!info.meaning.empty(), "no meaning");
+    need(info.work.bytes > 0, "no bytes");
+    return faults;
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,154 @@
+// Properties of every family, variant and setting in CUDA: of plans on theoretical devices, which need no
+// GPU, and of kernel results if there is one.
+
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <iostream>
+#include <map>
+#include <thread>
+#include <utility>
+
+#include "kernels/cuda/chips.h"
+#include "tests/kernels/cuda/cuda_devices.h"
+#include "tests/kernels/families/family_coverage.h"
+#include "tests/kernels/families/family_properties.h"
+
+namespace sawtooth {
+namespace {
+
+// What was compiled for one chip, without assertions: they belong to the thread of the test.
+struct CompiledFamily {
+    std::string name, faults;
+    size_t settings;
+    int64_t launches = 0, kernels = 0;  // kernels: not those of the cache
+};
+
+CompiledFamily compile(cuda::Device& device, const Family& family,
+                       const std::vector<CoveringSetting>& settings) {
+    CompiledFamily compiled{family.name + " for " + device.chip().architecture, "", settings.size()};
+    device.on_compiling([&](const std::string&) { ++compiled.kernels; });
+    for (const CoveringSetting& setting : settings) {
+        const Arrays inputs = input_shapes(family, setting.parameters, true);
+        const auto planned = [&](bool dry) {
+            return make_plan({.family = family,
+                              .variant = *setting.variant,
+                              .parameters = setting.parameters,
+                              .inputs = inputs,
+                              .dry = dry,
+                              .device = &device,
+                              .stores_extras = true});
+        };
+        const auto plan = planned(false), dry = planned(true);
+        std::string faults;
+        if (!plan || !dry) {
+            faults = (plan ? dry : plan).error().text;
+        } else {
+            if (plan->memory_bytes != dry->memory_bytes) faults += "memory_bytes of a dry plan; ";
+            if (plan->launch_bytes != dry->launch_bytes) faults += "launch_bytes of a dry plan; ";
+            std::shared_ptr<const LaunchInfo> last;
+            for (const Launch& launch : plan->launches) {
+                if (std::exchange(last, launch.info) == launch.info) continue;  // one launch per token
+                faults += faults_of(*launch.info, device.chip(), INT64_MAX);
+                ++compiled.launches;
+            }
+        }
+        if (faults.empty()) continue;
+        compiled.faults +=
+            setting.variant->name + " " + words_of(family, setting.parameters) + ": " + faults + "\n";
+    }
+    device.on_compiling({});
+    compiled.faults += device.warnings();
+    return compiled;
+}
+
+// For every family and chip: settings_of(family, device). One thread per processor; NVRTC uses one each.
+template <class SettingsOf>
+void check_all_compiled(int64_t most_kernels, const SettingsOf& settings_of) {
+    std::vector<cuda::Device*> devices;
+    for (const Chip& chip : cuda::known_chips()) {
+        devices.push_back(theory(chip.architecture));
+        if (!devices.back()) return;
+    }
+    std::atomic<size_t> next = 0;
+    const auto compile_chips = [&] {
+        std::vector<CompiledFamily> all;
+        for (size_t at; (at = next++) < devices.size();)
+            for (const Family* family : all_families())
+                if (family->has_kernels())
+                    all.push_back(compile(*devices[at], *family, settings_of(*family, *devices[at])));
+        return all;
+    };
+    std::vector<std::future<std::vector<CompiledFamily>>> threads;
+    for (unsigned i = 0; i < std::max(std::thread::hardware_concurrency(), 1u); ++i)
+        threads.push_back(std::async(std::launch::async, compile_chips));
+    for (auto& thread : threads)
+        for (const CompiledFamily& compiled : thread.get()) {
+            INFO(compiled.name);
+            CHECK(compiled.launches > 0);
+            CHECK(compiled.kernels <= most_kernels);
+            CHECK(compiled.faults == "");
+            std::cout << compiled.name << ": " << compiled.launches << " launches of " << compiled.settings
+                      << " settings, " << compiled.kernels << " kernels compiled" << std::endl;
+        }
+}
+
+TEST_CASE("every value of every tiling parameter compiles without a warning", "[family][cuda]") {
+    // The oldest and the newest chip have every value, Hopper with kernels of its own every value of every
+    // variant, the others every launch.
+    const std::map<std::string, Coverage> coverages = {{"sm_80", Coverage::values},
+                                                       {"sm_90a", Coverage::values_of_every_variant},
+                                                       {"sm_120", Coverage::values}};
+    check_all_compiled(60, [&](const Family& family, cuda::Device& device) {
+        const auto found = coverages.find(device.chip().architecture);
+        return covering_settings(family, device,
+                                 found == coverages.end() ? Coverage::launches : found->second);
+    });
+}
+
+TEST_CASE("every combination of tiling values compiles for every chip", "[.tilings]") {
+    check_all_compiled(INT64_MAX, [](const Family& family, const cuda::Device& device) {
+        return tiling_grid(family, device.chip());
+    });
+}
+
+TEST_CASE("launches on CUDA match their descriptions and give the results of the CPU",
+          "[family][random][cuda]") {
+    cuda::Device* const device = theory("sm_90a");
+    if (!device) return;
+    for_every_family("described launches", device->chip(), nullptr, {}, [&](RandomCase& drawn) {
+        const Arrays shapes = without_data(drawn.inputs);
+        const Plan plan =
+            plan_on_device(*device, drawn.family, drawn.variant.name, drawn.parameters, shapes, true);
+        const Plan on_cpu = plan_on_cpu(drawn.family, drawn.variant.name, drawn.parameters, drawn.inputs);
+        return check_described(plan, shapes, *on_cpu.outputs());
+    });
+}
+
+Runs on_gpu(cuda::Device& device) {
+    return {device.chip(), [&device](const RandomCase& drawn, const Arrays& inputs) {
+                return run_on_device(device, drawn.family, drawn.variant.name, drawn.parameters, inputs);
+            }};
+}
+
+TEST_CASE("every variant is right on CUDA over random settings", "[family][random][cuda][gpu]") {
+    cuda::Device* const device = gpu();
+    if (!device) return;
+    for_every_family("right on CUDA", device->chip(), nullptr, {},
+                     [&](RandomCase& drawn) { return check_right(on_gpu(*device), drawn, drawn.inputs); });
+}
+
+TEST_CASE("non-finite values spread on CUDA only as far as in the reference", "[family][random][cuda][gpu]") {
+    if (cuda::Device* const device = gpu()) check_strange_numbers(on_gpu(*device));
+}
+
+TEST_CASE("sequences of a batch are independent on CUDA", "[family][random][cuda][gpu]") {
+    if (cuda::Device* const device = gpu()) check_separate_sequences(on_gpu(*device));
+}
+
+TEST_CASE("later positions do not change earlier ones on CUDA", "[family][random][cuda][gpu]") {
+    if (cuda::Device* const device = gpu()) check_causal_prefixes(on_gpu(*device), true);
+}
+
+}  // namespace
+}  // namespace sawtooth

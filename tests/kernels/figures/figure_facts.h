@@ -1,0 +1,69 @@
+#pragma once
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "kernels/core/family.h"
+#include "kernels/core/figure.h"
+#include "kernels/core/result.h"
+#include "tests/kit/catch.h"
+
+namespace sawtooth::figure_facts {
+
+inline const Figure& figure_named(const std::vector<Figure>& figures, const std::string& id) {
+    for (const Figure& figure : figures)
+        if (figure.id == id) return figure;
+    FAIL("no figure " << id);
+    return figures.front();
+}
+
+inline bool has_figure(const std::vector<Figure>& figures, const std::string& id) {
+    return std::any_of(figures.begin(), figures.end(), [&](const Figure& figure) { return figure.id == id; });
+}
+
+template <class Wanted>
+std::vector<Wanted> marks_of(const Figure& figure) {
+    std::vector<Wanted> marks;
+    for (const Mark& mark : figure.marks)
+        if (const auto* wanted = std::get_if<Wanted>(&mark)) marks.push_back(*wanted);
+    return marks;
+}
+
+inline const Line& line_named(const std::vector<Line>& lines, const std::string& label) {
+    for (const Line& line : lines)
+        if (line.label == label) return line;
+    FAIL("no line " << label);
+    return lines.front();
+}
+
+// The ids of figures, each of which must be complete: an id of its own, a title, marks and a caption or the
+// sentence that they are missing, and only controls that renew figures alone.
+inline std::set<std::string> ids_of_complete(const std::vector<Figure>& figures, const Family& family) {
+    std::set<std::string> ids;
+    for (const Figure& figure : figures) {
+        INFO(figure.id);
+        CHECK(ids.insert(figure.id).second);
+        CHECK(figure.marks.empty() == !figure.missing.empty());
+        CHECK(figure.caption.empty() == !figure.missing.empty());
+        CHECK_FALSE(figure.title.empty());
+        for (const std::string& name : figure.chosen_by)
+            CHECK(family.parameter(name)->renews == Renews::figures);
+    }
+    return ids;
+}
+
+// A partial result has no times yet.
+inline void forget_times(Result& result) {
+    for (VariantResult& variant : result.variants) variant.time.reset(), variant.launches.clear();
+}
+
+inline void refuse_variants(Result& result) {
+    for (VariantResult& variant : result.variants) {
+        variant.outputs.clear(), variant.errors.clear();
+        variant.refused = "refused";
+    }
+}
+
+}  // namespace sawtooth::figure_facts

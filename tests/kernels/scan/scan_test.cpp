@@ -1,0 +1,430 @@
+#include <cmath>
+#include <cstring>
+
+#include "kernels/core/common_parameters.h"
+#include "kernels/scan/job.h"
+#include "kernels/scan/parts.h"
+#include "tests/engine/run_engine.h"
+#include "tests/kernels/cpu/vector_targets.h"
+#include "tests/kernels/figures/figure_facts.h"
+#include "tests/kernels/scan/run_scan.h"
+#include "tests/kit/contains.h"
+#include "tests/kit/run_judge.h"
+
+namespace sawtooth {
+namespace {
+
+cpu::Pool& pool() {
+    static cpu::Pool two(2);
+    return two;
+}
+
+void check_variants(const Parameters& parameters, bool with_initial) {
+    check_variants(scan_family(), parameters, scan_inputs(parameters, with_initial));
+}
+
+Array filled(std::string name, Shape shape, std::vector<float> values) {
+    Array array = Array::uninitialised(std::move(name), Dtype::f32, std::move(shape));
+    std::copy(values.begin(), values.end(), array.as<float>().begin());
+    return array;
+}
+
+TEST_CASE("every variant is right in every operator and direction", "[scan][cpu]") {
+    const std::string op = GENERATE("sum", "product", "max", "min", "linear", "complex_sum");
+    const std::string direction = GENERATE("forward", "reverse", "both");
+    // 127 to 129: around a block; 1: no step at all; 17 and 3: not a power of two; 1000: several blocks and a
+    // short one.
+    const int64_t length = GENERATE(1, 3, 127, 128, 129, 1000);
+    // 1 and 3: segments of few channels; 16 and 17: whole vectors and a tail; 70: more than four vectors.
+    const int64_t channels = GENERATE(1, 3, 16, 17, 70);
+    const auto parameters = scan_parameters({{"batch", int64_t{2}},
+                                             {"length", length},
+                                             {"channels", channels},
+                                             {"op", op},
+                                             {"direction", direction},
+                                             {"block_size", int64_t{128}},
+                                             {"distribution", "uniform"}});
+    check_variants(parameters, true);
+}
+
+TEST_CASE("gradients of sum and linear are right", "[scan][cpu]") {
+    const std::string op = GENERATE("sum", "linear");
+    const std::string direction = GENERATE("forward", "reverse");
+    const bool with_initial = GENERATE(false, true);
+    const int64_t channels = GENERATE(1, 7, 33);
+    const int64_t length = GENERATE(1, 2, 300);
+    const auto parameters = scan_parameters({{"length", length},
+                                             {"channels", channels},
+                                             {"op", op},
+                                             {"direction", direction},
+                                             {"block_size", int64_t{128}},
+                                             {"backward", true}});
+    check_variants(parameters, with_initial);
+}
+
+TEST_CASE("gradients agree with central differences of the reference", "[scan]") {
+    const std::string direction = GENERATE("forward", "reverse");
+    const auto parameters = scan_parameters({{"batch", int64_t{1}},
+                                             {"length", int64_t{6}},
+                                             {"channels", int64_t{2}},
+                                             {"op", "linear"},
+                                             {"direction", direction},
+                                             {"backward", true}});
+    Arrays inputs = scan_inputs(parameters, true);
+    const Array dy = *find(inputs, "dy");
+    const auto gradients = scan_family().reference(parameters, inputs, {});
+    const auto loss = [&] {
+        const auto outputs = scan_family().reference(parameters, inputs, {});
+        double sum = 0;
+        for (int64_t i = 0; i < dy.count(); ++i)
+            sum += find(*outputs, "y")->value(i).real() * dy.value(i).real();
+        return sum;
+    };
+    for (const char* name : {"x", "a", "initial"}) {
+        Array& input = *find(inputs, name);
+        const Array& gradient = *find(*gradients, std::string("d") + name);
+        for (size_t i = 0; i < input.as<float>().size(); ++i) {
+            constexpr float step =
+                1.0f / 256;  // exact in f32; the loss is linear in each, up to its own curvature
+            const float value = input.as<float>()[i];
+            input.as<float>()[i] = value + step;
+            const double above = loss();
+            input.as<float>()[i] = value - step;
+            const double below = loss();
+            const double width = static_cast<double>(value + step) - static_cast<double>(value - step);
+            input.as<float>()[i] = value;
+            CHECK(gradient.value(static_cast<int64_t>(i)).real() ==
+                  Approx((above - below) / width).margin(1e-3));
+        }
+    }
+}
+
+TEST_CASE("long sequences are right", "[scan][cpu]") {
+    const int64_t length = GENERATE(8192, 65536);
+    const int64_t channels = GENERATE(1, 3);
+    const std::string op = GENERATE("sum", "linear");
+    const auto parameters = scan_parameters({{"batch", int64_t{1}},
+                                             {"length", length},
+                                             {"channels", channels},
+                                             {"op", op},
+                                             {"compensated", op == "sum"}});
+    check_variants(parameters, false);
+}
+
+TEST_CASE("compensated sums keep cancelled terms that plain sums and Kahan's loop lose", "[scan][cpu]") {
+    const Settings badly = {{"batch", int64_t{1}},
+                            {"length", int64_t{16384}},
+                            {"channels", int64_t{1}},
+                            {"distribution", "badly_conditioned"}};
+    const auto largest_error = [](const Parameters& parameters, const std::string& variant) {
+        const Arrays inputs = scan_inputs(parameters);
+        const auto reference = scan_family().reference(parameters, inputs, {});
+        const Ran run = run_scan(variant, parameters, inputs, pool());
+        double largest = 0;
+        for (int64_t i = 0; i < run.outputs[0].count(); ++i)
+            largest = std::max(largest, std::abs(run.outputs[0].value(i) - (*reference)[0].value(i)));
+        return largest;
+    };
+    CHECK(largest_error(scan_parameters(badly), "sequential") > 0.5);
+    Settings compensated = badly;
+    compensated.emplace_back("compensated", true);
+    for (const std::string& variant : variant_names()) {
+        INFO(variant);
+        CHECK(largest_error(scan_parameters(compensated), variant) < 0.002);
+    }
+}
+
+TEST_CASE("one channel of any length is right", "[scan][cpu]") {
+    const std::string op = GENERATE("sum", "compensated", "product", "max", "min", "linear");
+    const std::string direction = GENERATE("forward", "reverse");
+    const std::string dtype = GENERATE("f32", "f16", "bf16");
+    // Around vectors of 4, 8 and 16 lanes, blocks of four of them and tiles of 128 steps.
+    for (const int64_t length : {1, 7, 8, 9, 15, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 191, 193, 401}) {
+        const auto parameters = scan_parameters({{"batch", int64_t{2}},
+                                                 {"length", length},
+                                                 {"channels", int64_t{1}},
+                                                 {"op", op == "compensated" ? "sum" : op},
+                                                 {"compensated", op == "compensated"},
+                                                 {"direction", direction},
+                                                 {"dtype", dtype},
+                                                 {"block_size", int64_t{128}},
+                                                 {"distribution", "uniform"}});
+        check_variants(parameters, true);
+    }
+}
+
+// On one vector target: a single channel is scanned inside vectors, so their width decides the order.
+TEST_CASE("any number of threads gives the same bits", "[scan][cpu]") {
+    const std::string op = GENERATE("sum", "compensated", "product", "max", "min", "linear");
+    const int64_t channels = GENERATE(1, 100);
+    const bool has_gradient = op == "sum" || op == "linear";
+    const auto parameters = scan_parameters({{"length", int64_t{channels == 1 ? 33001 : 1501}},
+                                             {"channels", channels},
+                                             {"op", op == "compensated" ? "sum" : op},
+                                             {"compensated", op == "compensated"},
+                                             {"direction", has_gradient ? "forward" : "both"},
+                                             {"block_size", int64_t{128}},
+                                             {"backward", has_gradient}});
+    const Arrays inputs = scan_inputs(parameters, true);
+    cpu::Pool one(1), two(2), four(4);
+    for_each_vector_target([&] {
+        for (const std::string& variant : variant_names()) {
+            const Ran expected = run_scan(variant, parameters, inputs, one);
+            for (cpu::Pool* pool : {&two, &four}) {
+                const Ran run = run_scan(variant, parameters, inputs, *pool);
+                for (size_t i = 0; i < run.outputs.size(); ++i) {
+                    INFO(variant << " with " << pool->threads() << " threads, " << run.outputs[i].name);
+                    CHECK(same_bits(run.outputs[i], expected.outputs[i]));
+                }
+            }
+        }
+    });
+}
+
+TEST_CASE("a last strip of one column has the same bits with any number of threads", "[scan][cpu]") {
+    // A strip is 512 columns wide at 1024 steps: narrow inputs of the 513th column are contiguous, its f32
+    // gradient is not.
+    const auto parameters = scan_parameters({{"batch", int64_t{1}},
+                                             {"length", int64_t{16384}},
+                                             {"channels", int64_t{513}},
+                                             {"op", "linear"},
+                                             {"dtype", "bf16"},
+                                             {"block_size", int64_t{1024}},
+                                             {"backward", true}});
+    const Arrays inputs = scan_inputs(parameters);
+    cpu::Pool one(1), three(3);
+    const Ran expected = run_scan("lookback", parameters, inputs, one);
+    for (int repeat = 0; repeat < 3; ++repeat)
+        CHECK(same_bits(run_scan("lookback", parameters, inputs, three).outputs, expected.outputs));
+}
+
+TEST_CASE("NaN and infinities stay in their column and do not reach back", "[scan][cpu]") {
+    const std::string op = GENERATE("sum", "max", "min", "linear");
+    const std::string direction = GENERATE("forward", "reverse");
+    const bool compensated = op == "sum" && GENERATE(false, true);
+    const float strange = GENERATE(NAN, INFINITY, -INFINITY);
+    const int64_t channels = GENERATE(1, 5, 20);
+    const auto parameters = scan_parameters({{"batch", int64_t{2}},
+                                             {"length", int64_t{400}},
+                                             {"channels", channels},
+                                             {"op", op},
+                                             {"direction", direction},
+                                             {"block_size", int64_t{128}},
+                                             {"compensated", compensated}});
+    Arrays inputs = scan_inputs(parameters);
+    const int64_t at = (400 + 200) * channels + channels / 2;  // second sequence, position 200
+    find(inputs, "x")->as<float>()[static_cast<size_t>(at)] = strange;
+    const auto reference = scan_family().reference(parameters, inputs, {});
+    for (const std::string& variant : variant_names()) {
+        const Ran run = run_scan(variant, parameters, inputs, pool());
+        INFO(variant << " " << op << " " << direction << " " << strange << " D " << channels);
+        CHECK(differing_in_kind(run.outputs[0], (*reference)[0]) == 0);
+    }
+}
+
+TEST_CASE("an infinite first gate multiplies the state 0 before it", "[scan][cpu]") {
+    const int64_t length = GENERATE(1, 2, 300), channels = GENERATE(1, 16);
+    const auto parameters = scan_parameters(
+        {{"batch", int64_t{1}}, {"length", length}, {"channels", channels}, {"op", "linear"}});
+    Arrays inputs = scan_inputs(parameters);
+    find(inputs, "a")->as<float>()[0] = INFINITY;
+    const auto reference = scan_family().reference(parameters, inputs, {});
+    REQUIRE(std::isnan((*reference)[0].as<double>()[0]));
+    for (const std::string& variant : variant_names()) {
+        const Ran run = run_scan(variant, parameters, inputs, pool());
+        INFO(variant << " length " << length << " channels " << channels);
+        CHECK(differing_in_kind(run.outputs[0], (*reference)[0]) == 0);
+    }
+}
+
+TEST_CASE("gates of zero restart the recurrence and gates of one make it a sum", "[scan][cpu]") {
+    const auto parameters = scan_parameters({{"batch", int64_t{1}},
+                                             {"length", int64_t{300}},
+                                             {"channels", int64_t{4}},
+                                             {"op", "linear"},
+                                             {"block_size", int64_t{128}}});
+    Arrays inputs = scan_inputs(parameters);
+    const float gate = GENERATE(0.0f, 1.0f);
+    for (float& value : find(inputs, "a")->as<float>()) value = gate;
+    const Array& x = *find(inputs, "x");
+    for (const std::string& variant : variant_names()) {
+        const Ran run = run_scan(variant, parameters, inputs, pool());
+        double sum = 0;
+        for (int64_t t = 0; t < 300; ++t) {
+            sum = gate == 0 ? x.value(t * 4).real() : sum + x.value(t * 4).real();
+            CHECK(run.outputs[0].value(t * 4).real() == Approx(sum).margin(1e-4));
+        }
+    }
+}
+
+// Identifies algorithms by launches, combines counted while running, and elements moved.
+TEST_CASE("every variant is the algorithm of its name", "[scan][cpu]") {
+    const int64_t length = GENERATE(1, 2, 5, 1000, 1024, 4096);
+    const int64_t channels = GENERATE(1, 24);
+    const auto parameters = scan_parameters(
+        {{"batch", int64_t{3}}, {"length", length}, {"channels", channels}, {"block_size", int64_t{128}}});
+    const Arrays inputs = scan_inputs(parameters);
+    const int64_t columns = 3 * channels, elements = columns * length, blocks = (length + 127) / 128;
+    const int64_t levels = static_cast<int64_t>(std::ceil(std::log2(static_cast<double>(length))));
+    const auto run = [&](const char* variant) { return run_scan(variant, parameters, inputs, pool()); };
+
+    SECTION("sequential: one launch, one combine an element") {
+        const Ran done = run("sequential");
+        CHECK(done.launches.size() == 1);
+        CHECK(done.tally().combines == elements);
+    }
+    SECTION("hillis_steele: ceil(log2 L) steps, step k combines all but the first 2^k positions") {
+        const Ran done = run("hillis_steele");
+        CHECK(done.launches.size() == static_cast<size_t>(std::max<int64_t>(levels, 1)));
+        int64_t combines = 0;
+        for (int64_t step = 0; step < levels; ++step) combines += (length - (int64_t{1} << step)) * columns;
+        CHECK(done.tally().combines == combines);
+        for (size_t step = 0; step < done.launches.size(); ++step)
+            CHECK(done.launches[step].tally.written == elements);
+    }
+    SECTION("blelloch: up and down a tree of ceil(log2 L) levels, at most 3 combines an element") {
+        const Ran done = run("blelloch");
+        CHECK(done.launches.size() == static_cast<size_t>(std::max<int64_t>(2 * levels - 1, 1)));
+        CHECK(done.tally().combines >= elements);
+        CHECK(done.tally().combines <= 3 * elements);
+        int64_t ups = 0;
+        for (const LaunchRecord& launch : done.launches) ups += launch.info->name.starts_with("up_sweep");
+        CHECK(ups == std::max<int64_t>(levels - 1, 0));
+    }
+    SECTION("three_phase: three launches, the second one a combine a block") {
+        const Ran done = run("three_phase");
+        REQUIRE(done.launches.size() == 3);
+        CHECK(done.launches[0].tally.written == elements);
+        CHECK(done.launches[1].tally.combines == blocks * columns);
+        CHECK(done.launches[2].tally.combines == elements);
+    }
+    SECTION("lookback: one launch that reads and writes every element once") {
+        const Ran done = run("lookback");
+        CHECK(done.launches.size() == 1);
+        CHECK(done.tally().read == elements);
+        CHECK(done.tally().written == elements);
+    }
+}
+
+TEST_CASE("an example small enough to check by eye", "[scan][cpu]") {
+    const auto parameters = scan_parameters(
+        {{"batch", int64_t{1}}, {"length", int64_t{4}}, {"channels", int64_t{1}}, {"op", "linear"}});
+    // y = 0.5 * 8 + 1 = 5, 2 * 5 + 2 = 12, 0 * 12 + 3 = 3, 1 * 3 + 4 = 7
+    const Arrays inputs = {filled("a", {1, 4, 1}, {0.5f, 2, 0, 1}), filled("x", {1, 4, 1}, {1, 2, 3, 4}),
+                           filled("initial", {1, 1}, {8})};
+    const std::vector<float> expected = {5, 12, 3, 7};
+    for (const std::string& variant : variant_names()) {
+        const Ran run = run_scan(variant, parameters, inputs, pool());
+        INFO(variant);
+        CHECK(std::equal(expected.begin(), expected.end(), run.outputs[0].as<float>().begin()));
+    }
+}
+
+// The order of the definition is sequential; these lengths have many blocks and high trees. Terms that repeat
+// make roundings repeat.
+TEST_CASE("long scans are judged right in every order", "[scan][cpu]") {
+    const std::string op = GENERATE("sum", "linear", "complex_sum");
+    const std::string distribution = GENERATE("normal", "badly_conditioned", "impulse", "constant");
+    const bool compensated = GENERATE(false, true), is_constant = distribution == "constant";
+    Settings settings = {{"batch", int64_t{1}},
+                         {"length", int64_t{20000}},
+                         {"channels", GENERATE(int64_t{1}, int64_t{17})},
+                         {"op", op},
+                         {"backward", op != "complex_sum"},
+                         {"distribution", is_constant ? "normal" : distribution},
+                         {"compensated", compensated}};
+    const auto parameters = scan_parameters(settings);
+    if (scan_family().check(parameters)) return;
+    Arrays inputs = scan_inputs(parameters);
+    if (is_constant)
+        for (const char* name : {"x", "dy"})
+            if (Array* const array = find(inputs, name)) std::ranges::fill(array->as<float>(), 0.1f);
+    for (const std::string& variant : variant_names()) {
+        const Ran ran = run_scan(variant, parameters, inputs, pool());
+        for (const OutputVerdict& verdict : judged(scan_family(), variant, parameters, inputs, ran.outputs)) {
+            INFO(variant << " " << op << " " << distribution << " " << verdict.output);
+            CHECK(verdict.verdict == Verdict::right);
+        }
+    }
+}
+
+TEST_CASE("a sum that loses its compensation is judged wrong", "[scan][cpu]") {
+    Settings settings = {{"batch", int64_t{1}}, {"length", int64_t{4000}}, {"channels", int64_t{8}}};
+    const Arrays inputs = scan_inputs(scan_parameters(settings));
+    const Ran plain = run_scan("sequential", scan_parameters(settings), inputs, pool());
+    settings.emplace_back("compensated", true);
+    const auto verdicts =
+        judged(scan_family(), "sequential", scan_parameters(settings), inputs, plain.outputs);
+    REQUIRE(verdicts.size() == 1);
+    CHECK(verdicts[0].verdict == Verdict::wrong);
+}
+
+TEST_CASE("the largest of a scan is exact", "[scan][cpu]") {
+    const auto parameters = scan_parameters({{"length", int64_t{300}}, {"op", "max"}, {"dtype", "f16"}});
+    const Arrays inputs = scan_inputs(parameters);
+    Ran ran = run_scan("blelloch", parameters, inputs, pool());
+    CHECK(judged(scan_family(), "blelloch", parameters, inputs, ran.outputs)[0].verdict == Verdict::right);
+    float& last = ran.outputs[0].as<float>().back();
+    last *= 1 + 0x1p-10f;
+    CHECK(judged(scan_family(), "blelloch", parameters, inputs, ran.outputs)[0].verdict == Verdict::wrong);
+}
+
+TEST_CASE("of many long sequences the first and the last are judged", "[scan][cpu]") {
+    constexpr int64_t length = 1 << 21;
+    const auto parameters =
+        scan_parameters({{"batch", int64_t{3}}, {"length", length}, {"channels", int64_t{1}}});
+    const Arrays inputs = scan_inputs(parameters);
+    Ran ran = run_scan("sequential", parameters, inputs, pool());
+    const auto y = ran.outputs[0].as<float>();
+    const auto verdict = [&] {
+        return judged(scan_family(), "sequential", parameters, inputs, ran.outputs)[0];
+    };
+    CHECK(verdict().verdict == Verdict::right);
+    CHECK(verdict().judged == 2 * length);
+    y.front() += 1;
+    y.back() += 1e6f;
+    CHECK(verdict().elements == 2);
+}
+
+TEST_CASE("impossible settings of a scan are refused with a reason", "[scan]") {
+    const auto refusal = [](const Settings& settings) {
+        return scan_family().check(scan_parameters(settings));
+    };
+    const std::string op = GENERATE("product", "max", "min", "complex_sum");
+    REQUIRE(refusal({{"op", op}, {"backward", true}}));
+    CHECK(refusal({{"op", op}, {"backward", true}})->sentence().find(op) != std::string::npos);
+    CHECK(refusal({{"op", "sum"}, {"direction", "both"}, {"backward", true}}));
+    CHECK(refusal({{"op", "linear"}, {"compensated", true}}));
+    CHECK(refusal({{"op", "complex_sum"}, {"dtype", "bf16"}}));
+    CHECK_FALSE(refusal({{"op", "complex_sum"}, {"compensated", true}}));
+}
+
+TEST_CASE("the automatic block size grows with the length up to 1024", "[scan]") {
+    CHECK(scan::automatic_block_size(256) == 256);
+    CHECK(scan::automatic_block_size(257) == 512);
+    CHECK(scan::automatic_block_size(512) == 512);
+    CHECK(scan::automatic_block_size(513) == 1024);
+}
+
+TEST_CASE("on a GPU, whose kernels do not count, the figure of work has launches and depth alone", "[scan]") {
+    Result result = run_in_engine(scan_family(), {{"length", int64_t{300}}});
+    const auto figure = [&] {
+        return figure_facts::figure_named(scan::figures(result, {}), "work-and-depth");
+    };
+    const auto matrix = [&] { return figure_facts::marks_of<Matrix>(figure()).front(); };
+    CHECK(matrix().column_labels.size() == 5);
+    CHECK(contains(figure().caption, "combines, depth"));
+    const std::vector<std::string> counted = matrix().texts;
+    result.backend = Backend::cuda;
+    for (VariantResult& variant : result.variants)
+        for (LaunchRecord& launch : variant.launches) launch.tally = {};
+    REQUIRE(matrix().column_labels == std::vector<std::string>{"launches", "depth"});
+    for (size_t row = 0; row < 5; ++row) {
+        CHECK(matrix().texts[2 * row] == counted[5 * row]);
+        CHECK(matrix().texts[2 * row + 1] == counted[5 * row + 4]);
+    }
+    CHECK_FALSE(contains(figure().caption, "combines,"));
+}
+
+}  // namespace
+}  // namespace sawtooth
