@@ -170,7 +170,7 @@ TEST_CASE("a compilation is announced with its file", "[devices][cuda]") {
         }
     });
     REQUIRE(ran);
-    CHECK(contains(said, "compiling kernels/scan/lookback"));
+    CHECK(contains(said, "compiling kernels/scan/cuda/lookback"));
     CHECK(contains(said, "(first time only)"));
 }
 
