@@ -150,18 +150,20 @@ Figure occupancy_figure(const Result& result) {
     if (result.backend == Backend::cpu && !chosen && has_launches) return utilisation_figure(result);
     Figure figure = new_figure(
         "occupancy", Place::occupancy, chosen ? "Theoretical occupancy, " + result.request.arch : "Occupancy",
-        "Resident warps as a share of the maximum per SM. Bar: theoretical, with what limits it below. "
-        "Tick: achieved.",
+        "Resident warps as a share of the maximum per SM. Bar: theoretical, with what limits it below.",
         {.label = "occupancy", .unit = "%", .minimum = 0, .maximum = 100}, {});
     Bars bars;
+    bool has_ticks = false;
     for (const VariantResult& variant : result.variants) {
         std::vector<Kind> kinds = chosen ? kinds_compiled(variant) : kinds_that_ran(variant);
         if (kinds.empty()) kinds = kinds_compiled(variant);
         for (const Kind& kind : kinds) {
+            has_ticks = has_ticks || kind.counted > 0;
             const std::string name = kinds.size() == 1 ? variant.name : variant.name + ": " + kind.name();
             add_bars(kind, name, ink_of(variant), result.processors, bars, figure.y.categories);
         }
     }
+    if (has_ticks) figure.caption += " Tick: achieved.";
     if (bars.bars.empty())
         figure.missing =
             "Theoretical and achieved occupancy with its limit. Available once kernels are compiled, for a "

@@ -40,6 +40,7 @@ TEST_CASE("the achieved occupancy is a tick on the theoretical bar, with what li
     CHECK(theory.text == "62 % of 75 %");
     REQUIRE(theory.tick);
     CHECK(theory.tick->length == Approx(62));
+    CHECK(contains(figure.caption, "Tick: achieved."));
     CHECK(theory.launches == std::vector<std::string>{"upsweep"});
     CHECK(bars_of(figure).bars[1].segments.empty());
     CHECK(bars_of(figure).bars[1].text == "limited by registers");
@@ -84,6 +85,7 @@ TEST_CASE("with a chosen chip its theoretical occupancy is drawn", "[profiling]"
     for (VariantResult& variant : result->variants) variant.launches.clear();
     const Figure figure = occupancy_figure(*result);
     CHECK(contains(figure.title, "sm_89"));
+    CHECK_FALSE(contains(figure.caption, "achieved"));  // nothing ran there
     REQUIRE_FALSE(bars_of(figure).bars.empty());
     for (const Bar& bar : bars_of(figure).bars)
         CHECK(bar.text == (bar.segments.empty() ? "limited by shared memory" : "50 %"));

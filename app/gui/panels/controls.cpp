@@ -203,7 +203,9 @@ bool draw_choice(const std::string& name, bool chosen, const ChoiceRefusal& refu
 
 void draw_combo(LabState& lab, const Parameter& row) {
     const Value present = shown_value(lab, row);
-    if (!ImGui::BeginCombo("##control", value_text(lab, row).c_str())) return;
+    const float arrow = ImGui::GetFrameHeight() + ImGui::GetStyle().FramePadding.x;
+    const std::string label = elided_to(value_text(lab, row), ImGui::CalcItemWidth() - arrow);
+    if (!ImGui::BeginCombo("##control", label.c_str())) return;
     std::vector<Value> choices = row.choices;
     if (!row.word.empty() && std::find(choices.begin(), choices.end(), Value(row.word)) == choices.end())
         choices.insert(choices.begin(), row.word);

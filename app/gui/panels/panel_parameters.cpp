@@ -157,11 +157,14 @@ void draw_unused(LabState& lab, const Folds& folds, const ControlColumns& column
         const bool searched = !lab.filter.empty();  // open then, without a trace in the fold of its own
         if (searched) ImGui::SetNextItemOpen(true);
         ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
+        const std::string count = fmt::format(" ({})", own.size());
+        const float room = ImGui::GetContentRegionAvail().x - ImGui::GetTreeNodeToLabelSpacing() -
+                           ImGui::CalcTextSize(count.c_str()).x;
         const bool open = ImGui::TreeNodeEx(
-            fmt::format("{} ({})###{}{}", why, own.size(), why, searched ? " found" : "").c_str(),
+            fmt::format("{}{}###{}{}", elided_to(why, room), count, why, searched ? " found" : "").c_str(),
             ImGuiTreeNodeFlags_NoTreePushOnOpen);
         ImGui::PopStyleColor();
-        tooltip("Changing these has no effect now and runs nothing.");
+        tooltip(why + ".\nChanging these has no effect now and runs nothing.");
         for (const Parameter* row : own)
             if (open) draw_control(lab, *row, columns);
     }

@@ -129,8 +129,12 @@ void begin_tooltips(LabState& lab) {
 
 void end_tooltips(LabState& lab) { draw_tooltip(lab.tooltips.elided); }
 
+std::string elided_to(std::string_view text, float width) {
+    return elided(ImGuiCanvas(ImGui::GetWindowDrawList()), text, width);
+}
+
 void elided_text(std::string_view text, float width) {
-    const std::string shown = elided(ImGuiCanvas(ImGui::GetWindowDrawList()), text, width);
+    const std::string shown = elided_to(text, width);
     ImGui::TextUnformatted(shown.c_str());
     if (shown != text && wants_tooltip()) lab_of_frame().tooltips.elided = text;
 }

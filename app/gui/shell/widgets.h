@@ -29,6 +29,8 @@ void end_tooltips(LabState& lab);
 // The list of shortcuts follows where there is no item.
 void offer_help(std::string_view title, std::string_view text, bool here, bool lists_shortcuts = false);
 
+// The text with an ellipsis if it is wider, for the labels of widgets.
+std::string elided_to(std::string_view text, float width);
 // One line with an ellipsis if it does not fit; the tooltip then has the whole text.
 void elided_text(std::string_view text, float width);
 
