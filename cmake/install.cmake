@@ -16,7 +16,7 @@ install(TARGETS sawtooth
     LIBRARY DESTINATION ${libraries})
 
 install(FILES ${fonts} DESTINATION share/sawtooth/assets/fonts)
-install(DIRECTORY ${CMAKE_SOURCE_DIR}/assets/ DESTINATION share/sawtooth/assets OPTIONAL)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/assets/ DESTINATION share/sawtooth/assets)
 file(GLOB_RECURSE device_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/kernels/*.cu
      ${CMAKE_SOURCE_DIR}/kernels/*.cuh)
 foreach(source IN LISTS device_sources)
@@ -26,7 +26,7 @@ endforeach()
 
 # The desktop, shells and man.
 set(packaging ${CMAKE_SOURCE_DIR}/packaging)
-install(FILES ${packaging}/sawtooth.svg DESTINATION share/icons/hicolor/scalable/apps)
+install(FILES ${CMAKE_SOURCE_DIR}/assets/icon/sawtooth.svg DESTINATION share/icons/hicolor/scalable/apps)
 install(FILES ${packaging}/sawtooth.desktop DESTINATION share/applications)
 install(FILES ${packaging}/sawtooth.metainfo.xml DESTINATION share/metainfo RENAME invalid.sawtooth.Sawtooth.metainfo.xml)
 install(FILES ${packaging}/sawtooth.xml DESTINATION share/mime/packages)
