@@ -2,9 +2,8 @@
 // are inputs or were written before.
 
 #include <algorithm>
+#include <cstring>
 #include <map>
-#include <set>
-#include <span>
 
 #include "tests/kernels/families/family_properties.h"
 
@@ -14,71 +13,124 @@ namespace {
 // Their launches take declared arrays.
 bool declares_arrays(const Family& family) { return family.name == "btp" || family.name == "attention"; }
 
-using Bytes = std::span<std::byte>;
-constexpr std::byte poison{0xFF};  // NaN in every float, as in memory that nothing has written
+using Bytes = std::vector<std::byte>;
+using Contents = std::map<void*, Bytes>;
 
-bool is_poisoned(Bytes bytes) {
+// The memory of a backend and its launches.
+struct Machine {
+    std::function<Bytes(const void* address, size_t bytes)> read;
+    std::function<void(void* address, const Bytes& bytes)> write;
+    std::function<void(const Launch& launch)> run;  // and waits for its end
+};
+
+Machine processor_memory(cpu::Pool& pool) {
+    return {[](const void* address, size_t bytes) {
+                const auto* const begin = static_cast<const std::byte*>(address);
+                return Bytes(begin, begin + bytes);
+            },
+            [](void* address, const Bytes& bytes) { std::memcpy(address, bytes.data(), bytes.size()); },
+            [&pool](const Launch& launch) {
+                Queue queue{.pool = &pool};
+                launch.start(queue);
+            }};
+}
+
+Machine gpu_memory(cuda::Device& device) {
+    return {[&device](const void* address, size_t bytes) {
+                Bytes read(bytes);
+                CHECK_FALSE(device.download(read.data(), address, static_cast<int64_t>(bytes)));
+                return read;
+            },
+            [&device](void* address, const Bytes& bytes) {
+                CHECK_FALSE(device.upload(address, bytes.data(), static_cast<int64_t>(bytes.size())));
+            },
+            [&device](const Launch& launch) {
+                Queue queue{.stream = device.stream()};
+                launch.start(queue);
+                CHECK(queue.error.empty());
+                CHECK_FALSE(device.wait());
+            }};
+}
+
+// NaN in every float, as in memory that nothing has written.
+constexpr std::byte poison{0xFF};
+bool is_poisoned(const Bytes& bytes) {
     return std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte == poison; });
 }
 
-std::set<const void*> addresses_of(const Buffers& buffers) {
-    std::set<const void*> addresses;
-    for (const Buffer& buffer : buffers) addresses.insert(buffer.address);
-    return addresses;
+bool names(const Buffers& uses, const void* address) {
+    return std::any_of(uses.begin(), uses.end(), [&](const Buffer& use) { return use.address == address; });
 }
 
 // Runs the launches one by one. Around each, the arrays that it does not name are full of NaN: it must leave
 // them so, and if it reads one, outputs change. Returns how many arrays were hidden.
-int64_t run_with_hidden_arrays(const Plan& plan, cpu::Pool& pool) {
-    std::map<const void*, Bytes> arrays;  // those that any launch names
+int64_t run_with_hidden_arrays(const Plan& plan, const Machine& machine) {
+    std::map<void*, size_t> arrays;  // those that any launch names, and their bytes
     for (const Launch& launch : plan.launches)
-        for (const void* address : addresses_of(launch.info->reads + launch.info->writes)) {
-            const auto at = std::find_if(plan.buffers.begin(), plan.buffers.end(),
-                                         [&](Bytes bytes) { return bytes.data() == address; });
-            REQUIRE(at != plan.buffers.end());
-            arrays[address] = *at;
+        for (const Buffer& use : launch.info->reads + launch.info->writes) {
+            REQUIRE(use.address != nullptr);
+            size_t& bytes = arrays[use.address];
+            bytes = std::max(bytes, static_cast<size_t>(use.bytes()));
         }
     int64_t hidden = 0;
-    Queue queue{.pool = &pool};
-    if (plan.reset) plan.reset(queue);
     for (const Launch& launch : plan.launches) {
-        INFO("launch " << launch.info->name);
-        for (const Buffer& read : launch.info->reads) {
-            INFO("reads " << read.name);
-            // The first of many steps begins what it passes on.
-            const bool begins = &launch == &plan.launches.front() && has(launch.info->writes, read);
-            CHECK((begins || !is_poisoned(arrays[read.address])));
-        }
-        const auto named = addresses_of(launch.info->reads + launch.info->writes);
-        std::map<const void*, std::vector<std::byte>> kept;
+        const LaunchInfo& info = *launch.info;
+        INFO("launch " << info.name);
+        Contents unnamed, read_only;
         for (const auto& [address, bytes] : arrays) {
-            if (named.contains(address)) continue;
-            kept[address].assign(bytes.begin(), bytes.end());
-            std::fill(bytes.begin(), bytes.end(), poison);
+            Bytes content = machine.read(address, bytes);
+            if (names(info.reads, address)) {
+                // The first of many steps begins what it passes on.
+                const bool begins = &launch == &plan.launches.front() && names(info.writes, address);
+                CHECK((begins || !is_poisoned(content)));
+                if (!names(info.writes, address)) read_only[address] = std::move(content);
+            } else if (!names(info.writes, address)) {
+                machine.write(address, Bytes(bytes, poison));
+                unnamed[address] = std::move(content);
+            }
         }
-        std::map<const void*, std::vector<std::byte>> read_only;
-        for (const void* address : addresses_of(launch.info->reads))
-            if (!addresses_of(launch.info->writes).contains(address))
-                read_only[address].assign(arrays[address].begin(), arrays[address].end());
-        launch.start(queue);
-        for (const auto& [address, before] : read_only)
-            CHECK(std::equal(before.begin(), before.end(), arrays[address].begin()));
-        for (const auto& [address, before] : kept) {
-            CHECK(is_poisoned(arrays[address]));
-            std::copy(before.begin(), before.end(), arrays[address].begin());
+        machine.run(launch);
+        for (const auto& [address, before] : read_only) CHECK(machine.read(address, before.size()) == before);
+        for (const auto& [address, before] : unnamed) {
+            CHECK(is_poisoned(machine.read(address, before.size())));
+            machine.write(address, before);
         }
-        hidden += static_cast<int64_t>(kept.size());
+        hidden += static_cast<int64_t>(unnamed.size());
     }
     return hidden;
 }
 
+constexpr size_t most_launches = 300;  // more are one per token
+
 TEST_CASE("a launch changes and reads no array but those that it names", "[family][random][cpu]") {
     for_every_family("declared arrays", processor, declares_arrays, {}, [](RandomCase& drawn) {
-        const Plan plan = plan_on_cpu(drawn.family, drawn.variant.name, drawn.parameters, drawn.inputs);
-        if (plan.launches.size() > 300) return int64_t{0};  // one per token
-        const Plan other = plan_on_cpu(drawn.family, drawn.variant.name, drawn.parameters, drawn.inputs);
-        const int64_t hidden = run_with_hidden_arrays(plan, pool_of_one());
-        CHECK(same_bits(run(other, pool_of_one()).outputs, *plan.outputs()));
+        const auto& [family, variant, parameters, inputs, words, random] = drawn;
+        const Plan plan = plan_on_cpu(family, variant.name, parameters, inputs);
+        if (plan.launches.size() > most_launches) return int64_t{0};
+        Queue queue{.pool = &pool_of_one()};
+        if (plan.reset) plan.reset(queue);
+        const int64_t hidden = run_with_hidden_arrays(plan, processor_memory(pool_of_one()));
+        CHECK(same_bits(run(family, variant.name, parameters, inputs).outputs, *plan.outputs()));
+        return hidden;
+    });
+}
+
+TEST_CASE("a launch on CUDA changes and reads no array but those that it names",
+          "[family][random][cuda][gpu]") {
+    cuda::Device* const device = gpu();
+    if (!device) return;
+    for_every_family("declared arrays", device->chip(), declares_arrays, {}, [&](RandomCase& drawn) {
+        const auto& [family, variant, parameters, inputs, words, random] = drawn;
+        const Plan plan = plan_on_device(*device, family, variant.name, parameters, inputs);
+        if (plan.launches.size() > most_launches) return int64_t{0};
+        Queue queue{.stream = device->stream()};
+        if (plan.reset) plan.reset(queue);
+        const int64_t hidden = run_with_hidden_arrays(plan, gpu_memory(*device));
+        const Arrays outputs = *plan.outputs();
+        if (keeps_bits(variant, parameters, Backend::cuda))
+            CHECK(same_bits(run_on_device(*device, family, variant.name, parameters, inputs), outputs));
+        else
+            check_verdicts(judged(family, variant.name, parameters, inputs, outputs, Backend::cuda));
         return hidden;
     });
 }
