@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "kernels/core/buffer.h"
 #include "kernels/core/integers.h"
 #include "kernels/cpu/operators.h"
 #include "kernels/cpu/plan_builder.h"
@@ -39,29 +40,34 @@ inline int64_t totals_at_once(int64_t channels) {
     return rows * threads_of_totals / strip_lanes(channels);
 }
 
-// One scan along the middle axis, with pointers of its backend. A complex channel counts as two channels.
-struct Job : Scan {
+// One scan along the middle axis of arrays [batch, length, channels]. A complex channel counts as two.
+struct Job {
     Operator op = Operator::sum;
     bool flipped = false;
-    int64_t block_size = 0;                                    // steps per tile
-    Storage storage = Storage::f32, y_storage = Storage::f32;  // of the inputs; of y
-    std::vector<std::string> in_names = {"x"};                 // one per plane
-    std::string y_name = "y";
+    int64_t batch = 1, length = 1, channels = 1;
+    int64_t block_size = 0;   // steps per tile
+    Buffers in;               // one per plane: a and x of linear, otherwise x
+    Buffer initial;           // [batch, channels], the state of linear before step 0; absent: 0
+    Buffer y;                 // in the storage of the inputs, or in f32
     std::string prefix = "";  // of launch names: "", "reverse_", "gradient_"
 
+    Storage storage() const { return in.front().storage; }  // of the inputs
     int64_t elements() const { return batch * length * channels; }
     int64_t blocks() const { return ceil_divide(length, block_size); }
-    Shape shape() const { return {batch, length, channels}; }
+    // Blocks of block_size rows, of all sequences of `rows` rows.
+    Side blocks_of(const std::string& name, int64_t rows) const {
+        return side("B", batch) * pieces(name, rows, "block_size", block_size);
+    }
 };
 
-// Launch arguments beside the job that are not in arguments.cuh.
+// What a launch takes beside its job and the structs of arguments.cuh.
 struct Sequential {};
 struct BlockScan : Phases {};
 struct BlockSums : Phases {};
 struct AddPrefixes : Phases {};
 struct Lookback {};
 
-// One launch of a variant: variants.cpp describes it, cpu/plans.cpp and cuda/plans.cpp run it.
+// One launch of a variant: launches.cpp describes it, cpu/plans.cpp and cuda/plans.cpp run it.
 struct Stage {
     using What = std::variant<Sequential, Doubling, Sweep, BlockScan, BlockSums, AddPrefixes, Lookback,
                               ShiftGates, GateGradient>;

@@ -25,10 +25,9 @@ inline void add_scan(cpu::PlanBuilder& builder, std::string_view variant, int64_
     job.block_size = scan::automatic_block_size(length);
     job.flipped = sum.flipped;
     job.prefix = sum.prefix;
-    job.in = {{sum.from.values}};
-    job.in_names = {sum.from_name};
-    job.y = sum.to.values;
-    job.y_name = sum.to_name;
+    const Shape shape = {batch, length, sum.to.stride};
+    job.in = {{sum.from_name, shape, 4, Storage::f32, sum.from.values}};
+    job.y = {sum.to_name, shape, 4, Storage::f32, sum.to.values};
     scan::launch_scan(builder, variant, job);
 }
 

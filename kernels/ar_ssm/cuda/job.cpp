@@ -76,11 +76,9 @@ void CudaJob::scan(const std::string& variant, const ScanOf& of) {
     job.length = of.count;
     job.channels = rank;
     job.block_size = scan::automatic_block_size(of.count);
-    job.storage = of.storage;
-    job.in = {{of.from}};
-    job.in_names = {of.name};
-    job.y = of.to;
-    job.y_name = of.to_name;
+    const Shape shape = {batch, of.count, rank};
+    job.in = {{of.name, shape, bytes_of(of.storage), of.storage, const_cast<void*>(of.from)}};
+    job.y = {of.to_name, shape, 4, Storage::f32, of.to};
     job.prefix = of.prefix;
     scan::launch_scan(builder, variant, job);
 }

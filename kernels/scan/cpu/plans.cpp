@@ -24,7 +24,7 @@ using cpu::States;
 // Larger outputs bypass the caches: they would be evicted before anything reads them.
 constexpr int64_t streamed_bytes = 16 << 20;
 
-bool is_streamed(const Job& job) { return job.elements() * bytes_of(job.y_storage) > streamed_bytes; }
+bool is_streamed(const Job& job) { return job.elements() * bytes_of(job.y.storage) > streamed_bytes; }
 
 States from(const Planes& planes, int64_t offset) {
     return States{{planes.plane[0], planes.plane[1]}}.from(offset);
@@ -42,9 +42,6 @@ struct Block {
     }
 };
 int64_t most_steps_a_block(const Job& job) { return std::min(job.block_size, job.length); }
-Side blocks_of(const Job& job, const std::string& name, int64_t rows) {
-    return side("B", job.batch) * pieces(name, rows, "block_size", job.block_size);
-}
 Side strips_side(const Strips& strips) { return {strips.count, "ceil(D / columns a strip)"}; }
 
 // sequential: an item walks one strip of columns of one sequence.
@@ -128,7 +125,7 @@ void double_block(const Job& job, const Doubling& step, const Item& item) {
 
 void add(cpu::PlanBuilder& builder, const Stage& stage, const Doubling& doubling) {
     builder.launch(with_scratch(stage.info, cpu::scratch_bytes<DoublingRooms>(stage.job, doubling)),
-                   blocks_of(stage.job, "L", stage.job.length),
+                   stage.job.blocks_of("L", stage.job.length),
                    [job = stage.job, doubling](const Item& item) { double_block(job, doubling, item); });
 }
 
@@ -226,7 +223,7 @@ void add(cpu::PlanBuilder& builder, const Stage& stage, const Sweep& sweep) {
     const auto act = sweep.is_up ? sweep_up : sweep.is_leaf ? sweep_down_leaves : sweep_down;
     const std::string parents = "ceil(L / 2^" + std::to_string(sweep.height) + ")";
     builder.launch(with_scratch(stage.info, cpu::scratch_bytes<SweepRooms>(stage.job, sweep)),
-                   blocks_of(stage.job, parents, sweep.parent_count),
+                   stage.job.blocks_of(parents, sweep.parent_count),
                    [job = stage.job, sweep, act](const Item& item) { act(job, sweep, item); });
 }
 
@@ -264,7 +261,7 @@ struct OutputRooms {
     float* values = nullptr;  // of a block, before they are narrowed
 
     OutputRooms(cpu::Scratch& scratch, const Job& job) {
-        if (job.y_storage != Storage::f32)
+        if (job.y.storage != Storage::f32)
             values = scratch.take<float>(most_steps_a_block(job) * job.channels);
     }
 };
@@ -274,12 +271,12 @@ void add_prefix(const Job& job, const Phases& phases, const Item& item) {
     const int64_t count = block.count * job.channels;
     const int64_t lowest = job.flipped ? block.first + block.count - 1 : block.first;
     const int64_t begin = Access(job).offset({.batch = block.batch, .first = lowest});
-    const bool narrows = job.y_storage != Storage::f32;
+    const bool narrows = job.y.storage != Storage::f32;
     float* const out =
-        narrows ? cpu::take_rooms<OutputRooms>(item.scratch, job).values : static_cast<float*>(job.y) + begin;
+        narrows ? cpu::take_rooms<OutputRooms>(item.scratch, job).values : job.y.as<float>() + begin;
     const States prefix = from(phases.totals, item.index * job.channels);
     combine_rows(job.op, prefix, from(phases.local, begin), out, block.count, job.channels);
-    if (narrows) cpu::narrow(job.y_storage, out, static_cast<uint16_t*>(job.y) + begin, count);
+    if (narrows) cpu::write(out, count, job.y, begin);
     item.tally += {count, count, count};
 }
 
@@ -288,7 +285,7 @@ void add(cpu::PlanBuilder& builder, const Stage& stage, const BlockScan& phases)
     const int64_t bytes =
         cpu::scratch_bytes<TileRooms>(stage.job, most_steps_a_block(stage.job), strips.width);
     builder.launch(with_scratch(stage.info, bytes),
-                   blocks_of(stage.job, "L", stage.job.length) * strips_side(strips),
+                   stage.job.blocks_of("L", stage.job.length) * strips_side(strips),
                    [=, job = stage.job](const Item& item) { scan_block(job, phases, strips, item); });
 }
 
@@ -300,7 +297,7 @@ void add(cpu::PlanBuilder& builder, const Stage& stage, const BlockSums& phases)
 
 void add(cpu::PlanBuilder& builder, const Stage& stage, const AddPrefixes& phases) {
     builder.launch(with_scratch(stage.info, cpu::scratch_bytes<OutputRooms>(stage.job)),
-                   blocks_of(stage.job, "L", stage.job.length),
+                   stage.job.blocks_of("L", stage.job.length),
                    [job = stage.job, phases](const Item& item) { add_prefix(job, phases, item); });
 }
 
@@ -419,9 +416,9 @@ int64_t row_at(const Job& job, int64_t batch, int64_t step) {
 }
 
 // One row of values as f32, whatever the storage; widened into `room`.
-const float* widened_row(const void* values, Storage storage, int64_t at, int64_t count, float* room) {
-    if (storage == Storage::f32) return static_cast<const float*>(values) + at;
-    cpu::widen(storage, static_cast<const uint16_t*>(values) + at, room, count);
+const float* widened_row(const Buffer& values, int64_t at, int64_t count, float* room) {
+    if (values.storage == Storage::f32) return values.as<float>() + at;
+    cpu::read(values, at, count, room);
     return room;
 }
 
@@ -431,36 +428,34 @@ void shift_row(const Job& forward, void* shifted, int64_t batch, int64_t step) {
     if (step + 1 == forward.length)
         std::fill_n(to, forward.channels, Word{});
     else
-        std::copy_n(static_cast<const Word*>(forward.in.plane[0]) + row_at(forward, batch, step + 1),
-                    forward.channels, to);
+        std::copy_n(forward.in.front().as<Word>() + row_at(forward, batch, step + 1), forward.channels, to);
 }
 
 struct GateRooms {
     float *y = nullptr, *gate = nullptr;  // a row of each in f32, where less is stored
 
     GateRooms(cpu::Scratch& scratch, const Job& forward) {
-        if (forward.y_storage != Storage::f32) y = scratch.take<float>(forward.channels);
-        if (forward.storage != Storage::f32) gate = scratch.take<float>(forward.channels);
+        if (forward.y.storage != Storage::f32) y = scratch.take<float>(forward.channels);
+        if (forward.storage() != Storage::f32) gate = scratch.take<float>(forward.channels);
     }
 };
 
 void gate_gradient_row(const Job& forward, const GateGradient& gradient, const GateRooms& rooms,
                        int64_t batch, int64_t step) {
     const int64_t here = row_at(forward, batch, step), width = forward.channels;
-    const float* const initial = forward.initial ? forward.initial + batch * width : nullptr;
+    const float* const initial = forward.initial ? forward.initial.as<float>() + batch * width : nullptr;
     const float* const before =
-        step > 0 ? widened_row(forward.y, forward.y_storage, row_at(forward, batch, step - 1), width, rooms.y)
-                 : initial;
+        step > 0 ? widened_row(forward.y, row_at(forward, batch, step - 1), width, rooms.y) : initial;
     for (int64_t c = 0; c < width; ++c)
         gradient.da[here + c] = gradient.dx[here + c] * (before ? before[c] : 0);
     if (step != 0 || !gradient.dinitial) return;
-    const float* const gate = widened_row(forward.in.plane[0], forward.storage, here, width, rooms.gate);
+    const float* const gate = widened_row(forward.in.front(), here, width, rooms.gate);
     for (int64_t c = 0; c < width; ++c)
         gradient.dinitial[batch * width + c] = gate[c] * gradient.dx[here + c];
 }
 
 void add(cpu::PlanBuilder& builder, const Stage& stage, ShiftGates shift) {
-    const auto shift_of = stage.job.storage == Storage::f32 ? shift_row<float> : shift_row<uint16_t>;
+    const auto shift_of = stage.job.storage() == Storage::f32 ? shift_row<float> : shift_row<uint16_t>;
     builder.launch(stage.info, row_blocks(stage.job), [=, job = stage.job](const Item& item) {
         each_row(job, item, [&](int64_t batch, int64_t step) { shift_of(job, shift.shifted, batch, step); });
     });

@@ -1,7 +1,6 @@
 #include "kernels/scan/cpu/tiles.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "kernels/cpu/half.h"
 
@@ -132,7 +131,7 @@ void scan_wide(const Access& access, const Tile& tile, const RowRooms& rooms, St
                bool stream, Step&& step) {
     Walk walk{.carry = carry, .total = total};
     walk.out = access.output(tile, rooms.output, walk.out_stride);
-    walk.stream = stream && access.job().y_storage == Storage::f32;
+    walk.stream = stream && access.job().y.storage == Storage::f32;
     walk_wide(access, tile, rooms, walk, step);
     access.put_output(tile, rooms.output);
 }
@@ -165,54 +164,44 @@ int64_t Access::offset(const Tile& tile) const {
 Rows Access::input(const Tile& tile, float* room) const {
     Rows rows;
     const int64_t at = offset(tile);
-    if (job_.storage == Storage::f32) {
-        for (int plane = 0; plane < input_planes_of(job_.op); ++plane)
-            rows.plane[plane] = static_cast<const float*>(job_.in.plane[plane]) + at;
+    if (job_.storage() == Storage::f32) {
+        for (size_t plane = 0; plane < job_.in.size(); ++plane)
+            rows.plane[plane] = job_.in[plane].as<float>() + at;
         rows.stride = stride();
         return rows;
     }
-    const int64_t count = tile.steps * tile.columns;
     rows.stride = room_stride(job_, tile);
-    for (int plane = 0; plane < input_planes_of(job_.op); ++plane) {
-        float* const to = room + plane * count;
-        rows.plane[plane] = to + room_begin(job_, tile);
+    for (size_t plane = 0; plane < job_.in.size(); ++plane, room += tile.steps * tile.columns) {
+        rows.plane[plane] = room + room_begin(job_, tile);
         each_run(*this, tile, [&](int64_t begin, int64_t in_room, int64_t size) {
-            cpu::widen(job_.storage, static_cast<const uint16_t*>(job_.in.plane[plane]) + begin, to + in_room,
-                       size);
+            cpu::read(job_.in[plane], begin, size, room + in_room);
         });
     }
     return rows;
 }
 
 float* Access::output(const Tile& tile, float* room, int64_t& out_stride) const {
-    if (job_.y_storage == Storage::f32) {
+    if (job_.y.storage == Storage::f32) {
         out_stride = stride();
-        return static_cast<float*>(job_.y) + offset(tile);
+        return job_.y.as<float>() + offset(tile);
     }
     out_stride = room_stride(job_, tile);
     return room + room_begin(job_, tile);
 }
 
 void Access::put_output(const Tile& tile, const float* room) const {
-    if (job_.y_storage == Storage::f32) return;
+    if (job_.y.storage == Storage::f32) return;
     each_run(*this, tile, [&](int64_t begin, int64_t in_room, int64_t size) {
-        cpu::narrow(job_.y_storage, room + in_room, static_cast<uint16_t*>(job_.y) + begin, size);
+        cpu::write(room + in_room, size, job_.y, begin);
     });
 }
 
 void Access::lift(int64_t batch, int64_t first, int64_t every, int64_t count, States to, States room) const {
     const int64_t channels = job_.channels;
-    for (int p = 0; p < input_planes_of(job_.op); ++p) {
-        for (int64_t k = 0; k < count; ++k) {
-            const int64_t at = offset({.batch = batch, .first = first + k * every});
-            float* const row = to.plane[p] + k * channels;
-            if (job_.storage == Storage::f32)
-                std::memcpy(row, static_cast<const float*>(job_.in.plane[p]) + at,
-                            static_cast<size_t>(channels) * 4);
-            else
-                cpu::widen(job_.storage, static_cast<const uint16_t*>(job_.in.plane[p]) + at, row, channels);
-        }
-    }
+    for (size_t p = 0; p < job_.in.size(); ++p)
+        for (int64_t k = 0; k < count; ++k)
+            cpu::read(job_.in[p], offset({.batch = batch, .first = first + k * every}), channels,
+                      to.plane[p] + k * channels);
     if (planes_of(job_.op) > input_planes_of(job_.op)) std::fill_n(to.plane[1], count * channels, 0.0f);
     if (!room.plane[0] || first != 0 || job_.op != Operator::linear) return;
     start(batch, 0, channels, room);
@@ -220,20 +209,15 @@ void Access::lift(int64_t batch, int64_t first, int64_t every, int64_t count, St
 }
 
 void Access::drop(int64_t batch, int64_t first, int64_t every, int64_t count, const float* values) const {
-    const int64_t channels = job_.channels;
-    for (int64_t k = 0; k < count; ++k) {
-        const int64_t at = offset({.batch = batch, .first = first + k * every});
-        const float* const from = values + k * channels;
-        if (job_.y_storage == Storage::f32)
-            std::memcpy(static_cast<float*>(job_.y) + at, from, static_cast<size_t>(channels) * 4);
-        else
-            cpu::narrow(job_.y_storage, from, static_cast<uint16_t*>(job_.y) + at, channels);
-    }
+    for (int64_t k = 0; k < count; ++k)
+        cpu::write(values + k * job_.channels, job_.channels, job_.y,
+                   offset({.batch = batch, .first = first + k * every}));
 }
 
 void Access::start(int64_t batch, int64_t column, int64_t columns, States states) const {
     fill_identity(job_.op, states, columns);
-    if (job_.initial) std::copy_n(job_.initial + batch * job_.channels + column, columns, states.plane[1]);
+    if (job_.initial)
+        std::copy_n(job_.initial.as<float>() + batch * job_.channels + column, columns, states.plane[1]);
 }
 
 States take_states(cpu::Scratch& scratch, Operator op, int64_t count) {
@@ -242,8 +226,8 @@ States take_states(cpu::Scratch& scratch, Operator op, int64_t count) {
 
 RowRooms::RowRooms(cpu::Scratch& scratch, const Job& job, int64_t steps, int64_t columns) {
     const int64_t count = steps * columns;
-    if (job.storage != Storage::f32) input = scratch.take<float>(input_planes_of(job.op) * count);
-    if (job.y_storage != Storage::f32) output = scratch.take<float>(count);
+    if (job.storage() != Storage::f32) input = scratch.take<float>(input_planes_of(job.op) * count);
+    if (job.y.storage != Storage::f32) output = scratch.take<float>(count);
 }
 
 TileRooms::TileRooms(cpu::Scratch& scratch, const Job& job, int64_t steps, int64_t columns)

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "kernels/scan/cuda/arguments.cuh"
 #include "kernels/scan/cuda/tiles.h"
 #include "kernels/scan/job.h"
 
@@ -18,11 +17,17 @@ constexpr int64_t strip_threads = 256;
 // The names of operators.cuh, in the order of the enumeration.
 constexpr const char* device_names[] = {"sum", "product", "maximum", "minimum", "linear", "compensated_sum"};
 
+Scan scan_arguments(const Job& job) {
+    Inputs in = {};
+    for (size_t plane = 0; plane < job.in.size(); ++plane) in.plane[plane] = job.in[plane].address;
+    return {in, job.initial.as<float>(), job.y.address, job.batch, job.length, job.channels};
+}
+
 KernelSource source_of(const std::string& file, const std::string& entry, const Job& job, int64_t threads,
                        Defines tiling = {}, int64_t shared_bytes = 0) {
     Defines defines = {{"OP", device_names[static_cast<size_t>(job.op)]},
-                       {"X", name_of(job.storage)},
-                       {"Y", name_of(job.y_storage)},
+                       {"X", name_of(job.storage())},
+                       {"Y", name_of(job.y.storage)},
                        {"BLOCK_SIZE", job.block_size},
                        {"FLIPPED", job.flipped}};
     std::move(tiling.begin(), tiling.end(), std::back_inserter(defines));
@@ -34,8 +39,7 @@ KernelSource strip_source(const std::string& file, const std::string& entry, con
     return source_of(file, entry, job, strip_threads, {{"LANES", strip_lanes(job.channels)}});
 }
 Grid strip_grid(const Job& job, const std::string& name, int64_t rows) {
-    return {side("B", job.batch) * pieces(name, rows, "block_size", job.block_size),
-            pieces("D", job.channels, strip_lanes(job.channels))};
+    return {job.blocks_of(name, rows), pieces("D", job.channels, strip_lanes(job.channels))};
 }
 
 KernelSource columns_source(const std::string& file, const std::string& entry, const Job& job,
@@ -59,7 +63,7 @@ void add(cuda::PlanBuilder& builder, const Stage& stage, Sequential) {
     constexpr int64_t threads = 32;
     const Job& job = stage.job;
     builder.launch(stage.info, {pieces("(B * D)", job.batch * job.channels, threads)},
-                   source_of("sequential.cu", "sequential", job, threads), Scan(job));
+                   source_of("sequential.cu", "sequential", job, threads), scan_arguments(job));
 }
 
 void add(cuda::PlanBuilder& builder, const Stage& stage, const Doubling& doubling) {
@@ -68,7 +72,8 @@ void add(cuda::PlanBuilder& builder, const Stage& stage, const Doubling& doublin
                               : doubling.is_last                    ? "double_last"
                                                                     : "double_middle";
     builder.launch(stage.info, strip_grid(stage.job, "L", stage.job.length),
-                   strip_source("hillis_steele.cu", entry, stage.job), Given<Doubling>{stage.job, doubling});
+                   strip_source("hillis_steele.cu", entry, stage.job),
+                   Given<Doubling>{scan_arguments(stage.job), doubling});
 }
 
 void add(cuda::PlanBuilder& builder, const Stage& stage, const Sweep& sweep) {
@@ -76,7 +81,8 @@ void add(cuda::PlanBuilder& builder, const Stage& stage, const Sweep& sweep) {
         std::string(sweep.is_up ? "up_sweep" : "down_sweep") + (sweep.is_leaf ? "_leaves" : "");
     const std::string parents = "ceil(L / 2^" + std::to_string(sweep.height) + ")";
     builder.launch(stage.info, strip_grid(stage.job, parents, sweep.parent_count),
-                   strip_source("blelloch.cu", entry, stage.job), Given<Sweep>{stage.job, sweep});
+                   strip_source("blelloch.cu", entry, stage.job),
+                   Given<Sweep>{scan_arguments(stage.job), sweep});
 }
 
 KernelSource phase_source(const std::string& entry, const Job& job, int64_t threads) {
@@ -86,35 +92,37 @@ KernelSource phase_source(const std::string& entry, const Job& job, int64_t thre
 
 void add(cuda::PlanBuilder& builder, const Stage& stage, const BlockScan& phases) {
     const Job& job = stage.job;
-    const Side blocks = side("B", job.batch) * pieces("L", job.length, "block_size", job.block_size);
+    const Side blocks = job.blocks_of("L", job.length);
     if (job.channels == 1) {
         constexpr int64_t warps = 4;
         return builder.launch(stage.info, {pieces("(" + blocks.formula + ")", blocks.count, warps)},
                               rows_source("three_phase_rows.cu", "block_scan", job, warps),
-                              Given<Phases>{job, phases});
+                              Given<Phases>{scan_arguments(job), phases});
     }
     const ColumnTile tile = column_tile(job, builder.chip());
     builder.launch(stage.info, {blocks, pieces("D", job.channels, tile.width())},
                    columns_source("three_phase_columns.cu", "block_scan", job, tile),
-                   Given<Phases>{job, phases});
+                   Given<Phases>{scan_arguments(job), phases});
 }
 
 void add(cuda::PlanBuilder& builder, const Stage& stage, const BlockSums& phases) {
     const Job& job = stage.job;
     builder.launch(stage.info, {side("B", job.batch), pieces("D", job.channels, strip_lanes(job.channels))},
-                   phase_source("scan_of_block_sums", job, threads_of_totals), Given<Phases>{job, phases});
+                   phase_source("scan_of_block_sums", job, threads_of_totals),
+                   Given<Phases>{scan_arguments(job), phases});
 }
 
 void add(cuda::PlanBuilder& builder, const Stage& stage, const AddPrefixes& phases) {
     builder.launch(stage.info, strip_grid(stage.job, "L", stage.job.length),
                    phase_source("add_block_prefixes", stage.job, strip_threads),
-                   Given<Phases>{stage.job, phases});
+                   Given<Phases>{scan_arguments(stage.job), phases});
 }
 
 // Tickets and published parts (lookback.cuh): a flag with one float in 8 bytes, or with two in 16.
 Given<LookbackBoard> lookback_arguments(cuda::PlanBuilder& builder, const Job& job, int64_t states) {
     const int64_t bytes = states * (planes_of(job.op) == 1 ? 8 : 16);
-    return {job, {builder.take_zeroed<unsigned long long>(1), builder.take_zeroed<std::byte>(bytes)}};
+    return {scan_arguments(job),
+            {builder.take_zeroed<unsigned long long>(1), builder.take_zeroed<std::byte>(bytes)}};
 }
 
 void add_lookback_of_columns(cuda::PlanBuilder& builder, const Stage& stage) {
@@ -140,7 +148,8 @@ void add_walk_of_rows(cuda::PlanBuilder& builder, const Stage& stage) {
     LaunchInfo info = stage.info;
     info.meaning = "Walks every row tile by tile, one warp per row; the prefix stays in a register.";
     builder.launch(std::move(info), {pieces("B", stage.job.batch, warps)},
-                   rows_source("lookback_chains.cu", "lookback", stage.job, warps), Scan(stage.job));
+                   rows_source("lookback_chains.cu", "lookback", stage.job, warps),
+                   scan_arguments(stage.job));
 }
 
 void add(cuda::PlanBuilder& builder, const Stage& stage, Lookback) {
@@ -155,13 +164,13 @@ void add(cuda::PlanBuilder& builder, const Stage& stage, Lookback) {
 void add(cuda::PlanBuilder& builder, const Stage& stage, ShiftGates shift) {
     builder.launch(stage.info, strip_grid(stage.job, "L", stage.job.length),
                    strip_source("gradients.cu", "shift_gates", stage.job),
-                   Given<ShiftGates>{stage.job, shift});
+                   Given<ShiftGates>{scan_arguments(stage.job), shift});
 }
 
 void add(cuda::PlanBuilder& builder, const Stage& stage, const GateGradient& gradient) {
     builder.launch(stage.info, strip_grid(stage.job, "L", stage.job.length),
                    strip_source("gradients.cu", "gate_gradient", stage.job),
-                   Given<GateGradient>{stage.job, gradient});
+                   Given<GateGradient>{scan_arguments(stage.job), gradient});
 }
 
 }  // namespace

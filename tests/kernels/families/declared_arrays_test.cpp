@@ -11,7 +11,9 @@ namespace sawtooth {
 namespace {
 
 // Their launches take declared arrays.
-bool declares_arrays(const Family& family) { return family.name == "btp" || family.name == "attention"; }
+bool declares_arrays(const Family& family) {
+    return family.name == "btp" || family.name == "attention" || family.name == "scan";
+}
 
 using Bytes = std::vector<std::byte>;
 using Contents = std::map<void*, Bytes>;

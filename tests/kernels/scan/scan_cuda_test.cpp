@@ -135,7 +135,7 @@ TEST_CASE("a tile of columns fits in registers and shared memory of every chip",
                 for (const int64_t block_size : {128, 256, 512, 1024})
                     for (const int64_t channels : {2, 3, 4, 5, 6, 16, 17, 33, 64, 70, 512}) {
                         job.op = op;
-                        job.storage = storage;
+                        job.in = {{"x", {}, bytes_of(storage), storage}};
                         job.block_size = block_size;
                         job.channels = channels;
                         const scan::ColumnTile tile = scan::column_tile(job, chip);

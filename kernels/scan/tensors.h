@@ -1,0 +1,37 @@
+#pragma once
+
+#include "kernels/core/plan_builder.h"
+
+namespace sawtooth::scan {
+
+// Complex numbers as pairs of floats.
+inline Buffer in_floats(Buffer array) {
+    if (array.element_bytes != 8) return array;
+    array.element_bytes = 4;
+    array.shape.back() *= 2;
+    return array;
+}
+
+// The arrays of a request, [batch, length, channels]; initial and dinitial are [batch, channels] in f32. dx
+// and da are in f32 too, the others in the storage of the request. What the operator, the direction or a
+// request without a backward pass does not use is absent.
+struct Tensors {
+    explicit Tensors(PlanBuilder& builder)
+        : Tensors(builder, storage_named(builder.parameters().text("dtype"))) {}
+
+    Buffer x, a, initial, y, y_reverse, dx, da, dinitial, dy;
+
+  private:
+    Tensors(PlanBuilder& builder, Storage stored)
+        : x(in_floats(builder.input("x", stored))),
+          a(builder.input("a", stored)),
+          initial(builder.input("initial")),
+          y(in_floats(builder.output("y", stored))),
+          y_reverse(in_floats(builder.output("y_reverse", stored))),
+          dx(builder.output("dx")),
+          da(builder.output("da")),
+          dinitial(initial ? builder.output("dinitial") : Buffer()),
+          dy(dx ? builder.input("dy", stored) : Buffer()) {}
+};
+
+}  // namespace sawtooth::scan
