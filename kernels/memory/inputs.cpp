@@ -6,8 +6,8 @@
 #include <map>
 
 #include "kernels/core/fill.h"
-#include "kernels/memory/job.h"
 #include "kernels/memory/parts.h"
+#include "kernels/memory/tensors.h"
 
 namespace sawtooth::memory {
 namespace {
@@ -68,7 +68,7 @@ Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays
 }
 
 Work work(const Parameters& parameters) {
-    const Sizes sizes = sizes_of(parameters);
+    const Sizes sizes(parameters);
     const auto tokens = static_cast<double>(sizes.length);
     const int64_t matrices = sizes.rule->is(State::trellis) ? 2 : 1;
     const auto state = static_cast<double>(4 * sizes.batch * sizes.d * matrices * sizes.state_rows());

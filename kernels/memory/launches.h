@@ -1,55 +1,231 @@
 #pragma once
 
-#include <string>
-#include <vector>
+// The launches of all variants: what they mean, read, write and compute, on both backends.
 
-#include "kernels/core/launch.h"
-#include "kernels/memory/job.h"
+#include "kernels/core/launch_info.h"
+#include "kernels/memory/tensors.h"
 
-// Descriptions of all launches, shared by both backends: name, meaning, arrays and operations. Builders add
-// the grid and the bytes of the arrays.
-namespace sawtooth::memory::describe {
+namespace sawtooth::memory::launches {
 
-// Input arrays of tokens: those of k, v, q, x, the gates and w_omega that the rule reads.
-std::vector<Buffer> inputs_of(const Job& job, int64_t tokens);
-std::vector<Buffer> gates_of(const Job& job, int64_t tokens);  // only alpha, eta and theta
+inline double number(int64_t count) { return static_cast<double>(count); }
 
-// All rules, token by token: "token" if a launch has one token, otherwise "tokens".
-LaunchInfo tokens(const Job& job, int64_t tokens);
+inline Buffers gates(const Tensors& t, int64_t tokens) {
+    return {first_of(t.alpha, tokens), first_of(t.eta, tokens), first_of(t.theta, tokens)};
+}
 
-// A range of a chain's tokens in tiles: four launches, or three if the updates depend on the memory.
-struct TiledRange {
-    const Job& job;
-    const Chain& chain;
-    Tiling tiling;
-    int64_t element_bytes = 4;  // of a key, value, error or state between launches
+inline Buffers inputs(const Tensors& t, int64_t tokens) {
+    return Buffers{first_of(t.k, tokens), first_of(t.v, tokens), first_of(t.q, tokens),
+                   first_of(t.x, tokens)} +
+           gates(t, tokens) + Buffers{t.w_omega};
+}
+
+// The states that a launch over these tokens starts from, and what it leaves.
+inline void pass_states(LaunchInfo& info, const Tensors& t, Range tokens) {
+    const bool is_last = tokens.last == t.length;
+    for (const PassedBuffers* state : {&t.m, &t.s}) {
+        info.reads.push_back(tokens.first > 0 ? state->live : state->from);
+        if (!is_last || t.works_in_live) info.writes.push_back(state->live);
+        if (is_last) info.writes.push_back(state->to);
+    }
+    info.writes.push_back(first_of(t.boundaries, ceil_divide(tokens.count(), t.chunk) + is_last));
+}
+
+// Token by token.
+inline LaunchInfo walk_tokens(const Tensors& t, int64_t tokens) {
+    return {.name = tokens == 1 ? "token" : "tokens",
+            .meaning = tokens == 1 ? "One token updates the memory and reads it."
+                                   : "Each token in turn updates the memory and reads it.",
+            .reads = inputs(t, tokens),
+            .writes = {first_of(t.y, tokens)},
+            .work = {.operations = number(tokens) * t.operations_a_token()}};
+}
+
+inline LaunchInfo tokens(const Tensors& t, Range range) {
+    LaunchInfo info = walk_tokens(t, range.count());
+    pass_states(info, t, range);
+    return info;
+}
+
+// One token; the launches of all tokens share the description. Only the first reads the given state and only
+// the last leaves the final one: the bytes are those of a token between them.
+inline LaunchInfo token(const Tensors& t) {
+    LaunchInfo info = walk_tokens(t, 1);
+    for (const Buffers& arrays : {info.reads, info.writes, Buffers{t.m.live, t.m.live, t.s.live, t.s.live}})
+        for (const Buffer& array : arrays)
+            if (array) info.work.bytes += array.bytes();
+    info.reads = info.reads + Buffers{t.m.from, t.m.live, t.s.from, t.s.live};
+    info.writes = info.writes + Buffers{t.m.live, t.m.to, t.s.live, t.s.to, first_of(t.boundaries, 1)};
+    return info;
+}
+
+// Totals over all tiles of all sequences: tokens, the tokens inside their windows, and pairs of a reading
+// token and the token that it reads.
+struct Counts {
+    double tokens = 0, sources = 0, pairs = 0;
+    double size = 0, width = 0;  // of a matrix: rows * columns, rows + columns
+    double matrices = 1;         // M, and S if there is one
+    double states = 0;           // numbers in the states of all tiles
 };
-LaunchInfo prepare(const TiledRange& range);     // keys, values and gates of every tile
-LaunchInfo solve(const TiledRange& range);       // the same with the exact errors of the chunk
-LaunchInfo walk(const TiledRange& range);        // errors and states from boundary to boundary
-LaunchInfo sum_tiles(const TiledRange& range);   // if no error reads the memory: the sum of every tile
-LaunchInfo scan_tiles(const TiledRange& range);  // and the states from these sums
-// How tokens read the chain.
+
+inline Counts counts_of(const Chain& chain, const Tiling& tiling) {
+    const int64_t all = tiling.tokens().count(), chunk = tiling.chunk();
+    const double batch = number(chain.batch), halo = number(chain.window - 1);
+    // The sum of squared tile sizes when this many tokens of a chunk are cut into tiles.
+    const auto squares = [tile = tiling.tile()](int64_t tokens) {
+        return number(tokens / tile) * number(tile * tile) + number((tokens % tile) * (tokens % tile));
+    };
+    const double all_squares = number(all / chunk) * squares(chunk) + squares(all % chunk);
+    Counts counts;
+    counts.tokens = batch * number(all);
+    counts.sources = batch * (number(all) + number(tiling.count()) * halo);
+    counts.pairs = batch * ((all_squares + number(all)) / 2 + number(all) * halo);
+    counts.size = number(chain.rows * chain.columns);
+    counts.width = number(chain.rows + chain.columns);
+    counts.matrices = chain.rule->has_momentum ? 2 : 1;
+    counts.states = counts.matrices * counts.size * number(chain.batch * tiling.count());
+    return counts;
+}
+
+// A range of a chain's tokens in tiles: keys, values and gates of every tile.
+inline LaunchInfo prepare(const Chain& chain, const Tiling& tiling, const TileArrays& a) {
+    const Counts counts = counts_of(chain, tiling);
+    const int64_t tokens = tiling.tokens().count();
+    const double products = chain.w_omega ? 4 * counts.size * counts.sources : 0;
+    return {.name = "prepare" + chain.suffix,
+            .meaning =
+                chain.w_omega
+                    ? "Computes all w = W silu([k; v]), normalises keys and accumulates gates, tile by tile."
+                    : "Normalises keys and accumulates gates, tile by tile.",
+            .reads = Buffers{first_of(a.given_keys, tokens), first_of(a.given_values, tokens)} +
+                     gates(chain, tokens) + Buffers{chain.w_omega},
+            .writes = {a.keys, a.values, a.coefficients},
+            .work = {.operations = 3 * counts.width * counts.sources + 5 * counts.pairs + products}};
+}
+
+// The same with the exact errors of the chunk: k . k for every pair, then the solve for keys and values.
+inline LaunchInfo solve(const Chain& chain, const Tiling& tiling, const TileArrays& a) {
+    const Counts counts = counts_of(chain, tiling);
+    LaunchInfo info = prepare(chain, tiling, a);
+    info.name = "solve";
+    info.meaning = "Solves the triangular system of every tile for its keys and values (WY form).";
+    info.writes.push_back(a.solved);
+    info.work.operations += 2 * counts.pairs * (number(chain.columns) + counts.width);
+    return info;
+}
+
+inline LaunchInfo walk(const Chain& chain, const Tiling& tiling, const TileArrays& a) {
+    const Counts counts = counts_of(chain, tiling);
+    const double products = (chain.rule->reads_memory ? 1 : 0) + counts.matrices;
+    LaunchInfo info = {
+        .name = "walk" + chain.suffix,
+        .meaning = "Walks from boundary to boundary: errors and states, strips of rows independently.",
+        .reads = {a.keys, a.values, a.coefficients, a.solved},
+        .writes = {a.errors, a.states_m, a.states_s},
+        .work = {.operations = 2 * products * counts.sources * counts.size + 3 * counts.states}};
+    pass_states(info, chain, tiling.tokens());
+    return info;
+}
+
+// If no error reads the memory, instead of the walk: the sum of every tile, and the states from these sums.
+inline LaunchInfo sum_tiles(const Chain& chain, const Tiling& tiling, const TileArrays& a) {
+    const Counts counts = counts_of(chain, tiling);
+    return {.name = "sum_tiles",
+            .meaning = "Sums the updates of every tile to memory and momentum, in parallel.",
+            .reads = {a.keys, a.values, a.coefficients},
+            .writes = {a.errors, a.sums_m, a.sums_s},
+            .work = {.operations = 2 * counts.matrices * counts.size * counts.sources}};
+}
+
+inline LaunchInfo scan_tiles(const Chain& chain, const Tiling& tiling, const TileArrays& a) {
+    LaunchInfo info = {.name = "scan_tiles",
+                       .meaning = "Scans the sums of the tiles, memory and momentum together.",
+                       .reads = {a.sums_m, a.sums_s, a.coefficients},
+                       .writes = {a.states_m, a.states_s},
+                       .work = {.operations = 2 * counts_of(chain, tiling).states}};
+    pass_states(info, chain, tiling.tokens());
+    return info;
+}
+
+// How tokens read the chain: its evolving memory, or that at the boundary of the chunk.
 struct Reading {
-    std::string suffix = "";    // of the launch name
-    std::string queries = "q";  // an input, or written by an earlier launch
-    std::string result = "";    // its output
-    bool at_boundary = false;   // reads the boundary of the chunk instead of the evolving memory
+    Buffer queries, result;
+    bool at_boundary = false;
+    std::string suffix = {};  // of the launch's name
 };
-LaunchInfo read(const TiledRange& range, const Reading& reading);
+inline LaunchInfo read(const Chain& chain, const Tiling& tiling, const TileArrays& a,
+                       const Reading& reading) {
+    const Counts counts = counts_of(chain, tiling);
+    const int64_t tokens = tiling.tokens().count();
+    const Buffer queries = first_of(reading.queries, tokens), result = first_of(reading.result, tokens);
+    if (reading.at_boundary)
+        return {.name = "read" + reading.suffix,
+                .meaning = "All tokens read the memory at the boundary of their chunk.",
+                .reads = {queries, a.states_m},
+                .writes = {result},
+                .work = {.operations = 2 * counts.tokens * counts.size}};
+    return {.name = "read" + reading.suffix,
+            .meaning = "All tokens read their own memory state.",
+            .reads = Buffers{queries, a.states_m, a.states_s, a.keys, a.errors} + gates(chain, tokens),
+            .writes = {result},
+            .work = {.operations = 2 * counts.matrices * counts.tokens * counts.size +
+                                   2 * counts.pairs * counts.width}};
+}
 
-// `brings`: the token arrays that the launch reads, from inputs_of or written by an earlier `prepare`.
-LaunchInfo tree(const Job& job, Range range, std::vector<Buffer> brings);
+// `reads`: inputs, or what a launch before made of them.
+inline LaunchInfo tree(const Tensors& t, Range range, Buffers reads) {
+    const double matrices = t.rule->has_momentum ? 2 : 1;
+    LaunchInfo info = {
+        .name = "tree",
+        .meaning = "In every tile, totals go up a tree and states come down; then tokens read.",
+        .reads = std::move(reads),
+        .writes = {first_of(t.y, range.count())},
+        .work = {.operations = (8 * matrices + 6) * number(t.batch * range.count() * t.d * t.d)}};
+    pass_states(info, t, range);
+    return info;
+}
 
-// A shard of tnt.
-LaunchInfo locals(const Job& job, Range shard);
-LaunchInfo global_step(const Job& job, Range shard);
+// A shard of tnt; `sums` of y over each local memory.
+inline LaunchInfo locals(const Tensors& t, Range shard, const Buffer& sums) {
+    return {.name = "locals",
+            .meaning = "Local memories run over their tokens, all of a shard in parallel.",
+            .reads = Buffers{shard.first > 0 ? t.m.live : t.m.from} + inputs(t, shard.count()),
+            .writes = {first_of(t.y, shard.count()), sums},
+            .work = {.operations = number(shard.count()) * t.operations_a_token()}};
+}
 
-// Slots of lattice, frozen at the boundaries of chunks; `brings` as in tree.
-LaunchInfo walk_slots(const Job& job, const Tiling& tiling, std::vector<Buffer> brings);
-LaunchInfo read_slots(const Job& job, const Tiling& tiling, std::vector<Buffer> brings);
+inline LaunchInfo global_step(const Tensors& t, Range shard, const Buffer& sums) {
+    LaunchInfo info = {.name = "global_step",
+                       .meaning = "Updates the global memory with the means of a shard.",
+                       .reads = {sums, first_of(t.alpha, shard.count())},
+                       .work = {.operations = 3 * number(t.batch * t.d * t.d)}};
+    pass_states(info, t, shard);
+    return info;
+}
 
-// The pulse of a level.
-LaunchInfo pulse(int64_t length);
+// Slots of lattice, frozen at the boundaries of chunks; `slots` at the start of every tile.
+inline LaunchInfo walk_slots(const Tensors& t, const Tiling& tiling, Buffers reads, const Buffer& slots) {
+    LaunchInfo info = {
+        .name = "walk_slots",
+        .meaning = "Walks from boundary to boundary, every slot independently.",
+        .reads = std::move(reads),
+        .writes = {slots},
+        .work = {.operations = 6 * number(tiling.tokens().count() * t.batch * t.slot_count * t.d)}};
+    pass_states(info, t, tiling.tokens());
+    return info;
+}
 
-}  // namespace sawtooth::memory::describe
+inline LaunchInfo read_slots(const Tensors& t, const Tiling& tiling, Buffers reads, const Buffer& slots) {
+    const int64_t tokens = tiling.tokens().count();
+    return {.name = "read_slots",
+            .meaning = "All tokens read the slots.",
+            .reads = std::move(reads) + Buffers{first_of(t.q, tokens), slots},
+            .writes = {first_of(t.y, tokens)},
+            .work = {.operations = 16 * number(tokens * t.batch * t.slot_count * t.d)}};
+}
+
+// `pulse` of a level, [length].
+inline LaunchInfo pulse(const Buffer& pulse) {
+    return {.name = "pulse", .meaning = "Marks the tokens where a level fires.", .writes = {pulse}};
+}
+
+}  // namespace sawtooth::memory::launches

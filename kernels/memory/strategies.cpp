@@ -69,7 +69,7 @@ std::vector<Strategy> make_strategies() {
          .outputs = every_output,
          .chunk = "",
          .exact = Exact::always,
-         .on_cpu = {forward::sequential},
+         .on_cpu = on_cpu::sequential,
          .on_cuda = {add_sequential, shared_bytes::sequential}},
         {.name = "sequential_persistent",
          .idea = "One step per token, all in one launch.",
@@ -77,14 +77,14 @@ std::vector<Strategy> make_strategies() {
          .outputs = every_output,
          .chunk = "",
          .exact = Exact::always,
-         .on_cpu = {forward::sequential_persistent},
+         .on_cpu = on_cpu::sequential_persistent,
          .on_cuda = {add_sequential_persistent, shared_bytes::sequential_persistent}},
         {.name = "chunkwise_gd",
          .idea =
              "Matrix products with all prediction errors of a chunk taken at its start; exact with chunk 1.",
          .rules = every_rule,
          .outputs = {"y", "m", "s", "sk", "sv", "boundaries", "pulse", "level_y"},
-         .on_cpu = {forward::chunkwise_gd, room::chunkwise_gd},
+         .on_cpu = on_cpu::chunkwise_gd,
          .on_cuda = {add_chunkwise_gd, shared_bytes::frozen, true}},
         {.name = "associative_scan",
          .idea = "A tree scan over matrices for momentum and memory; only prediction errors are approximate: "
@@ -93,7 +93,7 @@ std::vector<Strategy> make_strategies() {
          .rules = matrix_rules,
          .outputs = {"y", "m", "s", "boundaries"},
          .scans = true,
-         .on_cpu = {forward::associative_scan, room::associative_scan},
+         .on_cpu = on_cpu::associative_scan,
          .on_cuda = {add_associative_scan, shared_bytes::associative_scan}},
         {.name = "tnt",
          .idea =
@@ -105,7 +105,7 @@ std::vector<Strategy> make_strategies() {
          .least_chunk = 128,
          .most_chunk = 2048,
          .exact = Exact::inside_locals,
-         .on_cpu = {forward::tnt, room::tnt},
+         .on_cpu = on_cpu::tnt,
          .on_cuda = {add_tnt, shared_bytes::tnt}},
         {.name = "lattice_gla",
          .idea = "The update of lattice linearised at the boundary slots, which makes it a gated linear "
@@ -113,14 +113,14 @@ std::vector<Strategy> make_strategies() {
          .rules = {"lattice"},
          .outputs = {"y", "m", "boundaries"},
          .linearises = true,
-         .on_cpu = {forward::lattice_gla, room::lattice_gla},
+         .on_cpu = on_cpu::lattice_gla,
          .on_cuda = {add_lattice_gla, shared_bytes::frozen}},
         {.name = "atlas_parallel",
          .idea = "All right-hand sides at once, a scan for momentum, then the memory; on a GPU the same as "
                  "chunkwise_gd.",
          .rules = {"atlas", "atlas_omega"},
          .outputs = {"y", "m", "s", "boundaries"},
-         .on_cpu = {forward::atlas_parallel, room::chunkwise_gd},
+         .on_cpu = on_cpu::atlas_parallel,
          .on_cuda = {.add_launches = add_chunkwise_gd, .uses_precision = true}},
         {.name = "exact_chunk",
          .idea = "Solves a triangular system for the prediction errors of a chunk (WY form); exact with any "
@@ -128,7 +128,7 @@ std::vector<Strategy> make_strategies() {
          .rules = {"delta"},
          .outputs = {"y", "m", "boundaries"},
          .exact = Exact::always,
-         .on_cpu = {forward::exact_chunk, room::exact_chunk},
+         .on_cpu = on_cpu::exact_chunk,
          .on_cuda = {.add_launches = add_exact_chunk, .uses_precision = true}},
     };
 }
@@ -139,10 +139,10 @@ std::optional<std::string> check_rule(const Strategy& strategy, const UpdateRule
 }
 
 // Local memories lie inside a chunk. Sizes above the length act like the length.
-std::optional<std::string> check_locals(const Strategy& strategy, const Job& job) {
-    if (strategy.exact != Exact::inside_locals || job.local_tokens <= job.chunk) return {};
-    return "C_L = " + std::to_string(job.local_tokens) + ": a local memory must fit in a shard, up to " +
-           strategy.chunk + " = " + std::to_string(job.chunk);
+std::optional<std::string> check_locals(const Strategy& strategy, const Sizes& sizes) {
+    if (strategy.exact != Exact::inside_locals || sizes.local_tokens <= sizes.chunk) return {};
+    return "C_L = " + std::to_string(sizes.local_tokens) + ": a local memory must fit in a shard, up to " +
+           strategy.chunk + " = " + std::to_string(sizes.chunk);
 }
 
 }  // namespace
@@ -173,26 +173,26 @@ int64_t Strategy::chunk_of(const Parameters& parameters) const {
 
 std::optional<std::string> check(const Variant& variant, const Parameters& parameters, const Chip& chip) {
     const Strategy& strategy = strategy_of(variant);
-    const Job job = job_of(parameters, strategy);
-    if (auto refused = check_rule(strategy, *job.rule)) return refused;
-    if (auto refused = check_locals(strategy, job)) return refused;
+    const Sizes sizes(parameters, strategy);
+    if (auto refused = check_rule(strategy, *sizes.rule)) return refused;
+    if (auto refused = check_locals(strategy, sizes)) return refused;
     if (chip.backend != Backend::cuda) return {};
     if (auto refused = check_on_cuda(parameters, chip)) return refused;
     const auto shared_bytes = strategy.on_cuda.shared_bytes;
-    return shared_bytes ? check_shared_bytes(job, shared_bytes(job), chip) : std::nullopt;
+    return shared_bytes ? check_shared_bytes(sizes, shared_bytes(sizes), chip) : std::nullopt;
 }
 
 // Levels and their reference both read at a boundary: only frozen errors make them differ.
 bool is_exact(const Variant& variant, const Parameters& parameters) {
     const Strategy& strategy = strategy_of(variant);
-    const Job job = job_of(parameters, strategy);
-    const Exact exact = strategy.exact_for(*job.rule);
+    const Sizes sizes(parameters, strategy);
+    const Exact exact = strategy.exact_for(*sizes.rule);
     if (strategy.walks_by_token()) return true;
-    if (job.reads_boundary || exact == Exact::inside_locals) return false;
+    if (sizes.reads_boundary || exact == Exact::inside_locals) return false;
     if (exact == Exact::always) return true;
     const std::vector<int64_t> levels = levels_of(parameters);
-    const auto is_one = [&](int64_t chunk) { return std::min(chunk, job.length) == 1; };
-    return is_one(job.chunk) && std::all_of(levels.begin(), levels.end(), is_one);
+    const auto is_one = [&](int64_t chunk) { return std::min(chunk, sizes.length) == 1; };
+    return is_one(sizes.chunk) && std::all_of(levels.begin(), levels.end(), is_one);
 }
 
 // Only on tensor cores factors of products are rounded; sums, states and outputs between launches are f32.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -49,8 +50,11 @@ const UpdateRule& rule_of(const Parameters& parameters);
 // The chunks of the parameter `levels`; empty if there are none.
 std::vector<int64_t> levels_of(const Parameters& parameters);
 
-struct Job;
+struct Sizes;
+struct Tensors;
 struct CpuJob;
+class Room;
+using AddRange = std::function<void(cpu::PlanBuilder&, Range tokens)>;
 
 // Where a strategy equals the sequential rule up to rounding, if tokens read the evolving memory.
 enum class Exact { always, at_chunk_one, inside_locals };
@@ -70,16 +74,13 @@ struct Strategy {
     bool scans = false;       // has the state after every token, instead of a matrix form
     bool linearises = false;  // the update of slots, instead of adding up frozen terms
 
-    // A CPU run folds the strategy over the sequence: chunk_forward advances the job's state over these
-    // tokens (whole chunks, as many as the room allows) and stores the outputs.
-    struct OnCpu {
-        void (*chunk_forward)(cpu::PlanBuilder&, const CpuJob&, Range tokens, float* room) = nullptr;
-        int64_t (*room)(const CpuJob&, Range tokens) = nullptr;  // numbers it needs of the room; null: none
-    } on_cpu;
+    // A CPU run folds the strategy over the sequence: takes the arrays of the longest range from the room,
+    // then adds the launches of every range, which is whole chunks, as many as the room allows.
+    AddRange (*on_cpu)(const CpuJob&, Range longest, Room&) = nullptr;
     // A GPU run adds the launches in order.
     struct OnCuda {
-        void (*add_launches)(cuda::PlanBuilder&, const Job&) = nullptr;
-        int64_t (*shared_bytes)(const Job&) = nullptr;  // of the largest thread block; null: always fits
+        void (*add_launches)(cuda::PlanBuilder&, const Tensors&) = nullptr;
+        int64_t (*shared_bytes)(const Sizes&) = nullptr;  // of the largest thread block; null: always fits
         bool uses_precision = false;  // its products of matrices have the parameter `precision`
     } on_cuda;
 
@@ -105,7 +106,7 @@ bool is_exact(const Variant& variant, const Parameters& parameters);
 Rounding rounding(const Variant& variant, const Parameters& parameters, Backend backend);
 Outcome<Plan> plan_on_cpu(const PlanRequest& request);
 Outcome<Plan> plan_on_cuda(const PlanRequest& request);
-// chunk_forward runs this many chunks per call; 0: as many as fit the room.
+// With this many chunks in a range; 0: as many as fit the room.
 Outcome<Plan> plan_fold(const PlanRequest& request, int64_t chunks_at_a_time);
 
 }  // namespace sawtooth::memory

@@ -15,7 +15,7 @@ namespace sawtooth::memory {
 namespace {
 
 int64_t tree_tokens(const CpuJob& job) {
-    const int64_t matrices = job.memory.has_momentum ? 2 : 1;
+    const int64_t matrices = job.rule->has_momentum ? 2 : 1;
     int64_t tokens = usual_tile;
     while (tokens > 2 && tokens * matrices * job.memory.strip_size() > (64 << 10)) tokens /= 2;
     return tokens;
@@ -32,8 +32,9 @@ struct TreeRooms {
 
     TreeRooms(cpu::Scratch& scratch, const TiledChain& tiled)
         : m(scratch.take<float>(tiled.tiling.tile() * tiled.chain.strip_size())),
-          s(tiled.chain.has_momentum ? scratch.take<float>(tiled.tiling.tile() * tiled.chain.strip_size())
-                                     : nullptr),
+          s(tiled.chain.rule->has_momentum
+                ? scratch.take<float>(tiled.tiling.tile() * tiled.chain.strip_size())
+                : nullptr),
           scalars(scratch.take<Scalars>(tiled.tiling.tile())) {}
 };
 
@@ -149,7 +150,7 @@ void fill_leaf(const Place& at, int64_t leaf, Tree& tree) {
     const int64_t token = at.tokens().first + leaf;
     const Gate gate = chain.gate(at.sequence(), token);
     outer_products(at, token, -gate.step, tree.m(leaf), cpu::Into::set);
-    if (chain.has_momentum) std::copy_n(tree.m(leaf), chain.strip_size(), tree.s(leaf));
+    if (chain.rule->has_momentum) std::copy_n(tree.m(leaf), chain.strip_size(), tree.s(leaf));
     tree.set_scalars(leaf, gate);
 }
 
@@ -161,7 +162,7 @@ void finish_leaf(const Place& at, int64_t leaf, Tree& tree) {
     const int64_t token = at.tokens().first + leaf;
     const Gate gate = chain.gate(at.sequence(), token);
     float *const m = tree.m(leaf), *const s = tree.s(leaf);
-    if (chain.has_momentum) {
+    if (chain.rule->has_momentum) {
         cpu::scale(s, gate.keep, chain.strip_size());
         outer_products(at, token, gate.step, s, cpu::Into::subtract);
         cpu::combine(m, gate.decay, m, 1, s, chain.strip_size());
@@ -209,20 +210,19 @@ void scan_strip(const TiledChain& tiled, const cpu::Item& item) {
 
 }  // namespace
 
-void forward::associative_scan(cpu::PlanBuilder& builder, const CpuJob& job, Range tokens, float* room) {
-    Pieces pieces(room);
-    const TiledChain& tiled = builder.keep(tile_matrix(job, tokens, tree_tokens(job), pieces));
-    const Shape rows = {job.batch, tokens.count(), job.d};
-    std::vector<Buffer> brings = describe::gates_of(job, tokens.count());
-    brings.insert(brings.end(), {{"keys", rows}, {"values", rows}, {"q", rows, bytes_of(job.storage)}});
-    add_prepare(builder, tiled);
-    builder.launch(
-        with_scratch(describe::tree(job, tokens, std::move(brings)), cpu::scratch_bytes<ScanRooms>(tiled)),
-        tiled.chain.sides(), [&tiled](const cpu::Item& item) { scan_strip(tiled, item); });
-}
-
-int64_t room::associative_scan(const CpuJob& job, Range tokens) {
-    return matrix_room(job, tokens, tree_tokens(job));
+AddRange on_cpu::associative_scan(const CpuJob& job, Range longest, Room& room) {
+    return [all = tile_matrix(job, longest, tree_tokens(job), room)](cpu::PlanBuilder& builder, Range range) {
+        const TiledChain& tiled = builder.keep(all.in(range));
+        const CpuJob& job = tiled.job;
+        const int64_t tokens = range.count();
+        add_prepare(builder, tiled);
+        LaunchInfo info = launches::tree(
+            job, range,
+            launches::gates(job, tokens) + Buffers{tiled.keys, tiled.values, first_of(job.q, tokens)});
+        info.writes.push_back(tiled.errors);
+        builder.launch(with_scratch(std::move(info), cpu::scratch_bytes<ScanRooms>(tiled)),
+                       tiled.chain.sides(), [&tiled](const cpu::Item& item) { scan_strip(tiled, item); });
+    };
 }
 
 }  // namespace sawtooth::memory

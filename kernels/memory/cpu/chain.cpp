@@ -12,34 +12,43 @@ constexpr int64_t block_rows = 16;  // tokens of a tile read together
 
 }  // namespace
 
-TiledChain::TiledChain(const CpuJob& of_job, const StripChain& of, Tiling tiles_of, Pieces& room)
-    : job(of_job), chain(of), tiling(tiles_of) {
-    sources = padded(tiling.tile() + std::min(chain.window - 1, tiling.tokens().last));
-    const int64_t strip_slots = slots() * chain.strips();
-    keys = room.take(slots() * chain.columns * sources);
-    values = room.take(slots() * sources * padded(chain.rows));
-    ends = room.take(slots() * (2 * sources + lanes));
-    errors = room.take(strip_slots * sources * lanes);
-    states_m = room.take(strip_slots * chain.strip_size());
-    if (chain.has_momentum) states_s = room.take(strip_slots * chain.strip_size());
+TiledChain::TiledChain(const CpuJob& all, const StripChain& tiled, Range longest, int64_t tile, Room& room)
+    : job(all),
+      chain(tiled),
+      tiling(longest, all.chunk, tile),
+      sources(padded(tiling.tile() + chain.window - 1)) {
+    const auto take = [&](const char* name, Shape shape) {
+        shape.insert(shape.begin(), {chain.batch, tiles()});
+        return room.take(name, std::move(shape));
+    };
+    keys = take("keys", {chain.columns, sources});
+    values = take("values", {sources, padded(chain.rows)});
+    coefficients = take("coefficients", {2 * sources + lanes});
+    errors = take("errors", {chain.strips(), sources, lanes});
+    const Shape state = {chain.strips(), chain.columns, lanes};
+    states_m = take("m of tiles", state);
+    if (chain.rule->has_momentum) states_s = take("s of tiles", state);
 }
 
-TiledChain tile_matrix(const CpuJob& job, Range tokens, int64_t tile, Pieces& room) {
-    TiledChain tiled(job, job.memory, Tiling(tokens, job.chunk, tile), room);
-    tiled.load_keys = [&job](int64_t sequence, Range of, float* to) {
-        job.load_keys(job.k, sequence, of, to);
+TiledChain TiledChain::in(Range tokens) const {
+    TiledChain part = *this;
+    part.tiling = Tiling(tokens, job.chunk, tiling.tile());
+    static_cast<TileArrays&>(part) = first_of(*this, part.tiles(), part.tiles());
+    return part;
+}
+
+TiledChain tile_matrix(const CpuJob& job, Range longest, int64_t tile, Room& room) {
+    TiledChain tiled(job, job.memory, longest, tile, room);
+    tiled.given_keys = job.k;
+    tiled.given_values = job.v;
+    tiled.load_keys = [&job](int64_t sequence, Range tokens, float* to) {
+        job.load_keys(job.k, sequence, tokens, to);
     };
-    tiled.load_values = [&job](int64_t sequence, Range of, float* space, float* to) {
-        job.load_values(sequence, of, space, to);
+    tiled.load_values = [&job](int64_t sequence, Range tokens, float* space, float* to) {
+        job.load_values(sequence, tokens, space, to);
     };
     tiled.room_of_values = job.room_of_values();
     return tiled;
-}
-
-int64_t matrix_room(const CpuJob& job, Range tokens, int64_t tile) {
-    Pieces counted(nullptr);
-    tile_matrix(job, tokens, tile, counted);
-    return counted.taken();
 }
 
 TileCoefficients::TileCoefficients(const StripChain& chain, int64_t sequence, Range sources, float* w,
@@ -79,7 +88,7 @@ void make_errors(const TiledChain& tiled, int64_t item, int64_t tile, const floa
     const int64_t slot = tiled.slot(item / chain.strips(), tile), strip = item % chain.strips();
     const int64_t count = tiled.sources_of(tiled.tiling.at(tile)).count(), row = padded(chain.rows);
     float* const errors = tiled.errors_of(tiled.strip_slot(item, tile));
-    if (chain.reads_memory) {
+    if (chain.rule->reads_memory) {
         const cpu::Left keys = tiled.solved ? cpu::Left{tiled.solved_of(slot), padded(chain.columns), 1}
                                             : cpu::Left{tiled.keys_of(slot), 1, tiled.sources};
         cpu::multiply(
@@ -129,9 +138,9 @@ void walk_strip(const TiledChain& tiled, const cpu::Item& item) {
     walk_tiles(tiled, item, [&](int64_t tile) {
         const int64_t slot = tiled.strip_slot(at, tile);
         const int64_t opening = tiled.strip_slot(at, tiled.tiling.opening(tile));
-        std::copy_n(m, chain.strip_size(), tiled.state_of(tiled.states_m, slot));
-        if (s) std::copy_n(s, chain.strip_size(), tiled.state_of(tiled.states_s, slot));
-        make_errors(tiled, at, tile, tiled.state_of(tiled.states_m, opening));
+        std::copy_n(m, chain.strip_size(), chain.strip_of(tiled.states_m, slot));
+        if (s) std::copy_n(s, chain.strip_size(), chain.strip_of(tiled.states_s, slot));
+        make_errors(tiled, at, tile, chain.strip_of(tiled.states_m, opening));
         advance_state(tiled, at, tile, rooms, m, s);
         item.tally.combines += tiled.tiling.at(tile).count();
     });
@@ -143,12 +152,12 @@ struct ReadRooms {
     float* y;
 
     ReadRooms(cpu::Scratch& scratch, const TiledChain& tiled)
-        : w(scratch.take<float>(tiled.most_sources())),
-          h(scratch.take<float>(tiled.most_sources())),
+        : w(scratch.take<float>(tiled.sources)),
+          h(scratch.take<float>(tiled.sources)),
           queries(scratch.take<float>(block_rows * padded(tiled.chain.columns))),
           scaled(scratch.take<float>(block_rows * padded(tiled.chain.columns))),
-          weights(scratch.take<float>(block_rows * tiled.most_sources())),
-          products(scratch.take<float>(block_rows * tiled.most_sources())),
+          weights(scratch.take<float>(block_rows * tiled.sources)),
+          products(scratch.take<float>(block_rows * tiled.sources)),
           y(scratch.take<float>(block_rows * padded(tiled.chain.rows))) {}
 };
 
@@ -166,12 +175,12 @@ void read_evolving(const TiledChain& tiled, const Block& block, const ReadRooms&
     const Range tokens = tiled.tiling.at(block.tile);
     const int64_t before = tokens.first - tiled.sources_of(tokens).first;
     const int64_t reach = before + block.first + block.count;  // sources visible to the block
-    const auto add_states = [&](const float* states, const float* factors, cpu::Into into) {
+    const auto add_states = [&](const Buffer& states, const float* factors, cpu::Into into) {
         for (int64_t r = 0; r < block.count; ++r)
             for (int64_t c = 0; c < chain.columns; ++c)
                 rooms.scaled[r * key_row + c] = factors[r] * rooms.queries[r * key_row + c];
         cpu::multiply({.left = {rooms.scaled, key_row, 1},
-                       .right = {states + strip_slot * chain.strip_size(), lanes, chain.strip_size()},
+                       .right = {chain.strip_of(states, strip_slot), lanes, chain.strip_size()},
                        .target = {rooms.y, row, lanes},
                        .rows = block.count,
                        .inner = chain.columns,
@@ -179,7 +188,7 @@ void read_evolving(const TiledChain& tiled, const Block& block, const ReadRooms&
                        .into = into});
     };
     add_states(tiled.states_m, block.of_memory, cpu::Into::set);
-    if (chain.has_momentum) add_states(tiled.states_s, block.of_momentum, cpu::Into::add);
+    if (tiled.states_s) add_states(tiled.states_s, block.of_momentum, cpu::Into::add);
     cpu::multiply({.left = {rooms.queries, key_row, 1},
                    .right = {tiled.keys_of(slot), tiled.sources, lanes},
                    .target = {rooms.products, tiled.sources, lanes},
@@ -204,7 +213,7 @@ void read_at_boundary(const TiledChain& tiled, const Block& block, const ReadRoo
     const int64_t opening = tiled.slot(block.sequence, tiled.tiling.opening(block.tile));
     cpu::multiply(
         {.left = {rooms.queries, padded(chain.columns), 1},
-         .right = {tiled.states_m + opening * chain.strips() * chain.strip_size(), lanes, chain.strip_size()},
+         .right = {chain.strip_of(tiled.states_m, opening * chain.strips()), lanes, chain.strip_size()},
          .target = {rooms.y, padded(chain.rows), lanes},
          .rows = block.count,
          .inner = chain.columns,
@@ -239,7 +248,8 @@ void read_tile(const TiledChain& tiled, const Reader& reader, const cpu::Item& i
 }  // namespace
 
 void add_prepare(cpu::PlanBuilder& builder, const TiledChain& tiled) {
-    builder.launch(with_scratch(describe::prepare(tiled.words()), cpu::scratch_bytes<PrepareRooms>(tiled)),
+    builder.launch(with_scratch(launches::prepare(tiled.chain, tiled.tiling, tiled),
+                                cpu::scratch_bytes<PrepareRooms>(tiled)),
                    tiled.sides(), [&tiled](const cpu::Item& item) {
                        prepare_tile(tiled, item.index / tiled.tiles(), item.index % tiled.tiles(),
                                     cpu::take_rooms<PrepareRooms>(item.scratch, tiled));
@@ -247,22 +257,23 @@ void add_prepare(cpu::PlanBuilder& builder, const TiledChain& tiled) {
 }
 
 void add_walk(cpu::PlanBuilder& builder, const TiledChain& tiled) {
-    builder.launch(with_scratch(describe::walk(tiled.words()), cpu::scratch_bytes<OuterProductRooms>(tiled)),
+    builder.launch(with_scratch(launches::walk(tiled.chain, tiled.tiling, tiled),
+                                cpu::scratch_bytes<OuterProductRooms>(tiled)),
                    tiled.chain.sides(), [&tiled](const cpu::Item& item) { walk_strip(tiled, item); });
 }
 
 void add_read(cpu::PlanBuilder& builder, const TiledChain& tiled, const Reader& reader) {
-    builder.launch(
-        with_scratch(describe::read(tiled.words(), reader.words), cpu::scratch_bytes<ReadRooms>(tiled)),
-        tiled.sides(), [&tiled, reader](const cpu::Item& item) { read_tile(tiled, reader, item); });
+    builder.launch(with_scratch(launches::read(tiled.chain, tiled.tiling, tiled, reader.words),
+                                cpu::scratch_bytes<ReadRooms>(tiled)),
+                   tiled.sides(),
+                   [&tiled, reader](const cpu::Item& item) { read_tile(tiled, reader, item); });
 }
 
-void add_read(cpu::PlanBuilder& builder, const TiledChain& tiled) {
-    const CpuJob& job = tiled.job;
-    add_read(builder, tiled,
-             {{.result = job.y_name, .at_boundary = job.reads_boundary},
-              [&job](int64_t sequence, Range of, float* to) { job.load_keys(job.q, sequence, of, to); },
-              [&job](int64_t sequence, Range of, const float* rows) { job.put_rows(sequence, of, rows); }});
+Reader reader_of_y(const CpuJob& job) {
+    return {
+        {job.q, job.y, job.reads_boundary},
+        [&job](int64_t sequence, Range tokens, float* to) { job.load_keys(job.q, sequence, tokens, to); },
+        [&job](int64_t sequence, Range tokens, const float* rows) { job.put_rows(sequence, tokens, rows); }};
 }
 
 }  // namespace sawtooth::memory

@@ -20,51 +20,46 @@ using LoadValues = std::function<void(int64_t sequence, Range tokens, float* roo
 // Output rows of tokens: [tokens, padded(rows)].
 using PutRows = std::function<void(int64_t sequence, Range tokens, const float* rows)>;
 
-// Each array has one slot in `room` per (sequence, tile), or per (sequence, tile, strip) if marked "strip".
-struct TiledChain {
+// Its arrays are [batch, tiles, …], or [batch, tiles, strips, …] if marked "strip", in f32:
+//   keys          [columns, sources]: transposed
+//   values        [sources, padded(rows)]
+//   solved        [tile, padded(columns)]
+//   coefficients  w [sources], h [sources], then a, b and h of the last token
+//   errors        strip: [sources, 16]
+//   states        strip: [columns, 16]; sums take their place
+struct TiledChain : TileArrays {
     const CpuJob& job;
     const StripChain& chain;
     Tiling tiling;
     LoadRows load_keys;
     LoadValues load_values;
     int64_t room_of_values = 0;  // numbers of the room of load_values per token
+    int64_t sources;             // maximum per tile, padded; the same in every range
 
-    int64_t sources = 0;        // maximum per tile, padded
-    float* keys = nullptr;      // [columns, sources]: transposed
-    float* values = nullptr;    // [sources, padded(rows)]
-    float* ends = nullptr;      // w [sources], h [sources], then a, b, h of the last token
-    float* errors = nullptr;    // strip: [sources, 16]
-    float* states_m = nullptr;  // strip: [columns, 16], M at the tile's start
-    float* states_s = nullptr;
-    float* solved = nullptr;  // exact_chunk only: keys after the solve, [tile, padded(columns)]
-
-    TiledChain(const CpuJob& job, const StripChain& chain, Tiling tiling, Pieces& room);
+    // `longest`: the last of the ranges that arrays are taken for.
+    TiledChain(const CpuJob& job, const StripChain& chain, Range longest, int64_t tile, Room& room);
+    // The same for another range.
+    TiledChain in(Range tokens) const;
 
     int64_t tiles() const { return tiling.count(); }
-    int64_t slots() const { return chain.batch * tiles(); }
     int64_t slot(int64_t sequence, int64_t tile) const { return sequence * tiles() + tile; }
     int64_t strip_slot(int64_t item, int64_t tile) const {
         return slot(item / chain.strips(), tile) * chain.strips() + item % chain.strips();
     }
-    // At least `sources` of every range of the sequence, so that all its launches take the same scratch.
-    int64_t most_sources() const { return padded(tiling.tile() + chain.window - 1); }
     Range sources_of(Range tokens) const { return {chain.first_source(tokens.first), tokens.last}; }
-    float* keys_of(int64_t slot) const { return keys + slot * chain.columns * sources; }
-    float* values_of(int64_t slot) const { return values + slot * sources * padded(chain.rows); }
-    float* ends_of(int64_t slot) const { return ends + slot * (2 * sources + lanes); }
-    float* errors_of(int64_t strip_slot) const { return errors + strip_slot * sources * lanes; }
-    float* state_of(float* states, int64_t strip_slot) const {
-        return states + strip_slot * chain.strip_size();
+    float* keys_of(int64_t slot) const { return keys.as<float>() + slot * chain.columns * sources; }
+    float* values_of(int64_t slot) const { return values.as<float>() + slot * sources * padded(chain.rows); }
+    float* ends_of(int64_t slot) const { return coefficients.as<float>() + slot * (2 * sources + lanes); }
+    float* errors_of(int64_t strip_slot) const { return errors.as<float>() + strip_slot * sources * lanes; }
+    float* solved_of(int64_t slot) const {
+        return solved.as<float>() + slot * solved.shape[2] * padded(chain.columns);
     }
-    float* solved_of(int64_t slot) const { return solved + slot * tiling.tile() * padded(chain.columns); }
 
-    describe::TiledRange words() const { return {job, chain, tiling}; }
     Side sides() const { return side("B", chain.batch) * side("tiles", tiles()); }
 };
 
-// The memory of a matrix rule over a range, in tiles of at most `tile` tokens; takes its arrays from `room`.
-TiledChain tile_matrix(const CpuJob& job, Range tokens, int64_t tile, Pieces& room);
-int64_t matrix_room(const CpuJob& job, Range tokens, int64_t tile);
+// The memory of a matrix rule, in tiles of at most `tile` tokens.
+TiledChain tile_matrix(const CpuJob& job, Range longest, int64_t tile, Room& room);
 
 // The coefficients of a tile's sources, token by token.
 class TileCoefficients {
@@ -89,12 +84,12 @@ class TileCoefficients {
 void add_prepare(cpu::PlanBuilder& builder, const TiledChain& tiled);
 void add_walk(cpu::PlanBuilder& builder, const TiledChain& tiled);
 struct Reader {
-    describe::Reading words;
+    launches::Reading words;
     LoadRows load;
     PutRows put;
 };
 void add_read(cpu::PlanBuilder& builder, const TiledChain& tiled, const Reader& reader);
-void add_read(cpu::PlanBuilder& builder, const TiledChain& tiled);  // y of a matrix rule
+Reader reader_of_y(const CpuJob& job);  // of a matrix rule
 
 // Walks a strip over all tiles of a range and calls step(tile) for each: starts from the state before the
 // first token, stores boundaries where chunks start, and the final state after the last token.
@@ -118,8 +113,8 @@ struct PrepareRooms {
     float* values;  // the room of load_values
 
     PrepareRooms(cpu::Scratch& scratch, const TiledChain& tiled)
-        : keys(scratch.take<float>(tiled.most_sources() * padded(tiled.chain.columns))),
-          values(scratch.take<float>(tiled.most_sources() * tiled.room_of_values)) {}
+        : keys(scratch.take<float>(tiled.sources * padded(tiled.chain.columns))),
+          values(scratch.take<float>(tiled.sources * tiled.room_of_values)) {}
 };
 // Prepares keys, values and the coefficients after a tile's last token.
 void prepare_tile(const TiledChain& tiled, int64_t sequence, int64_t tile, const PrepareRooms& rooms);
@@ -131,7 +126,7 @@ struct OuterProductRooms {
     float* weighted;  // w_i e_i
 
     OuterProductRooms(cpu::Scratch& scratch, const TiledChain& tiled)
-        : weighted(scratch.take<float>(tiled.most_sources() * lanes)) {}
+        : weighted(scratch.take<float>(tiled.sources * lanes)) {}
 };
 // Subtracts the sum of w_i e_i k_i^T from `to`; `factors` holds w of the tile's sources.
 void subtract_outer_products(const TiledChain& tiled, int64_t item, int64_t tile, const float* factors,

@@ -26,13 +26,13 @@ void sum_tile(const TiledChain& tiled, int64_t item, int64_t tile, const OuterPr
     const int64_t size = tiled.chain.strip_size(), slot = tiled.strip_slot(item, tile);
     const float* const w = tiled.ends_of(tiled.slot(item / tiled.chain.strips(), tile));
     make_errors(tiled, item, tile, nullptr);
-    const auto add = [&](float* states, const float* factors) {
-        float* const to = tiled.state_of(states, slot);
+    const auto add = [&](const Buffer& sums, const float* factors) {
+        float* const to = tiled.chain.strip_of(sums, slot);
         std::fill_n(to, size, 0.0f);
         subtract_outer_products(tiled, item, tile, factors, rooms, to);
     };
-    add(tiled.states_m, w);
-    add(tiled.states_s, w + tiled.sources);
+    add(tiled.sums_m, w);
+    add(tiled.sums_s, w + tiled.sources);
 }
 
 // Turns sums into the states before their tiles: S after a tile is h S + its sum, M is a M + b S + its sum.
@@ -43,8 +43,8 @@ void scan_strip(const TiledChain& tiled, const cpu::Item& item) {
     walk_tiles(tiled, item, [&](int64_t tile) {
         const int64_t slot = tiled.strip_slot(at, tile);
         const float* const scalars = tiled.ends_of(tiled.slot(at / chain.strips(), tile)) + 2 * tiled.sources;
-        float* const sum_m = tiled.state_of(tiled.states_m, slot);
-        float* const sum_s = tiled.state_of(tiled.states_s, slot);
+        float* const sum_m = chain.strip_of(tiled.sums_m, slot);
+        float* const sum_s = chain.strip_of(tiled.sums_s, slot);
         cpu::combine(sum_m, 1, sum_m, scalars[0], m, size);
         cpu::combine(sum_m, 1, sum_m, scalars[1], s, size);
         cpu::combine(sum_s, 1, sum_s, scalars[2], s, size);
@@ -55,55 +55,51 @@ void scan_strip(const TiledChain& tiled, const cpu::Item& item) {
 }
 
 void add_sums(cpu::PlanBuilder& builder, const TiledChain& tiled) {
-    builder.launch(
-        with_scratch(describe::sum_tiles(tiled.words()), cpu::scratch_bytes<OuterProductRooms>(tiled)),
-        tiled.chain.sides() * side("tiles", tiled.tiles()), [&tiled](const cpu::Item& item) {
-            sum_tile(tiled, item.index / tiled.tiles(), item.index % tiled.tiles(),
-                     cpu::take_rooms<OuterProductRooms>(item.scratch, tiled));
-        });
-    builder.launch(describe::scan_tiles(tiled.words()), tiled.chain.sides(),
+    builder.launch(with_scratch(launches::sum_tiles(tiled.chain, tiled.tiling, tiled),
+                                cpu::scratch_bytes<OuterProductRooms>(tiled)),
+                   tiled.chain.sides() * side("tiles", tiled.tiles()), [&tiled](const cpu::Item& item) {
+                       sum_tile(tiled, item.index / tiled.tiles(), item.index % tiled.tiles(),
+                                cpu::take_rooms<OuterProductRooms>(item.scratch, tiled));
+                   });
+    builder.launch(launches::scan_tiles(tiled.chain, tiled.tiling, tiled), tiled.chain.sides(),
                    [&tiled](const cpu::Item& item) { scan_strip(tiled, item); });
 }
 
-void add_matrix_chunks(cpu::PlanBuilder& builder, const CpuJob& job, Range tokens, bool scans_sums,
-                       float* room) {
-    Pieces pieces(room);
-    const TiledChain& tiled = builder.keep(tile_matrix(job, tokens, usual_tile, pieces));
-    add_prepare(builder, tiled);
-    if (scans_sums)
-        add_sums(builder, tiled);
-    else
-        add_walk(builder, tiled);
-    add_read(builder, tiled);
+AddRange matrix_chunks(const CpuJob& job, Range longest, bool scans_sums, Room& room) {
+    TiledChain all = tile_matrix(job, longest, usual_tile, room);
+    if (scans_sums) {
+        all.sums_m = all.states_m;
+        all.sums_s = all.states_s;
+        all.sums_m.name = "m added by tiles";
+        all.sums_s.name = "s added by tiles";
+    }
+    return [all, scans_sums](cpu::PlanBuilder& builder, Range tokens) {
+        const TiledChain& tiled = builder.keep(all.in(tokens));
+        add_prepare(builder, tiled);
+        if (scans_sums)
+            add_sums(builder, tiled);
+        else
+            add_walk(builder, tiled);
+        add_read(builder, tiled, reader_of_y(tiled.job));
+    };
 }
 
 }  // namespace
 
-void forward::chunkwise_gd(cpu::PlanBuilder& builder, const CpuJob& job, Range tokens, float* room) {
+AddRange on_cpu::chunkwise_gd(const CpuJob& job, Range longest, Room& room) {
     switch (job.rule->state) {
         case State::matrix:
-            return add_matrix_chunks(builder, job, tokens, false, room);
+            return matrix_chunks(job, longest, false, room);
         case State::slots:
-            return add_lattice_chunks(builder, job, tokens, false, room);
+            return lattice_chunks(job, longest, false, room);
         case State::trellis:
-            return add_trellis_chunks(builder, job, tokens, room);
+            return trellis_chunks(job, longest, room);
     }
+    return {};
 }
 
-int64_t room::chunkwise_gd(const CpuJob& job, Range tokens) {
-    switch (job.rule->state) {
-        case State::matrix:
-            return matrix_room(job, tokens, usual_tile);
-        case State::slots:
-            return lattice_gla(job, tokens);
-        case State::trellis:
-            return room_of_trellis(job, tokens);
-    }
-    return 0;
-}
-
-void forward::atlas_parallel(cpu::PlanBuilder& builder, const CpuJob& job, Range tokens, float* room) {
-    add_matrix_chunks(builder, job, tokens, !job.rule->reads_memory, room);
+AddRange on_cpu::atlas_parallel(const CpuJob& job, Range longest, Room& room) {
+    return matrix_chunks(job, longest, !job.rule->reads_memory, room);
 }
 
 namespace {
@@ -118,10 +114,10 @@ struct SolveRooms {
 
     SolveRooms(cpu::Scratch& scratch, const TiledChain& tiled)
         : prepare(scratch, tiled),
-          w(scratch.take<float>(tiled.most_sources())),
-          h(scratch.take<float>(tiled.most_sources())),
-          weights(scratch.take<float>(block_rows * tiled.most_sources())),
-          t(scratch.take<float>(block_rows * tiled.most_sources())),
+          w(scratch.take<float>(tiled.sources)),
+          h(scratch.take<float>(tiled.sources)),
+          weights(scratch.take<float>(block_rows * tiled.sources)),
+          t(scratch.take<float>(block_rows * tiled.sources)),
           before(scratch.take<float>(block_rows * padded(tiled.job.d))) {}
 };
 
@@ -187,33 +183,26 @@ void solve_tile(const TiledChain& tiled, int64_t sequence, int64_t tile, const S
     }
 }
 
-// A tile is a whole chunk.
-TiledChain tile_chunks(const CpuJob& job, Range tokens, Pieces& room) {
-    TiledChain tiled = tile_matrix(job, tokens, job.chunk, room);
-    tiled.solved = room.take(tiled.slots() * tiled.tiling.tile() * padded(job.d));
-    return tiled;
-}
-
 }  // namespace
 
-void forward::exact_chunk(cpu::PlanBuilder& builder, const CpuJob& job, Range tokens, float* room) {
-    Pieces pieces(room);
-    const TiledChain& tiled = builder.keep(tile_chunks(job, tokens, pieces));
-    builder.launch(with_scratch(describe::solve(tiled.words()), cpu::scratch_bytes<SolveRooms>(tiled)),
-                   tiled.sides(), [&tiled](const cpu::Item& item) {
-                       const int64_t sequence = item.index / tiled.tiles(), tile = item.index % tiled.tiles();
-                       const auto rooms = cpu::take_rooms<SolveRooms>(item.scratch, tiled);
-                       prepare_tile(tiled, sequence, tile, rooms.prepare);
-                       solve_tile(tiled, sequence, tile, rooms, item.stop);
-                   });
-    add_walk(builder, tiled);
-    add_read(builder, tiled);
-}
-
-int64_t room::exact_chunk(const CpuJob& job, Range tokens) {
-    Pieces counted(nullptr);
-    tile_chunks(job, tokens, counted);
-    return counted.taken();
+// A tile is a whole chunk.
+AddRange on_cpu::exact_chunk(const CpuJob& job, Range longest, Room& room) {
+    TiledChain all = tile_matrix(job, longest, job.chunk, room);
+    all.solved = room.take("solved keys", {job.batch, all.tiles(), all.tiling.tile(), padded(job.d)});
+    return [all](cpu::PlanBuilder& builder, Range range) {
+        const TiledChain& tiled = builder.keep(all.in(range));
+        builder.launch(with_scratch(launches::solve(tiled.chain, tiled.tiling, tiled),
+                                    cpu::scratch_bytes<SolveRooms>(tiled)),
+                       tiled.sides(), [&tiled](const cpu::Item& item) {
+                           const int64_t sequence = item.index / tiled.tiles(),
+                                         tile = item.index % tiled.tiles();
+                           const auto rooms = cpu::take_rooms<SolveRooms>(item.scratch, tiled);
+                           prepare_tile(tiled, sequence, tile, rooms.prepare);
+                           solve_tile(tiled, sequence, tile, rooms, item.stop);
+                       });
+        add_walk(builder, tiled);
+        add_read(builder, tiled, reader_of_y(tiled.job));
+    };
 }
 
 }  // namespace sawtooth::memory

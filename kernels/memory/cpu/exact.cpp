@@ -27,7 +27,7 @@ struct StripRooms {
         k = scratch.take<float>(sources * padded(job.d));
         v = scratch.take<float>(sources * lanes);
         q = scratch.take<float>(tokens * padded(job.d));
-        if (job.w_strips) values = scratch.take<float>(sources * job.room_of_values());
+        if (job.w_omega) values = scratch.take<float>(sources * job.room_of_values());
         if (job.rule->is_windowed) errors = scratch.take<float>(job.memory.window * lanes);
     }
 };
@@ -76,7 +76,7 @@ void walk_block(const CpuJob& job, const Strip& strip, Range tokens, const Strip
                        at + 1 - from, rooms.errors);
             gate.keep = 1;
             std::copy_n(zeros, lanes, u);
-        } else if (chain.reads_memory) {
+        } else if (job.rule->reads_memory) {
             error_of(strip.m, k + at * stride, chain.columns, v + at * lanes, u);
             cpu::scale(u, -gate.step, lanes);
         } else {
@@ -138,16 +138,21 @@ Side items_of(const CpuJob& job) {
 
 }  // namespace
 
-void forward::sequential(cpu::PlanBuilder& builder, const CpuJob& job, Range tokens, float*) {
-    builder.launch_steps(with_scratch(describe::tokens(job, 1), scratch_of(job, 1)), items_of(job),
-                         tokens.count(), [&job, first = tokens.first](int64_t step, const cpu::Item& item) {
-                             walk(job, {first + step, first + step + 1}, item);
-                         });
+AddRange on_cpu::sequential(const CpuJob& job, Range, Room&) {
+    return [&job](cpu::PlanBuilder& builder, Range tokens) {
+        builder.launch_steps(with_scratch(launches::token(job), scratch_of(job, 1)), items_of(job),
+                             tokens.count(),
+                             [&job, first = tokens.first](int64_t step, const cpu::Item& item) {
+                                 walk(job, {first + step, first + step + 1}, item);
+                             });
+    };
 }
 
-void forward::sequential_persistent(cpu::PlanBuilder& builder, const CpuJob& job, Range tokens, float*) {
-    builder.launch(with_scratch(describe::tokens(job, tokens.count()), scratch_of(job, tokens.count())),
-                   items_of(job), [&job, tokens](const cpu::Item& item) { walk(job, tokens, item); });
+AddRange on_cpu::sequential_persistent(const CpuJob& job, Range, Room&) {
+    return [&job](cpu::PlanBuilder& builder, Range tokens) {
+        builder.launch(with_scratch(launches::tokens(job, tokens), scratch_of(job, tokens.count())),
+                       items_of(job), [&job, tokens](const cpu::Item& item) { walk(job, tokens, item); });
+    };
 }
 
 namespace {
@@ -161,7 +166,7 @@ struct LocalRooms {
     LocalRooms(cpu::Scratch& scratch, const CpuJob& job)
         : strip(scratch, job, tokens_together(job.local_tokens)),
           m(scratch.take<float>(job.memory.strip_size())),
-          s(job.memory.has_momentum ? scratch.take<float>(job.memory.strip_size()) : nullptr) {}
+          s(job.rule->has_momentum ? scratch.take<float>(job.memory.strip_size()) : nullptr) {}
 };
 
 struct GlobalRooms {
@@ -202,8 +207,8 @@ void step_global(const CpuJob& job, Range shard, int64_t item, const float* sums
         cpu::combine(mean, 1, mean, 1, sums + (sequence * locals + local) * row, row);
     cpu::scale(mean, 1 / count, row);
     double alpha = 0;
-    for (int64_t token = shard.first; token < shard.last; ++token)
-        alpha += chain.gates.alpha[sequence * chain.length + token];
+    const float* const alphas = job.alpha.as<float>() + sequence * job.length;
+    for (int64_t token = shard.first; token < shard.last; ++token) alpha += alphas[token];
     if (shard.first == 0) chain.load_initial(item);
     chain.put_boundary(item, shard.first, chain.m_of(item));
     float unread[lanes];
@@ -214,22 +219,26 @@ void step_global(const CpuJob& job, Range shard, int64_t item, const float* sums
 
 }  // namespace
 
-int64_t room::tnt(const CpuJob& job, Range tokens) {
-    return job.memory.items() * locals_of(job, {0, std::min(job.chunk, tokens.count())}) * lanes;
-}
-
-void forward::tnt(cpu::PlanBuilder& builder, const CpuJob& job, Range tokens, float* sums) {
-    each_range(builder, tokens, job.chunk, [&](Range shard) {
-        builder.launch(with_scratch(describe::locals(job, shard), cpu::scratch_bytes<LocalRooms>(job)),
-                       side("B", job.batch) * pieces("C_G", shard.count(), "C_L", job.local_tokens) *
-                           pieces("d", job.d, lanes),
-                       [&job, shard, sums](const cpu::Item& item) { run_local(job, shard, item, sums); });
-        builder.launch(with_scratch(describe::global_step(job, shard), cpu::scratch_bytes<GlobalRooms>(job)),
-                       job.memory.sides(), [&job, shard, sums](const cpu::Item& item) {
-                           step_global(job, shard, item.index, sums,
-                                       cpu::take_rooms<GlobalRooms>(item.scratch, job).mean);
-                       });
-    });
+AddRange on_cpu::tnt(const CpuJob& job, Range longest, Room& room) {
+    const int64_t most_locals = locals_of(job, {0, std::min(job.chunk, longest.count())});
+    const Buffer all = room.take("sums of y", {job.batch, most_locals, job.memory.strips(), lanes});
+    return [&job, all](cpu::PlanBuilder& builder, Range tokens) {
+        each_range(builder, tokens, job.chunk, [&](Range shard) {
+            const Buffer sums = first_of(all, locals_of(job, shard));
+            float* const to = sums.as<float>();
+            builder.launch(
+                with_scratch(launches::locals(job, shard, sums), cpu::scratch_bytes<LocalRooms>(job)),
+                side("B", job.batch) * pieces("C_G", shard.count(), "C_L", job.local_tokens) *
+                    pieces("d", job.d, lanes),
+                [&job, shard, to](const cpu::Item& item) { run_local(job, shard, item, to); });
+            builder.launch(
+                with_scratch(launches::global_step(job, shard, sums), cpu::scratch_bytes<GlobalRooms>(job)),
+                job.memory.sides(), [&job, shard, to](const cpu::Item& item) {
+                    step_global(job, shard, item.index, to,
+                                cpu::take_rooms<GlobalRooms>(item.scratch, job).mean);
+                });
+        });
+    };
 }
 
 }  // namespace sawtooth::memory

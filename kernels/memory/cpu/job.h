@@ -5,7 +5,7 @@
 #include "kernels/cpu/plan_builder.h"
 #include "kernels/cpu/products.h"
 #include "kernels/cpu/scratch.h"
-#include "kernels/memory/job.h"
+#include "kernels/memory/tensors.h"
 
 namespace sawtooth::memory {
 
@@ -19,19 +19,26 @@ struct Gate {
 };
 
 // A chain whose state is stored in strips of 16 rows between launches (kernels/cpu/products.h): m.live and
-// s.live are [batch, strips, columns, 16]; s.live is null without momentum. Strips are independent along the
-// whole sequence, so workers own strips. An item is sequence * strips() + strip.
+// s.live are [batch, strips, columns, 16]; s.live is absent without momentum. Strips are independent along
+// the whole sequence, so workers own strips. An item is sequence * strips() + strip.
 struct StripChain : Chain {
-    StripChain() = default;
-    StripChain(cpu::PlanBuilder& builder, Chain chain);
+    explicit StripChain(const Chain& chain)
+        : Chain(chain),
+          alphas_(alpha.as<float>()),
+          etas_(eta.as<float>()),
+          thetas_(theta.as<float>()),
+          share_(share()) {}
 
     int64_t strips() const { return strips_of(rows); }
     int64_t strip_size() const { return columns * lanes; }
     int64_t items() const { return batch * strips(); }
     Side sides() const;  // the items
-    float* strip_of(float* states, int64_t item) const { return states + item * strip_size(); }
+    // The strip of an item, or of an item in a tile, in an array of states; null if it is absent.
+    float* strip_of(const Buffer& states, int64_t at) const {
+        return states ? states.as<float>() + at * strip_size() : nullptr;
+    }
     float* m_of(int64_t item) const { return strip_of(m.live, item); }
-    float* s_of(int64_t item) const { return s.live ? strip_of(s.live, item) : nullptr; }
+    float* s_of(int64_t item) const { return strip_of(s.live, item); }
 
     Gate gate(int64_t sequence, int64_t token) const;
     // The first token of the window that ends at `token`.
@@ -44,6 +51,13 @@ struct StripChain : Chain {
     void put_boundary(int64_t item, int64_t token, const float* strip) const;
     // Stores the final state and the last boundary, after the last token.
     void put_final(int64_t item) const;
+
+  private:
+    // Stores a strip as that of state `at` of an array, if it is there.
+    void put(int64_t item, const float* strip, const Buffer& to, int64_t at) const;
+
+    const float *alphas_, *etas_, *thetas_;  // null if absent
+    float share_;
 };
 
 // One token on a strip of 16 rows of a memory, [columns, 16], for any `columns`.
@@ -72,68 +86,60 @@ struct Coefficients {
 void advance(const Coefficients& coefficients, float decay, float keep, float step, int64_t first,
              int64_t count);
 
-// A job with its state between launches; m.live of lattice is [batch, slot_count, padded(d)]. Rows of inputs
-// are widened to f32 and padded with zeros: a row of n numbers takes padded(n).
-struct CpuJob : Job {
-    StripChain memory;                // matrix rules; S_K of trellis
-    StripChain values;                // S_V of trellis
-    const float* w_strips = nullptr;  // W^T in strips of 16 rows, [strips, 2 padded(d), 16], keys first
-
-    CpuJob(cpu::PlanBuilder& builder, const Job& job);
+// What the strategies on the CPU work on: the arrays, with the states between launches, of which those of
+// lattice are [batch, slot_count, padded(d)], and w_omega as W^T in strips of 16 rows,
+// [strips, 2 padded(d), 16], keys first. Rows of inputs are widened to f32 and padded with zeros: a row of n
+// numbers takes padded(n).
+struct CpuJob : Tensors {
+    CpuJob(cpu::PlanBuilder& builder, const Tensors& given);
 
     // Loads rows of k, v, q or x unchanged; load_keys normalises them if the job does.
-    void load(const void* from, int64_t sequence, Range tokens, float* to) const;
-    void load_keys(const void* from, int64_t sequence, Range tokens, float* to) const;
+    void load(const Buffer& from, int64_t sequence, Range tokens, float* to) const;
+    void load_keys(const Buffer& from, int64_t sequence, Range tokens, float* to) const;
     // The target that is subtracted from M k of a matrix rule: v, or -W silu([k; v]) with w_omega. Whole
     // rows, or the 16 numbers of one strip per token. `room`: room_of_values() numbers per token.
     void load_values(int64_t sequence, Range tokens, float* room, float* to) const;
     void load_strip_values(int64_t sequence, int64_t strip, Range tokens, float* room, float* to) const;
-    int64_t room_of_values() const { return w_strips ? 4 * padded(d) : 0; }
+    int64_t room_of_values() const { return w_omega ? 4 * padded(d) : 0; }
     // Stores y: existing columns from `column` on for one token, or whole rows.
     void put(int64_t sequence, int64_t token, int64_t column, const float* from, int64_t count) const;
     void put_rows(int64_t sequence, Range tokens, const float* rows) const;
+
+    StripChain memory;  // matrix rules; S_K of trellis
+    StripChain values;  // S_V of trellis
 };
 
-// Hands out consecutive pieces of a block of memory; with a null block it only counts.
-class Pieces {
+// Takes the arrays of a range; without a builder it only counts their numbers.
+class Room {
   public:
-    explicit Pieces(float* block) : block_(block) {}
-    float* take(int64_t count) {
-        const int64_t at = taken_;
-        taken_ += padded(count);
-        return block_ ? block_ + at : nullptr;
+    explicit Room(cpu::PlanBuilder* builder = nullptr) : builder_(builder) {}
+    Buffer take(std::string name, Shape shape) {
+        numbers_ = saturating_add(numbers_, count_of(shape));
+        return builder_ ? builder_->take(std::move(name), std::move(shape)) : Buffer();
     }
-    int64_t taken() const { return taken_; }
+    int64_t numbers() const { return numbers_; }
 
   private:
-    float* block_;
-    int64_t taken_ = 0;
+    cpu::PlanBuilder* builder_;
+    int64_t numbers_ = 0;
 };
 
 // Tokens per tile of matrix products. On a CPU larger tiles are not faster, and the work inside a tile grows
 // with the square of its size.
 constexpr int64_t usual_tile = 64;
 
-// The CPU columns of the strategy table: chunk_forward and room, one pair per strategy. Strategies of a chain
-// use chain.h; lattice and trellis have a file each.
-namespace forward {
-void sequential(cpu::PlanBuilder&, const CpuJob&, Range, float*);             // exact.cpp
-void sequential_persistent(cpu::PlanBuilder&, const CpuJob&, Range, float*);  // exact.cpp
-void tnt(cpu::PlanBuilder&, const CpuJob&, Range, float*);                    // exact.cpp
-void chunkwise_gd(cpu::PlanBuilder&, const CpuJob&, Range, float*);           // chunkwise.cpp
-void atlas_parallel(cpu::PlanBuilder&, const CpuJob&, Range, float*);         // chunkwise.cpp
-void exact_chunk(cpu::PlanBuilder&, const CpuJob&, Range, float*);            // chunkwise.cpp
-void associative_scan(cpu::PlanBuilder&, const CpuJob&, Range, float*);       // associative_scan.cpp
-void lattice_gla(cpu::PlanBuilder&, const CpuJob&, Range, float*);            // lattice.cpp
-}  // namespace forward
-
-namespace room {
-int64_t tnt(const CpuJob&, Range);
-int64_t chunkwise_gd(const CpuJob&, Range);  // also atlas_parallel
-int64_t exact_chunk(const CpuJob&, Range);
-int64_t associative_scan(const CpuJob&, Range);
-int64_t lattice_gla(const CpuJob&, Range);
-}  // namespace room
+// The CPU column of the strategy table. Strategies of a chain use chain.h; lattice and trellis have a file
+// each.
+namespace on_cpu {
+AddRange sequential(const CpuJob&, Range longest, Room&);             // exact.cpp
+AddRange sequential_persistent(const CpuJob&, Range longest, Room&);  // exact.cpp
+AddRange tnt(const CpuJob&, Range longest, Room&);                    // exact.cpp
+AddRange chunkwise_gd(const CpuJob&, Range longest, Room&);           // chunkwise.cpp
+AddRange atlas_parallel(const CpuJob&, Range longest, Room&);         // chunkwise.cpp
+AddRange exact_chunk(const CpuJob&, Range longest, Room&);            // chunkwise.cpp
+AddRange associative_scan(const CpuJob&, Range longest, Room&);       // associative_scan.cpp
+AddRange lattice_gla(const CpuJob&, Range longest, Room&);            // lattice.cpp
+}  // namespace on_cpu
 
 // Lattice (lattice.cpp) and trellis (trellis.cpp), token by token for one sequence, which is the item; y goes
 // to the job's y. The scratch is that of launches of this many tokens.
@@ -142,10 +148,8 @@ void walk_trellis(const CpuJob& job, Range tokens, const cpu::Item& item);
 int64_t scratch_of_lattice(const CpuJob& job, int64_t tokens);
 int64_t scratch_of_trellis(const CpuJob& job, int64_t tokens);
 // In chunks: chunkwise_gd, and lattice_gla, which linearises.
-void add_lattice_chunks(cpu::PlanBuilder& builder, const CpuJob& job, Range tokens, bool linearises,
-                        float* room);
-void add_trellis_chunks(cpu::PlanBuilder& builder, const CpuJob& job, Range tokens, float* room);
-int64_t room_of_trellis(const CpuJob& job, Range tokens);
+AddRange lattice_chunks(const CpuJob& job, Range longest, bool linearises, Room& room);
+AddRange trellis_chunks(const CpuJob& job, Range longest, Room& room);
 
 // How many of `tokens` tokens are loaded together, at most.
 inline int64_t tokens_together(int64_t tokens) { return std::min<int64_t>(tokens, 64); }

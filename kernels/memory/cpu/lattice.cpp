@@ -32,15 +32,15 @@ struct LatticeRooms {
 // Slots before the first token, at the start of a chunk, and after the last token with the last boundary.
 void load_initial(const CpuJob& job, int64_t item) {
     const int64_t stride = padded(job.d);
-    float* const slot = job.m.live + item * stride;
-    std::copy_n(job.m.from + item * job.d, job.d, slot);
+    float* const slot = job.m.live.as<float>() + item * stride;
+    std::copy_n(job.m.from.as<float>() + item * job.d, job.d, slot);
     std::fill(slot + job.d, slot + stride, 0.0f);
     cpu::normalise(slot, stride);
 }
 
 float* boundary_of(const CpuJob& job, int64_t item, int64_t boundary) {
     const int64_t at = item / job.slot_count * job.boundary_count + boundary;
-    return job.boundaries + (at * job.slot_count + item % job.slot_count) * job.d;
+    return job.boundaries.as<float>() + (at * job.slot_count + item % job.slot_count) * job.d;
 }
 
 void put_boundary(const CpuJob& job, int64_t item, int64_t token, const float* slot) {
@@ -49,8 +49,8 @@ void put_boundary(const CpuJob& job, int64_t item, int64_t token, const float* s
 }
 
 void put_final(const CpuJob& job, int64_t item) {
-    const float* const slot = job.m.live + item * padded(job.d);
-    if (job.m.to) std::copy_n(slot, job.d, job.m.to + item * job.d);
+    const float* const slot = job.m.live.as<float>() + item * padded(job.d);
+    if (job.m.to) std::copy_n(slot, job.d, job.m.to.as<float>() + item * job.d);
     if (job.boundaries) std::copy_n(slot, job.d, boundary_of(job, item, job.boundary_count - 1));
 }
 
@@ -95,7 +95,7 @@ void walk_lattice(const CpuJob& job, Range tokens, const cpu::Item& item) {
     const int64_t sequence = item.index, stride = padded(job.d), first_slot = sequence * job.slot_count;
     const auto [k, v, q, gates, scores, y] =
         cpu::take_rooms<LatticeRooms>(item.scratch, job, tokens_together(tokens.count()));
-    float* const slots = job.m.live + first_slot * stride;
+    float* const slots = job.m.live.as<float>() + first_slot * stride;
     const auto each_slot = [&](auto&& act) {
         for (int64_t i = 0; i < job.slot_count; ++i) act(first_slot + i);
     };
@@ -106,7 +106,7 @@ void walk_lattice(const CpuJob& job, Range tokens, const cpu::Item& item) {
         job.load_keys(job.q, sequence, block, q);
         for (int64_t row = 0; row < block.count(); ++row) {
             each_slot([&](int64_t slot) {
-                put_boundary(job, slot, block.first + row, job.m.live + slot * stride);
+                put_boundary(job, slot, block.first + row, slots + (slot - first_slot) * stride);
             });
             step(job, slots, k + row * stride, v + row * stride, gates);
             read(job, slots, q + row * stride, scores, y);
@@ -118,32 +118,41 @@ void walk_lattice(const CpuJob& job, Range tokens, const cpu::Item& item) {
 
 namespace {
 
-// A range in tiles; one slot of each array per (sequence, tile).
+// A range in tiles. Arrays are [batch, tiles, …].
 struct TiledSlots {
     const CpuJob& job;
     Tiling tiling;
     bool linearises;         // lattice_gla; otherwise sums, chunkwise_gd
     int64_t stride, tokens;  // padded(d), padded(tile)
-    float *keys, *values;    // [d, tokens]: transposed
-    float* value_rows;       // [tile, padded(d)]
-    float* states;           // [slot_count, padded(d)]: x at the tile's start
+    Buffer keys, values;     // [d, tokens]: transposed
+    Buffer value_rows;       // [tokens, padded(d)]
+    Buffer states;           // [slot_count, padded(d)]: x at the tile's start
 
-    TiledSlots(const CpuJob& of, Range range, bool of_gla, Pieces& room)
-        : job(of),
-          tiling(range, of.chunk, usual_tile),
+    TiledSlots(const CpuJob& slots, Range longest, bool of_gla, Room& room)
+        : job(slots),
+          tiling(longest, job.chunk, usual_tile),
           linearises(of_gla),
-          stride(padded(of.d)),
-          tokens(padded(tiling.tile())) {
-        const int64_t slots = job.batch * tiling.count();
-        keys = room.take(slots * job.d * tokens);
-        values = room.take(slots * job.d * tokens);
-        value_rows = room.take(slots * tokens * stride);
-        states = room.take(slots * job.slot_count * stride);
+          stride(padded(job.d)),
+          tokens(padded(tiling.tile())),
+          keys(room.take("keys", {job.batch, tiling.count(), job.d, tokens})),
+          values(room.take("values", {job.batch, tiling.count(), job.d, tokens})),
+          value_rows(room.take("rows of values", {job.batch, tiling.count(), tokens, stride})),
+          states(room.take("slots of tiles", {job.batch, tiling.count(), job.slot_count, stride})) {}
+
+    // The same for another range.
+    TiledSlots in(Range range) const {
+        TiledSlots part = *this;
+        part.tiling = Tiling(range, job.chunk, tiling.tile());
+        for (Buffer* const array : {&part.keys, &part.values, &part.value_rows, &part.states})
+            *array = first_of(*array, part.tiling.count());
+        return part;
     }
     int64_t slot(int64_t sequence, int64_t tile) const { return sequence * tiling.count() + tile; }
-    float* state_of(int64_t sequence, int64_t tile) const {
-        return states + slot(sequence, tile) * job.slot_count * stride;
+    // The part of a tile in an array.
+    float* of_tile(const Buffer& array, int64_t slot) const {
+        return array.as<float>() + slot * array.shape[2] * array.shape[3];
     }
+    float* state_of(int64_t sequence, int64_t tile) const { return of_tile(states, slot(sequence, tile)); }
 };
 
 struct PrepareSlotsRooms {
@@ -156,11 +165,11 @@ struct PrepareSlotsRooms {
 void prepare(const TiledSlots& tiled, int64_t sequence, int64_t tile, float* k) {
     const CpuJob& job = tiled.job;
     const Range tokens = tiled.tiling.at(tile);
-    const int64_t slot = tiled.slot(sequence, tile), size = job.d * tiled.tokens;
-    const auto transpose = [&](const float* rows, float* to) {
-        cpu::transpose(rows, tiled.stride, tokens.count(), job.d, to + slot * size, tiled.tokens);
+    const int64_t slot = tiled.slot(sequence, tile);
+    const auto transpose = [&](const float* rows, const Buffer& to) {
+        cpu::transpose(rows, tiled.stride, tokens.count(), job.d, tiled.of_tile(to, slot), tiled.tokens);
     };
-    float* const v = tiled.value_rows + slot * tiled.tokens * tiled.stride;
+    float* const v = tiled.of_tile(tiled.value_rows, slot);
     job.load_keys(job.k, sequence, tokens, k);
     transpose(k, tiled.keys);
     job.load(job.v, sequence, tokens, v);
@@ -170,17 +179,16 @@ void prepare(const TiledSlots& tiled, int64_t sequence, int64_t tile, float* k) 
 // g and s . v of a tile's tokens for `count` slots: [count, tokens] each.
 void gates_of(const TiledSlots& tiled, int64_t slot, const float* slots, int64_t count, float* gates,
               float* shares) {
-    const int64_t size = tiled.job.d * tiled.tokens;
-    const auto with = [&](const float* transposed, float* to) {
+    const auto with = [&](const Buffer& transposed, float* to) {
         cpu::multiply({.left = {slots, tiled.stride, 1},
-                       .right = {transposed, tiled.tokens, lanes},
+                       .right = {tiled.of_tile(transposed, slot), tiled.tokens, lanes},
                        .target = {to, tiled.tokens, lanes},
                        .rows = count,
                        .inner = tiled.job.d,
                        .blocks = tiled.tokens / lanes});
     };
-    with(tiled.keys + slot * size, gates);
-    with(tiled.values + slot * size, shares);
+    with(tiled.keys, gates);
+    with(tiled.values, shares);
     cpu::sigmoid(gates, count * tiled.tokens);
 }
 
@@ -210,7 +218,7 @@ void advance_slot(const TiledSlots& tiled, int64_t slot, int64_t count, const Wa
     }
     cpu::combine(x, stays, x, -of_boundary, boundary, tiled.stride);
     cpu::multiply({.left = {factors},
-                   .right = {tiled.value_rows + slot * tiled.tokens * tiled.stride, tiled.stride, lanes},
+                   .right = {tiled.of_tile(tiled.value_rows, slot), tiled.stride, lanes},
                    .target = {x},
                    .rows = 1,
                    .inner = count,
@@ -223,7 +231,7 @@ void walk_slot(const TiledSlots& tiled, const cpu::Item& item) {
     const CpuJob& job = tiled.job;
     const Tiling& tiling = tiled.tiling;
     const int64_t sequence = item.index / job.slot_count, i = item.index % job.slot_count;
-    float* const x = job.m.live + item.index * tiled.stride;
+    float* const x = job.m.live.as<float>() + item.index * tiled.stride;
     const auto rooms = cpu::take_rooms<WalkSlotRooms>(item.scratch, tiled);
     if (tiling.tokens().first == 0) load_initial(job, item.index);
     for (int64_t tile = 0; tile < tiling.count() && !item.stop.stop_requested(); ++tile) {
@@ -263,13 +271,14 @@ void read_tile(const TiledSlots& tiled, const cpu::Item& item) {
     const int64_t sequence = item.index / tiled.tiling.count(), tile = item.index % tiled.tiling.count();
     const Range tokens = tiled.tiling.at(tile);
     const int64_t slot = tiled.slot(sequence, tile), m = job.slot_count, stride = tiled.stride;
-    const float* const boundary = tiled.state_of(sequence, tiled.tiling.opening(tile));
+    const float *const boundary = tiled.state_of(sequence, tiled.tiling.opening(tile)),
+                       *const values = tiled.of_tile(tiled.value_rows, slot);
     const auto [gates, shares, x, unit, q, scores, y] = cpu::take_rooms<ReadSlotsRooms>(item.scratch, tiled);
     job.load_keys(job.q, sequence, tokens, q);
     std::copy_n(tiled.state_of(sequence, tile), m * stride, x);
     gates_of(tiled, slot, boundary, m, gates, shares);
     for (int64_t row = 0; row < tokens.count(); ++row) {
-        const float* const v = tiled.value_rows + (slot * tiled.tokens + row) * stride;
+        const float* const v = values + row * stride;
         for (int64_t i = 0; i < m; ++i) {
             const float gate = gates[i * tiled.tokens + row], taken = gate * shares[i * tiled.tokens + row];
             float* const slot_i = x + i * stride;
@@ -285,43 +294,34 @@ void read_tile(const TiledSlots& tiled, const cpu::Item& item) {
 
 }  // namespace
 
-void add_lattice_chunks(cpu::PlanBuilder& builder, const CpuJob& job, Range range, bool linearises,
-                        float* room) {
-    Pieces pieces(room);
-    const TiledSlots& tiled = builder.keep(TiledSlots(job, range, linearises, pieces));
-    const int64_t tiles = tiled.tiling.count();
-    const Shape rows = {job.batch, range.count(), job.d};
-    const std::vector<Buffer> prepared = {{"keys", rows}, {"values", rows}};
-    builder.launch({.name = "prepare",
-                    .meaning = "Normalises keys, transposes keys and values, tile by tile.",
-                    .reads = {{"k", rows, bytes_of(job.storage)}, {"v", rows, bytes_of(job.storage)}},
-                    .writes = prepared,
-                    .scratch_bytes = cpu::scratch_bytes<PrepareSlotsRooms>(tiled),
-                    .work = {.operations = 3 * static_cast<double>(count_of(rows))}},
-                   side("B", job.batch) * side("tiles", tiles), [&tiled, tiles](const cpu::Item& item) {
-                       prepare(tiled, item.index / tiles, item.index % tiles,
-                               cpu::take_rooms<PrepareSlotsRooms>(item.scratch, tiled).k);
-                   });
-    builder.launch(with_scratch(describe::walk_slots(job, tiled.tiling, prepared),
-                                cpu::scratch_bytes<WalkSlotRooms>(tiled)),
-                   side("B", job.batch) * side("slot_count", job.slot_count),
-                   [&tiled](const cpu::Item& item) { walk_slot(tiled, item); });
-    std::vector<Buffer> brings = prepared;
-    brings.push_back({"q", rows, bytes_of(job.storage)});
-    builder.launch(with_scratch(describe::read_slots(job, tiled.tiling, brings),
-                                cpu::scratch_bytes<ReadSlotsRooms>(tiled)),
-                   side("B", job.batch) * side("tiles", tiles),
-                   [&tiled](const cpu::Item& item) { read_tile(tiled, item); });
+AddRange lattice_chunks(const CpuJob& job, Range longest, bool linearises, Room& room) {
+    return [all = TiledSlots(job, longest, linearises, room)](cpu::PlanBuilder& builder, Range range) {
+        const TiledSlots& tiled = builder.keep(all.in(range));
+        const CpuJob& job = tiled.job;
+        const Side tiles = side("B", job.batch) * side("tiles", tiled.tiling.count());
+        const Buffers prepared = {tiled.keys, tiled.values, tiled.value_rows};
+        builder.launch({.name = "prepare",
+                        .meaning = "Normalises keys, transposes keys and values, tile by tile.",
+                        .reads = {first_of(job.k, range.count()), first_of(job.v, range.count())},
+                        .writes = prepared,
+                        .scratch_bytes = cpu::scratch_bytes<PrepareSlotsRooms>(tiled),
+                        .work = {.operations = 3 * static_cast<double>(job.batch * range.count() * job.d)}},
+                       tiles, [&tiled, count = tiled.tiling.count()](const cpu::Item& item) {
+                           prepare(tiled, item.index / count, item.index % count,
+                                   cpu::take_rooms<PrepareSlotsRooms>(item.scratch, tiled).k);
+                       });
+        builder.launch(with_scratch(launches::walk_slots(job, tiled.tiling, prepared, tiled.states),
+                                    cpu::scratch_bytes<WalkSlotRooms>(tiled)),
+                       side("B", job.batch) * side("slot_count", job.slot_count),
+                       [&tiled](const cpu::Item& item) { walk_slot(tiled, item); });
+        builder.launch(with_scratch(launches::read_slots(job, tiled.tiling, prepared, tiled.states),
+                                    cpu::scratch_bytes<ReadSlotsRooms>(tiled)),
+                       tiles, [&tiled](const cpu::Item& item) { read_tile(tiled, item); });
+    };
 }
 
-void forward::lattice_gla(cpu::PlanBuilder& builder, const CpuJob& job, Range tokens, float* room) {
-    add_lattice_chunks(builder, job, tokens, true, room);
-}
-
-int64_t room::lattice_gla(const CpuJob& job, Range tokens) {
-    Pieces counted(nullptr);
-    TiledSlots(job, tokens, true, counted);
-    return counted.taken();
+AddRange on_cpu::lattice_gla(const CpuJob& job, Range longest, Room& room) {
+    return lattice_chunks(job, longest, true, room);
 }
 
 }  // namespace sawtooth::memory

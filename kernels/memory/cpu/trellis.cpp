@@ -95,15 +95,22 @@ namespace {
 
 // Rows from the key slots to the value slots: z or r, [batch, tokens, padded(c)].
 struct Between {
+    Buffer rows;
     Range tokens;
     int64_t width;
-    float* rows;
 
-    Between(const CpuJob& job, Range range, Pieces& room) : tokens(range), width(job.compress) {
-        rows = room.take(job.batch * tokens.count() * padded(width));
+    Between(const char* name, const CpuJob& job, Range range, Room& room)
+        : rows(room.take(name, {job.batch, range.count(), padded(job.compress)})),
+          tokens(range),
+          width(job.compress) {}
+    Between in(Range range) const {
+        Between part = *this;
+        part.rows = first_of(rows, range.count());
+        part.tokens = range;
+        return part;
     }
     float* row(int64_t sequence, int64_t token) const {
-        return rows + (sequence * tokens.count() + token - tokens.first) * padded(width);
+        return rows.as<float>() + (sequence * tokens.count() + token - tokens.first) * padded(width);
     }
     LoadRows loader() const {
         return [here = *this](int64_t sequence, Range range, float* to) {
@@ -130,57 +137,59 @@ void load_compressed(const CpuJob& job, int64_t sequence, Range tokens, float* k
     }
 }
 
-LoadRows loader(const CpuJob& job, const void* from) {
-    return [&job, from](int64_t sequence, Range of, float* to) { job.load(from, sequence, of, to); };
-}
-
 struct TiledTrellis {
     Between z, r;
     TiledChain keys, values;
 
-    TiledTrellis(const CpuJob& job, Range tokens, Pieces& room)
-        : z(job, tokens, room),
-          r(job, tokens, room),
-          keys(job, job.memory, Tiling(tokens, job.chunk, usual_tile), room),
-          values(job, job.values, Tiling(tokens, job.chunk, usual_tile), room) {
-        keys.load_keys = loader(job, job.x);
-        keys.load_values = [&job](int64_t sequence, Range of, float* space, float* to) {
-            load_compressed(job, sequence, of, space, to);
+    TiledTrellis(const CpuJob& job, Range longest, Room& room)
+        : z("z", job, longest, room),
+          r("r", job, longest, room),
+          keys(job, job.memory, longest, usual_tile, room),
+          values(job, job.values, longest, usual_tile, room) {
+        keys.given_keys = job.x;
+        keys.given_values = job.k;
+        keys.load_keys = [&job](int64_t sequence, Range tokens, float* to) {
+            job.load(job.x, sequence, tokens, to);
+        };
+        keys.load_values = [&job](int64_t sequence, Range tokens, float* space, float* to) {
+            load_compressed(job, sequence, tokens, space, to);
         };
         keys.room_of_values = padded(job.d);
-        values.load_keys = z.loader();
-        values.load_values = [&job](int64_t sequence, Range of, float*, float* to) {
-            job.load(job.v, sequence, of, to);
+        values.given_values = job.v;
+        values.load_values = [&job](int64_t sequence, Range tokens, float*, float* to) {
+            job.load(job.v, sequence, tokens, to);
         };
+    }
+    // The same for another range.
+    TiledTrellis(const TiledTrellis& all, Range tokens)
+        : z(all.z.in(tokens)), r(all.r.in(tokens)), keys(all.keys.in(tokens)), values(all.values.in(tokens)) {
+        values.given_keys = z.rows;
+        values.load_keys = z.loader();
     }
 };
 
 }  // namespace
 
-void add_trellis_chunks(cpu::PlanBuilder& builder, const CpuJob& job, Range tokens, float* room) {
-    Pieces pieces(room);
-    const auto& [z, r, keys, values] = builder.keep(TiledTrellis(job, tokens, pieces));
-    const bool at_boundary = job.reads_boundary;
-    add_prepare(builder, keys);
-    add_walk(builder, keys);
-    // z always reads the evolving memory: with a chunk of one token the step must be exact.
-    add_read(builder, keys, {{"_keys", "x", "z", false}, loader(job, job.x), z.putter()});
-    add_read(builder, keys,
-             {{"_queries", "q", "r", at_boundary},
-              [&job](int64_t sequence, Range of, float* to) { job.load_keys(job.q, sequence, of, to); },
-              r.putter()});
-    add_prepare(builder, values);
-    add_walk(builder, values);
-    add_read(builder, values,
-             {{"_values", "r", job.y_name, at_boundary},
-              r.loader(),
-              [&job](int64_t sequence, Range of, const float* rows) { job.put_rows(sequence, of, rows); }});
-}
-
-int64_t room_of_trellis(const CpuJob& job, Range tokens) {
-    Pieces counted(nullptr);
-    TiledTrellis(job, tokens, counted);
-    return counted.taken();
+AddRange trellis_chunks(const CpuJob& job, Range longest, Room& room) {
+    return [all = TiledTrellis(job, longest, room)](cpu::PlanBuilder& builder, Range range) {
+        const auto& [z, r, keys, values] = builder.keep(TiledTrellis(all, range));
+        const CpuJob& job = keys.job;
+        Reader asks = reader_of_y(job), answers = asks;
+        asks.words.result = r.rows;
+        asks.words.suffix = "_queries";
+        asks.put = r.putter();
+        answers.words.queries = r.rows;
+        answers.words.suffix = "_values";
+        answers.load = r.loader();
+        add_prepare(builder, keys);
+        add_walk(builder, keys);
+        // z always reads the evolving memory: with a chunk of one token the step must be exact.
+        add_read(builder, keys, {{job.x, z.rows, false, "_keys"}, keys.load_keys, z.putter()});
+        add_read(builder, keys, asks);
+        add_prepare(builder, values);
+        add_walk(builder, values);
+        add_read(builder, values, answers);
+    };
 }
 
 }  // namespace sawtooth::memory

@@ -1,34 +1,22 @@
-// Kernel arguments: one plain struct per kernel, filled in by the host. Null means "absent".
+// Kernel arguments: plain structs, filled in by the host. Kernels use what they need; null means "absent".
 #pragma once
 
-#include "kernels/memory/state.cuh"
+#include "kernels/cuda/device/types.cuh"
 
 namespace sawtooth::memory {
 
-// Token by token: tokens first … last - 1, from m.from and s.from to m.to and s.to. Unpadded: M and S are
-// [batch, d, d], S_K [batch, c, d], S_V [batch, d, c], slots [batch, slot_count, d].
-struct TokenArguments : Vectors, States {
-    Gates gates;
-    int64_t length, first, last;
+// The gates of tokens, [batch, length] each; null means alpha 0, eta 0, theta 1.
+struct Gates {
+    const float *alpha, *eta, *theta;
+    float lambda;  // decay in proportion to the step
+    float share;   // of a step for each token of a window
 };
 
-// exact.cu and tree.cu.
-struct ExactArguments : TokenArguments {
-    const float* w_omega;  // [d, 2 d]
-    // A local memory covers local_tokens tokens and starts from m.from without momentum.
-    int64_t local_tokens;
-    float* sums;  // of y over each local memory, [batch, locals, d]
-};
-
-// trellis.cu: both passes. The lambda in the gates belongs to the keys.
-struct TrellisArguments : TokenArguments {
-    float lambda_values;
-};
-
-// tnt_step.cu: the step of the global memory after a shard; `chunk` is the shard's length.
-struct TntStepArguments : TokenArguments {
-    const float* sums;  // of y over each local memory, [batch, locals, d]
-    int64_t locals;
+// A state that launches pass on from one range of tokens to the next.
+struct PassedState {
+    const float* from;  // before the first token; null means zeros
+    float* to;          // after the last token; null: not stored
+    float* live;        // between two launches
 };
 
 // Tokens first … last - 1 in chunks, and chunks in tiles, the unit of work. The sources of a tile are its
@@ -38,15 +26,36 @@ struct TilingArguments {
     int tile, tiles_a_chunk, tiles, halo;
 };
 
-// A matrix memory in tiles: chain_prepare.cu or chain_solve.cu, chain_walk.cu, chain_scan.cu. Columns and
-// rows of the memory (also of m.live and s.live) and the `sources` of a tile are padded to multiples of 16;
-// m.from, s.from, m.to, s.to and boundaries are not.
-struct ChainArguments : States {
-    TilingArguments tiling;
-    int64_t length;
+// Tokens first … last - 1 of vectors [batch, length, d], which are stored as the parameter `dtype` says. A
+// launch of token steps goes from m.from and s.from to m.to and s.to. Unpadded: M and S are [batch, d, d],
+// S_K [batch, c, d], S_V [batch, d, c], slots [batch, slot_count, d].
+struct Arguments {
+    const void *k, *v, *q, *x;
+    void* y;
+    int64_t y_stride;  // numbers from one sequence to the next; levels lie between
+    // M and its momentum S; S_K and S_V of trellis; `m` holds the slots of lattice.
+    PassedState m, s;
+    float* boundaries;       // m at multiples of `chunk` and after the last token; null: not stored
+    int64_t chunk;           // tokens between boundaries, at most the length; of tnt the length of a shard
+    int64_t boundary_count;  // chunks + 1
     Gates gates;
+    float lambda_values;   // trellis.cu: the lambda of the gates belongs to the keys
+    const float* w_omega;  // of atlas [d, 2 d]
+    int64_t length, first, last;
+    // tnt: a local memory covers local_tokens tokens and starts from m.from without momentum.
+    int64_t local_tokens = 0, locals = 0;
+    float* sums = nullptr;  // of y over each local memory, [batch, locals, d]
+    // lattice.cu, if slots are frozen at boundaries
+    TilingArguments tiling = {};
+    float* tile_slots = nullptr;  // [batch, tiles, slot_count, d] at the tile's start
+};
+
+// A matrix memory in tiles: chain_prepare.cu or chain_solve.cu, chain_walk.cu, chain_scan.cu, chain_read.cu.
+// Columns and rows of the memory (also of m.live and s.live) and the `sources` of a tile are padded to
+// multiples of 16; m.from, s.from, m.to, s.to and boundaries are not. chain_read.cu reads queries
+// q [batch, length, columns] and writes y [batch of y_stride elements, length, rows].
+struct ChainArguments : Arguments {
     const void *given_keys, *given_values;  // [batch, length, columns], [batch, length, width of values]
-    const float* w_omega;                   // of atlas [rows, 2 rows]
     // Between launches; one row per token from `origin` on.
     void *keys, *solved;  // [batch, last - origin, columns]; solved: keys after the solve of exact_chunk
     void* values;         // [batch, last - origin, rows]
@@ -54,20 +63,6 @@ struct ChainArguments : States {
     void* errors;         // [batch, tiles, rows, sources]
     void *states_m, *states_s;  // [batch, tiles, rows, columns]: at the tile's start
     float *sums_m, *sums_s;     // [batch, tiles, rows, columns]: the sum of a tile
-};
-
-// chain_read.cu: the outputs of a chain.
-struct ChainReadArguments {
-    ChainArguments chain;
-    const void* queries;  // [batch, length, columns]
-    void* y;              // [batch of y_stride elements, length, rows]
-    int64_t y_stride;
-};
-
-// lattice.cu.
-struct LatticeArguments : TokenArguments {
-    TilingArguments tiling;  // if slots are frozen at boundaries
-    float* tile_slots;       // [batch, tiles, slot_count, d] at the tile's start
 };
 
 // pulse.cu.

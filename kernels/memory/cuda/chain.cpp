@@ -8,6 +8,7 @@
 #include "kernels/cuda/occupancy.h"
 #include "kernels/cuda/struct_bytes.h"
 #include "kernels/memory/cuda/strategies.h"
+#include "kernels/memory/launches.h"
 
 namespace sawtooth::memory {
 namespace {
@@ -21,41 +22,36 @@ constexpr int64_t float_bytes = 4;
 constexpr int64_t copy_warps = 3;  // of chain_walk.cu
 constexpr int64_t walk_sides = 3;
 
-// Input rows of a kernel: [batch, length, width].
-struct Rows {
-    const void* at = nullptr;
-    Storage storage = Storage::f32;
-    int64_t width = 0;
-    bool normalises = false;
-    bool is_input = true;  // otherwise written by an earlier launch
-};
-
-// A chain of a job and its inputs.
+// A chain and its inputs.
 struct TiledChain {
     Chain chain;
-    Rows keys, values;
+    Buffer keys, values;
+    bool normalises_keys = false, normalises_values = false;
     bool solves = false;
 
     int64_t halo() const { return chain.window - 1; }
+    bool reads_memory() const { return chain.rule->reads_memory; }
+    bool has_momentum() const { return chain.rule->has_momentum; }
 };
 
-// How its memory is read.
+// How its memory is read: outputs, or z and r of trellis, which are nsilu of what is read and the queries of
+// later launches.
 struct Reader {
-    describe::Reading in_words;
-    Rows queries;
-    Storage y_storage = Storage::f32;
-    bool bends = false;  // nsilu of y
-    void* y = nullptr;
-    int64_t y_stride = 0;
+    launches::Reading words;
+    bool normalises = false;  // queries
+    bool reads_input = true;  // otherwise queries are r
+    bool writes_y = true;     // otherwise z or r
 };
 
 // The element type of product factors for a precision, and the padding of their rows (products.cuh).
 struct Elements {
     const char* precision;
+    Storage storage;
     int64_t bytes, padding;
 };
 Elements elements_of(const std::string& precision) {
-    constexpr Elements all[] = {{"f32", 4, 4}, {"tf32", 4, 8}, {"bf16", 2, 8}};
+    constexpr Elements all[] = {
+        {"f32", Storage::f32, 4, 4}, {"tf32", Storage::f32, 4, 8}, {"bf16", Storage::bf16, 2, 8}};
     return *std::find_if(std::begin(all), std::end(all),
                          [&](const Elements& elements) { return elements.precision == precision; });
 }
@@ -125,31 +121,31 @@ int64_t read_sides(const Cut& cut, bool at_boundary, const Chip& chip) {
 
 // Warps of a walk: the largest divisor of the strips up to four, or one if there are so few strips that each
 // gets an SM of its own.
-Cut cut_with(const TiledChain& tiled, const Job& job, int64_t most, const Chip& chip) {
+Cut cut_with(const TiledChain& tiled, int64_t most, const Chip& chip) {
     const Chain& chain = tiled.chain;
     Cut cut{};
-    cut.element = elements_of(job.precision);
+    cut.element = elements_of(chain.precision);
     cut.rows = round_up(chain.rows, 16);
     cut.columns = round_up(chain.columns, 16);
-    cut.tile = std::min(job.chunk, most);
-    cut.tiles_a_chunk = ceil_divide(job.chunk, cut.tile);
+    cut.tile = std::min(chain.chunk, most);
+    cut.tiles_a_chunk = ceil_divide(chain.chunk, cut.tile);
     cut.padded_tile = round_up(cut.tile, 16);
     cut.sources = round_up(cut.tile + tiled.halo(), 16);
     cut.source_block =
         cut.sources <= std::max<int64_t>(cut.padded_tile, 32) + 16 ? cut.sources : cut.padded_tile;
     cut.sources = round_up(cut.sources, cut.source_block);
     const int64_t strips = cut.rows / 16;
-    const bool walks_alone = chain.reads_memory && strips * job.batch <= 2 * chip.multiprocessors;
+    const bool walks_alone = tiled.reads_memory() && strips * chain.batch <= 2 * chip.multiprocessors;
     cut.warps = walks_alone ? 1 : strips % 4 == 0 ? 4 : strips % 2 == 0 ? 2 : 1;
     cut.keeps_boundary =
-        !tiled.solves && chain.reads_memory && (cut.tiles_a_chunk > 1 || cut.sources > cut.source_block);
+        !tiled.solves && tiled.reads_memory() && (cut.tiles_a_chunk > 1 || cut.sources > cut.source_block);
     return cut;
 }
 
 // The longest tile, up to 64 tokens, that fits in shared memory.
-Cut cut_of(const TiledChain& tiled, const Job& job, const Chip& chip) {
+Cut cut_of(const TiledChain& tiled, const Chip& chip) {
     for (int64_t most = 64;; most /= 2) {
-        Cut cut = cut_with(tiled, job, most, chip);
+        Cut cut = cut_with(tiled, most, chip);
         const auto fits = [&] { return walk_shared_bytes(tiled, cut) <= chip.shared_bytes_per_block; };
         while (!fits() && cut.warps > 1) cut.warps /= 2;
         const bool rest_fits = read_shared_bytes(cut, false, 1) <= chip.shared_bytes_per_block &&
@@ -160,34 +156,29 @@ Cut cut_of(const TiledChain& tiled, const Job& job, const Chip& chip) {
 
 // Scratch bytes per tile of one sequence.
 int64_t tile_bytes(const TiledChain& tiled, const Cut& cut) {
-    const int64_t states = (tiled.chain.has_momentum ? 2 : 1) * cut.rows * cut.columns;
+    const int64_t states = (tiled.has_momentum() ? 2 : 1) * cut.rows * cut.columns;
     const int64_t rows =
         cut.tile * (cut.columns * (tiled.solves ? 2 : 1) + cut.rows) + cut.rows * cut.sources;
-    return (rows + states) * cut.element.bytes + (tiled.chain.reads_memory ? 0 : float_bytes * states) +
+    return (rows + states) * cut.element.bytes + (tiled.reads_memory() ? 0 : float_bytes * states) +
            float_bytes * (2 * cut.sources + 4);
 }
 
 // Tokens of a range: whole chunks.
-int64_t tokens_a_range(const TiledChain& tiled, const Job& job, const Chip& chip, int64_t room) {
-    const Cut cut = cut_of(tiled, job, chip);
-    const int64_t tiles = room / (tile_bytes(tiled, cut) * job.batch);
+int64_t tokens_a_range(const TiledChain& tiled, const Chip& chip, int64_t room) {
+    const Chain& chain = tiled.chain;
+    const Cut cut = cut_of(tiled, chip);
+    const int64_t tiles = room / (tile_bytes(tiled, cut) * chain.batch);
     const int64_t chunks = std::max<int64_t>(tiles / cut.tiles_a_chunk, 1);
-    return std::min(chunks * job.chunk, job.length);
+    return std::min(chunks * chain.chunk, chain.length);
 }
 
 // One chain with its scratch; ranges are added one by one.
 class Tiles {
   public:
     // For ranges of at most `tokens` tokens.
-    Tiles(PlanBuilder& builder, const Job& job, TiledChain tiled, int64_t tokens)
-        : builder_(builder), job_(job), tiled_(std::move(tiled)), cut_(cut_of(tiled_, job, builder.chip())) {
-        static_cast<States&>(given_) = chain();
-        given_.length = chain().length;
-        given_.gates = chain().gates;
-        given_.given_keys = tiled_.keys.at;
-        given_.given_values = tiled_.values.at;
-        given_.w_omega = job.w_omega;
-        take_scratch(tokens);
+    Tiles(PlanBuilder& builder, TiledChain tiled, int64_t tokens)
+        : builder_(builder), tiled_(std::move(tiled)), cut_(cut_of(tiled_, builder.chip())) {
+        take_arrays(tokens);
     }
 
     void add_prepare(Range range);
@@ -195,48 +186,58 @@ class Tiles {
     void add_read(Range range, const Reader& reader);
 
   private:
-    void take_scratch(int64_t tokens);
+    void take_arrays(int64_t tokens);
     KernelSource chain_kernel(const char* name, int64_t threads, int64_t shared_bytes, Defines more) const;
 
     const Chain& chain() const { return tiled_.chain; }
-    Tiling tiling_of(Range range) const { return {range, job_.chunk, cut_.tile}; }
+    Tiling tiling_of(Range range) const { return {range, chain().chunk, cut_.tile}; }
     Grid grid_of(Range range) const { return tile_grid(tiling_of(range), chain().batch); }
-    describe::TiledRange described(Range range) const {
-        return {job_, chain(), tiling_of(range), cut_.element.bytes};
+    TileArrays arrays_of(Range range) const {
+        const int64_t origin = std::max<int64_t>(range.first - tiled_.halo(), 0);
+        return first_of(arrays_, range.last - origin, tiling_of(range).count());
     }
-    ChainArguments given(Range range) const {
-        ChainArguments given = given_;
-        given.tiling = arguments_of(tiling_of(range), tiled_.halo());
-        return given;
-    }
+    ChainArguments given(Range range) const;
 
     PlanBuilder& builder_;
-    const Job& job_;
-    const TiledChain tiled_;
+    TiledChain tiled_;
     const Cut cut_;
-    ChainArguments given_ = {};  // without the tiling
+    TileArrays arrays_;
 };
 
-void Tiles::take_scratch(int64_t of_range) {
-    const int64_t tiles = tiling_of({0, of_range}).count();
-    const int64_t tokens = of_range + tiled_.halo(), state = cut_.rows * cut_.columns;
-    const auto take = [&](int64_t numbers) { return builder_.take<float>(chain().batch * numbers); };
-    const auto take_elements = [&](int64_t count) -> void* {
-        return builder_.take<std::byte>(chain().batch * count * cut_.element.bytes);
+void Tiles::take_arrays(int64_t of_range) {
+    const int64_t tiles = tiling_of({0, of_range}).count(), tokens = of_range + tiled_.halo();
+    const auto take = [&](const char* name, int64_t count, Shape each, Storage storage = Storage::f32) {
+        each.insert(each.begin(), {chain().batch, count});
+        return builder_.take(name, std::move(each), storage);
     };
-    given_.keys = take_elements(tokens * cut_.columns);
-    if (tiled_.solves) given_.solved = take_elements(tokens * cut_.columns);
-    given_.values = take_elements(tokens * cut_.rows);
-    given_.ends = take(tiles * (2 * cut_.sources + 4));
-    given_.errors = take_elements(tiles * cut_.rows * cut_.sources);
-    const bool sums = !chain().reads_memory, passes_on = of_range < chain().length;
-    given_.states_m = take_elements(tiles * state);
-    if (sums) given_.sums_m = take(tiles * state);
-    if (passes_on) given_.m.live = take(state);
-    if (!chain().has_momentum) return;
-    given_.states_s = take_elements(tiles * state);
-    if (sums) given_.sums_s = take(tiles * state);
-    if (passes_on) given_.s.live = take(state);
+    const Storage element = cut_.element.storage;
+    const Shape state = {cut_.rows, cut_.columns}, passed = {chain().batch, cut_.rows, cut_.columns};
+    const bool sums = !tiled_.reads_memory(), passes_on = of_range < chain().length;
+    arrays_.given_keys = tiled_.keys;
+    arrays_.given_values = tiled_.values;
+    arrays_.keys = take("keys", tokens, {cut_.columns}, element);
+    if (tiled_.solves) arrays_.solved = take("solved keys", tokens, {cut_.columns}, element);
+    arrays_.values = take("values", tokens, {cut_.rows}, element);
+    arrays_.coefficients = take("coefficients", tiles, {2 * cut_.sources + 4});
+    arrays_.errors = take("errors", tiles, {cut_.rows, cut_.sources}, element);
+    arrays_.states_m = take("m of tiles", tiles, state, element);
+    if (sums) arrays_.sums_m = take("m added by tiles", tiles, state);
+    if (passes_on) tiled_.chain.m.live = builder_.take("m between launches", passed);
+    if (!tiled_.has_momentum()) return;
+    arrays_.states_s = take("s of tiles", tiles, state, element);
+    if (sums) arrays_.sums_s = take("s added by tiles", tiles, state);
+    if (passes_on) tiled_.chain.s.live = builder_.take("s between launches", passed);
+}
+
+ChainArguments Tiles::given(Range range) const {
+    const TileArrays& a = arrays_;
+    ChainArguments given = {
+        arguments_of(chain()), a.given_keys.address, a.given_values.address,     a.keys.address,
+        a.solved.address,      a.values.address,     a.coefficients.as<float>(), a.errors.address,
+        a.states_m.address,    a.states_s.address,   a.sums_m.as<float>(),       a.sums_s.as<float>()};
+    given.gates.lambda = chain().lambda;
+    given.tiling = arguments_of(tiling_of(range), tiled_.halo());
+    return given;
 }
 
 KernelSource Tiles::chain_kernel(const char* name, int64_t threads, int64_t shared_bytes,
@@ -244,7 +245,7 @@ KernelSource Tiles::chain_kernel(const char* name, int64_t threads, int64_t shar
     more.insert(more.begin(), {{"COLUMNS", chain().columns},
                                {"ROWS", chain().rows},
                                {"SOURCES", cut_.sources},
-                               {"HAS_MOMENTUM", chain().has_momentum},
+                               {"HAS_MOMENTUM", tiled_.has_momentum()},
                                {"PRECISION", cut_.element.precision}});
     return kernel(name, threads, shared_bytes, std::move(more));
 }
@@ -252,100 +253,93 @@ KernelSource Tiles::chain_kernel(const char* name, int64_t threads, int64_t shar
 void Tiles::add_prepare(Range range) {
     const Defines rows = {{"KEYS", name_of(tiled_.keys.storage)},
                           {"VALUES", name_of(tiled_.values.storage)},
-                          {"VALUE_WIDTH", tiled_.values.width},
-                          {"NORMALISE_KEYS", tiled_.keys.normalises},
-                          {"NORMALISE_VALUES", tiled_.values.normalises},
-                          {"READS_W_OMEGA", job_.rule->reads_w_omega},
+                          {"VALUE_WIDTH", chain().d},
+                          {"NORMALISE_KEYS", tiled_.normalises_keys},
+                          {"NORMALISE_VALUES", tiled_.normalises_values},
+                          {"READS_W_OMEGA", chain().rule->reads_w_omega},
                           {"TILE", cut_.padded_tile}};
     const KernelSource source = tiled_.solves
                                     ? chain_kernel("chain_solve", 128, solve_shared_bytes(cut_), rows)
                                     : chain_kernel("chain_prepare", 128, 0, rows);
-    const auto words = tiled_.solves ? describe::solve : describe::prepare;
-    builder_.launch(words(described(range)), grid_of(range), source, given(range));
+    const auto words = tiled_.solves ? launches::solve : launches::prepare;
+    builder_.launch(words(chain(), tiling_of(range), arrays_of(range)), grid_of(range), source, given(range));
 }
 
 void Tiles::add_walk(Range range) {
+    const Tiling tiling = tiling_of(range);
+    const TileArrays arrays = arrays_of(range);
     const Side strips = pieces(chain().rows_word, cut_.rows, cut_.strip()), batch = side("B", chain().batch);
     const KernelSource walk =
         chain_kernel("chain_walk", 32 * (cut_.warps + copy_warps), walk_shared_bytes(tiled_, cut_),
                      {{"WARPS", cut_.warps},
                       {"SOURCE_BLOCK", cut_.source_block},
                       {"SOLVES", tiled_.solves},
-                      {"READS_MEMORY", chain().reads_memory},
+                      {"READS_MEMORY", tiled_.reads_memory()},
                       {"KEEPS_BOUNDARY", cut_.keeps_boundary}});
-    if (chain().reads_memory)
-        return builder_.launch(describe::walk(described(range)), {.y = strips, .z = batch}, walk,
+    if (tiled_.reads_memory())
+        return builder_.launch(launches::walk(chain(), tiling, arrays), {.y = strips, .z = batch}, walk,
                                given(range));
-    builder_.launch(describe::sum_tiles(described(range)), {grid_of(range).x, strips, batch}, walk,
+    builder_.launch(launches::sum_tiles(chain(), tiling, arrays), {grid_of(range).x, strips, batch}, walk,
                     given(range));
     const KernelSource scan = chain_kernel("chain_scan", 64, 0, {});
-    builder_.launch(describe::scan_tiles(described(range)),
+    builder_.launch(launches::scan_tiles(chain(), tiling, arrays),
                     {pieces("rows * columns", cut_.rows * cut_.columns, scan.threads), batch}, scan,
                     given(range));
 }
 
 void Tiles::add_read(Range range, const Reader& reader) {
-    const bool at_boundary = reader.in_words.at_boundary;
+    const auto& [queries, result, at_boundary, suffix] = reader.words;
     const int64_t sides = read_sides(cut_, at_boundary, builder_.chip());
     const KernelSource read =
         chain_kernel("chain_read", 2 * cut_.padded_tile, read_shared_bytes(cut_, at_boundary, sides),
-                     {{"QUERIES", name_of(reader.queries.storage)},
-                      {"QUERIES_ARE_INPUT", reader.queries.is_input},
-                      {"Y", name_of(reader.y_storage)},
-                      {"NORMALISE_QUERIES", reader.queries.normalises},
+                     {{"QUERIES", name_of(queries.storage)},
+                      {"QUERIES_ARE_INPUT", reader.reads_input},
+                      {"Y", name_of(result.storage)},
+                      {"NORMALISE_QUERIES", reader.normalises},
                       {"SIDES", sides},
                       {"SOURCE_BLOCK", cut_.source_block},
                       {"AT_BOUNDARY", at_boundary},
-                      {"NORM_SILU", reader.bends}});
-    builder_.launch(describe::read(described(range), reader.in_words), grid_of(range), read,
-                    ChainReadArguments{given(range), reader.queries.at, reader.y, reader.y_stride});
+                      {"NORM_SILU", !reader.writes_y}});
+    ChainArguments arguments = given(range);
+    arguments.q = queries.address;
+    if (!reader.writes_y) {
+        arguments.y = result.address;
+        arguments.y_stride = chain().length * chain().rows;
+    }
+    builder_.launch(launches::read(chain(), tiling_of(range), arrays_of(range), reader.words), grid_of(range),
+                    read, arguments);
 }
 
 }  // namespace
 
-void add_matrix_tiles(PlanBuilder& builder, const Job& job, bool solves, int64_t room) {
-    const TiledChain tiled = {
-        matrix_chain(job), {job.k, job.storage, job.d, job.normalises}, {job.v, job.storage, job.d}, solves};
-    const Reader reader = {{"", "q", job.y_name, job.reads_boundary},
-                           {job.q, job.storage, job.d, job.normalises},
-                           job.storage,
-                           false,
-                           job.y,
-                           job.y_stride};
-    const int64_t step = tokens_a_range(tiled, job, builder.chip(), room);
-    Tiles tiles(builder, job, tiled, step);
-    each_range(builder, {0, job.length}, step, [&](Range range) {
+void add_matrix_tiles(PlanBuilder& builder, const Tensors& t, bool solves, int64_t room) {
+    const TiledChain tiled = {matrix_chain(t), t.k, t.v, t.normalises, false, solves};
+    const int64_t step = tokens_a_range(tiled, builder.chip(), room);
+    Tiles tiles(builder, tiled, step);
+    each_range(builder, {0, t.length}, step, [&](Range range) {
         tiles.add_prepare(range);
         tiles.add_walk(range);
-        tiles.add_read(range, reader);
+        tiles.add_read(range, {{t.q, t.y, t.reads_boundary}, t.normalises});
     });
 }
 
 // The key slots feed the value slots: z = nsilu(S_K x), r = nsilu(S_K q), [batch, length, c] in f32.
-void add_trellis_tiles(PlanBuilder& builder, const Job& job, int64_t room) {
-    const int64_t c = job.compress, stride = job.length * c;
-    float* const z = builder.take<float>(job.batch * stride);
-    float* const r = builder.take<float>(job.batch * stride);
-    const Rows x = {job.x, job.storage, job.d}, q = {job.q, job.storage, job.d, job.normalises};
-    const Rows of_z = {z, Storage::f32, c, false, false}, of_r = {r, Storage::f32, c, false, false};
-    const TiledChain keys = {key_chain(job), x, {job.k, job.storage, job.d, job.normalises}};
-    const TiledChain values = {value_chain(job), of_z, {job.v, job.storage, job.d}};
-    // z always reads the evolving memory: with a chunk of one token the step must be exact.
-    const Reader compress = {{"_keys", "x", "z"}, x, Storage::f32, true, z, stride};
-    const Reader ask = {{"_queries", "q", "r", job.reads_boundary}, q, Storage::f32, true, r, stride};
-    const Reader answer = {
-        {"_values", "r", job.y_name, job.reads_boundary}, of_r, job.storage, false, job.y, job.y_stride};
-    const int64_t step = std::min(tokens_a_range(keys, job, builder.chip(), room),
-                                  tokens_a_range(values, job, builder.chip(), room));
-    Tiles of_keys(builder, job, keys, step), of_values(builder, job, values, step);
-    each_range(builder, {0, job.length}, step, [&](Range range) {
+void add_trellis_tiles(PlanBuilder& builder, const Tensors& t, int64_t room) {
+    const Buffer z = builder.take("z", {t.batch, t.length, t.compress}), r = builder.take("r", z.shape);
+    const TiledChain keys = {key_chain(t), t.x, t.k, false, t.normalises};
+    const TiledChain values = {value_chain(t), z, t.v};
+    const int64_t step =
+        std::min(tokens_a_range(keys, builder.chip(), room), tokens_a_range(values, builder.chip(), room));
+    Tiles of_keys(builder, keys, step), of_values(builder, values, step);
+    each_range(builder, {0, t.length}, step, [&](Range range) {
         of_keys.add_prepare(range);
         of_keys.add_walk(range);
-        of_keys.add_read(range, compress);
-        of_keys.add_read(range, ask);
+        // z always reads the evolving memory: with a chunk of one token the step must be exact.
+        of_keys.add_read(range, {{t.x, z, false, "_keys"}, false, true, false});
+        of_keys.add_read(range, {{t.q, r, t.reads_boundary, "_queries"}, t.normalises, true, false});
         of_values.add_prepare(range);
         of_values.add_walk(range);
-        of_values.add_read(range, answer);
+        of_values.add_read(range, {{r, t.y, t.reads_boundary, "_values"}, false, false});
     });
 }
 

@@ -98,7 +98,7 @@ struct Walker {
 //   writes   y [batch, length, d], the block's columns of its tokens; m.to, s.to [batch, d, d] and boundaries
 //            [batch, boundary_count, d, d], the block's rows; if LOCAL only sums [batch, locals, d]
 // Rows are zero-padded to `row` numbers in registers and shared memory; rows from d on do not exist.
-extern "C" __global__ void __launch_bounds__(THREADS) exact(ExactArguments given) {
+extern "C" __global__ void __launch_bounds__(THREADS) exact(Arguments given) {
     extern __shared__ __align__(16) unsigned char memory[];
     Staged& shared = *reinterpret_cast<Staged*>(memory);
     const int first_row = blockIdx.y * rows;

@@ -4,6 +4,7 @@
 
 #include "kernels/cuda/struct_bytes.h"
 #include "kernels/memory/cuda/strategies.h"
+#include "kernels/memory/launches.h"
 
 namespace sawtooth::memory {
 namespace {
@@ -20,22 +21,22 @@ struct Share {
     int64_t warps, slots;
     int64_t threads() const { return 32 * warps; }
 };
-Share share_of(const Job& job, bool reads) {
+Share share_of(const Sizes& sizes, bool reads) {
     if (!reads) return {1, slots_a_warp};
-    const int64_t warps = std::min<int64_t>(ceil_divide(job.slot_count, slots_a_warp), 8);
-    return {warps, round_up(job.slot_count, slots_a_warp * warps)};
+    const int64_t warps = std::min<int64_t>(ceil_divide(sizes.slot_count, slots_a_warp), 8);
+    return {warps, round_up(sizes.slot_count, slots_a_warp * warps)};
 }
 
-KernelSource source_of(const Job& job, const char* update, bool is_frozen, bool reads) {
-    const Share share = share_of(job, reads);
-    return kernel("lattice", share.threads(), lattice_shared_bytes(job, is_frozen, reads),
-                  {{"X", name_of(job.storage)},
-                   {"WIDTH", job.d},
-                   {"SLOT_COUNT", job.slot_count},
+KernelSource source_of(const Sizes& sizes, const char* update, bool is_frozen, bool reads) {
+    const Share share = share_of(sizes, reads);
+    return kernel("lattice", share.threads(), lattice_shared_bytes(sizes, is_frozen, reads),
+                  {{"X", name_of(sizes.storage)},
+                   {"WIDTH", sizes.d},
+                   {"SLOT_COUNT", sizes.slot_count},
                    {"UPDATE", update},
                    {"READS", reads},
-                   {"AT_BOUNDARY", job.reads_boundary},
-                   {"NORMALISE", job.normalises},
+                   {"AT_BOUNDARY", sizes.reads_boundary},
+                   {"NORMALISE", sizes.normalises},
                    {"SLOTS", share.slots},
                    {"GROUP", group}});
 }
@@ -43,9 +44,9 @@ KernelSource source_of(const Job& job, const char* update, bool is_frozen, bool 
 }  // namespace
 
 // `Shared` of lattice.cu.
-int64_t lattice_shared_bytes(const Job& job, bool is_frozen, bool reads) {
-    const Share share = share_of(job, reads);
-    const int64_t row = round_up(job.d, 32), teams = share.threads() / 8;
+int64_t lattice_shared_bytes(const Sizes& sizes, bool is_frozen, bool reads) {
+    const Share share = share_of(sizes, reads);
+    const int64_t row = round_up(sizes.d, 32), teams = share.threads() / 8;
     return cuda::StructBytes()
         .array((2 * group + (reads ? group : 1)) * row, 4, 16)  // k, v, q
         .array(share.slots * row, 4, 16)                        // x
@@ -55,22 +56,21 @@ int64_t lattice_shared_bytes(const Job& job, bool is_frozen, bool reads) {
         .total();
 }
 
-void add_slot_steps(PlanBuilder& builder, const Job& job, int64_t tokens) {
-    launch_steps(builder, job, tokens, Grid{.y = side("B", job.batch)}, source_of(job, "exact", false, true),
-                 LatticeArguments{token_arguments(job), {}, nullptr});
+void add_slot_steps(PlanBuilder& builder, const Tensors& t, int64_t tokens) {
+    launch_steps(builder, t, tokens, Grid{.y = side("B", t.batch)}, source_of(t, "exact", false, true));
 }
 
-void add_frozen_slots(PlanBuilder& builder, const Job& job, const char* update) {
-    const Tiling tiling({0, job.length}, job.chunk, most_tile);
-    const LatticeArguments arguments = {
-        token_arguments(job), arguments_of(tiling, 0),
-        builder.take<float>(job.batch * tiling.count() * job.slot_count * job.d)};
-    const auto brings = describe::inputs_of(job, job.length);
-    builder.launch(describe::walk_slots(job, tiling, brings),
-                   {pieces("slot_count", job.slot_count, share_of(job, false).slots), side("B", job.batch)},
-                   source_of(job, update, true, false), arguments);
-    builder.launch(describe::read_slots(job, tiling, brings), tile_grid(tiling, job.batch),
-                   source_of(job, update, true, true), arguments);
+void add_frozen_slots(PlanBuilder& builder, const Tensors& t, const char* update) {
+    const Tiling tiling({0, t.length}, t.chunk, most_tile);
+    const Buffer slots = builder.take("slots of tiles", {t.batch, tiling.count(), t.slot_count, t.d});
+    Arguments given = arguments_of(t);
+    given.tiling = arguments_of(tiling, 0);
+    given.tile_slots = slots.as<float>();
+    builder.launch(launches::walk_slots(t, tiling, {t.k, t.v}, slots),
+                   {pieces("slot_count", t.slot_count, share_of(t, false).slots), side("B", t.batch)},
+                   source_of(t, update, true, false), given);
+    builder.launch(launches::read_slots(t, tiling, {t.k, t.v}, slots), tile_grid(tiling, t.batch),
+                   source_of(t, update, true, true), given);
 }
 
 }  // namespace sawtooth::memory

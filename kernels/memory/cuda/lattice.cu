@@ -152,7 +152,7 @@ struct Team {
 };
 
 // Loads rows of `count` tokens from `first` on, one warp per row; a barrier must follow.
-__device__ void load_tokens(const LatticeArguments& given, int64_t batch, int64_t first, int count,
+__device__ void load_tokens(const Arguments& given, int64_t batch, int64_t first, int count,
                             Shared& shared) {
     for (int at = device::warp_of_thread(); at < 3 * count; at += THREADS / 32) {
         const int which = at / count, i = at % count;
@@ -166,7 +166,7 @@ __device__ void load_tokens(const LatticeArguments& given, int64_t batch, int64_
 }
 
 // Combines the teams' parts of y, each a softmax over its own slots. Call between two barriers.
-__device__ void store_y(const LatticeArguments& given, int64_t batch, int64_t token, const Shared& shared) {
+__device__ void store_y(const Arguments& given, int64_t batch, int64_t token, const Shared& shared) {
     float largest = shared.largest[0];
     for (int team = 1; team < teams; ++team)
         if (!(shared.largest[team] <= largest)) largest = shared.largest[team];
@@ -186,7 +186,7 @@ __device__ void store_y(const LatticeArguments& given, int64_t batch, int64_t to
 
 // Walks the block's slots over tokens.
 struct Walk {
-    const LatticeArguments& given;
+    const Arguments& given;
     Shared& shared;
     Team team;
     int64_t batch;
@@ -257,7 +257,7 @@ __device__ void copy_slots(const Team& team, const float (*from)[row], float (*t
 //   writes   with READS y [batch, length, d], the block's tokens; otherwise tile_slots; m.to and boundaries
 //            [batch, boundary_count, slot_count, d] if it walks
 // Rows are zero-padded to `row` numbers, slots to SLOTS by unit vectors that no softmax counts.
-extern "C" __global__ void __launch_bounds__(THREADS) lattice(LatticeArguments given) {
+extern "C" __global__ void __launch_bounds__(THREADS) lattice(Arguments given) {
     extern __shared__ __align__(16) unsigned char memory[];
     Shared& shared = *reinterpret_cast<Shared*>(memory);
     const TilingArguments& tiling = given.tiling;

@@ -7,29 +7,30 @@
 #include <algorithm>
 
 #include "kernels/core/table.h"
+#include "kernels/memory/launches.h"
 
 namespace sawtooth::memory {
 namespace {
 
 constexpr int64_t widest = 128;  // largest d: a row must fit in registers and shared memory
 
-void add_tokens(cuda::PlanBuilder& builder, const Job& job, int64_t tokens) {
-    switch (job.rule->state) {
+void add_tokens(cuda::PlanBuilder& builder, const Tensors& t, int64_t tokens) {
+    switch (t.rule->state) {
         case State::matrix:
-            return add_matrix_steps(builder, job, tokens);
+            return add_matrix_steps(builder, t, tokens);
         case State::slots:
-            return add_slot_steps(builder, job, tokens);
+            return add_slot_steps(builder, t, tokens);
         case State::trellis:
-            return add_trellis_steps(builder, job, tokens);
+            return add_trellis_steps(builder, t, tokens);
     }
 }
 
-int64_t bytes_of_tokens(const Job& job, int64_t tokens) {
-    switch (job.rule->state) {
+int64_t bytes_of_tokens(const Sizes& sizes, int64_t tokens) {
+    switch (sizes.rule->state) {
         case State::matrix:
-            return exact_shared_bytes(job, tokens);
+            return exact_shared_bytes(sizes, tokens);
         case State::slots:
-            return lattice_shared_bytes(job, false, true);
+            return lattice_shared_bytes(sizes, false, true);
         case State::trellis:
             return 0;  // every accepted size fits
     }
@@ -37,26 +38,28 @@ int64_t bytes_of_tokens(const Job& job, int64_t tokens) {
 }
 
 // The parameter that decides the shared memory of a thread block.
-std::string largest_of(const Job& job) {
-    if (job.rule->is(State::slots)) return "slot_count = " + std::to_string(job.slot_count);
-    return job.rule->is_windowed ? "omega_window = " + std::to_string(job.omega_window)
-                                 : "d = " + std::to_string(job.d);
+std::string largest_of(const Sizes& sizes) {
+    if (sizes.rule->is(State::slots)) return "slot_count = " + std::to_string(sizes.slot_count);
+    return sizes.rule->is_windowed ? "omega_window = " + std::to_string(sizes.omega_window)
+                                   : "d = " + std::to_string(sizes.d);
 }
 
 }  // namespace
 
-int64_t shared_bytes::sequential(const Job& job) { return bytes_of_tokens(job, 1); }
-int64_t shared_bytes::sequential_persistent(const Job& job) { return bytes_of_tokens(job, job.length); }
-int64_t shared_bytes::tnt(const Job& job) { return exact_shared_bytes(job, job.local_tokens); }
-int64_t shared_bytes::associative_scan(const Job& job) { return tree_shared_bytes(job); }
-int64_t shared_bytes::frozen(const Job& job) {
-    return job.rule->is(State::slots) ? lattice_shared_bytes(job, true, true) : 0;
+int64_t shared_bytes::sequential(const Sizes& sizes) { return bytes_of_tokens(sizes, 1); }
+int64_t shared_bytes::sequential_persistent(const Sizes& sizes) {
+    return bytes_of_tokens(sizes, sizes.length);
+}
+int64_t shared_bytes::tnt(const Sizes& sizes) { return exact_shared_bytes(sizes, sizes.local_tokens); }
+int64_t shared_bytes::associative_scan(const Sizes& sizes) { return tree_shared_bytes(sizes); }
+int64_t shared_bytes::frozen(const Sizes& sizes) {
+    return sizes.rule->is(State::slots) ? lattice_shared_bytes(sizes, true, true) : 0;
 }
 
-std::optional<std::string> check_shared_bytes(const Job& job, int64_t bytes, const Chip& chip) {
+std::optional<std::string> check_shared_bytes(const Sizes& sizes, int64_t bytes, const Chip& chip) {
     if (bytes <= chip.shared_bytes_per_block) return {};
     return fmt::format("{} needs {} of shared memory per thread block; {} has {}: choose a smaller value",
-                       largest_of(job), short_bytes(static_cast<double>(bytes)), chip.name,
+                       largest_of(sizes), short_bytes(static_cast<double>(bytes)), chip.name,
                        short_bytes(static_cast<double>(chip.shared_bytes_per_block)));
 }
 
@@ -65,23 +68,53 @@ cuda::KernelSource kernel(const std::string& name, int64_t threads, int64_t shar
     return {"kernels/memory/cuda/" + name + ".cu", name, std::move(defines), threads, shared_bytes};
 }
 
-TokenArguments token_arguments(const Job& job) {
-    return {job, job, job.gates, job.length, 0, job.length};  // vectors and states of the job
+Arguments arguments_of(const Tensors& t) {
+    const auto passed = [](const PassedBuffers& state) -> PassedState {
+        return {state.from.as<float>(), state.to.as<float>(), state.live.as<float>()};
+    };
+    return {.k = t.k.address,
+            .v = t.v.address,
+            .q = t.q.address,
+            .x = t.x.address,
+            .y = static_cast<std::byte*>(t.y.address) + t.y_first * bytes_of(t.storage),
+            .y_stride = t.y_stride,
+            .m = passed(t.m),
+            .s = passed(t.s),
+            .boundaries = t.boundaries.as<float>(),
+            .chunk = t.chunk,
+            .boundary_count = t.boundary_count,
+            .gates = {t.alpha.as<float>(), t.eta.as<float>(), t.theta.as<float>(), t.lambda_k, t.share()},
+            .lambda_values = t.lambda_v,
+            .w_omega = t.w_omega.as<float>(),
+            .length = t.length,
+            .first = 0,
+            .last = t.length};
 }
 
-void take_live(cuda::PlanBuilder& builder, const Job& job, TokenArguments& all) {
-    const int64_t numbers = job.batch * job.state_rows() * job.d;
-    all.m.live = builder.take<float>(numbers);
-    if (job.rule->has_second_state()) all.s.live = builder.take<float>(numbers);
-}
-
-void narrow(TokenArguments& all, Range tokens) {
+void narrow(Arguments& all, Range tokens) {
     all.first = tokens.first;
     all.last = tokens.last;
     for (PassedState* state : {&all.m, &all.s}) {
         if (all.first > 0) state->from = state->live;
         if (all.last < all.length) state->to = state->live;
     }
+}
+
+void launch_steps(cuda::PlanBuilder& builder, const Tensors& given, int64_t tokens, const Grid& grid,
+                  const cuda::KernelSource& source) {
+    Tensors t = given;
+    const bool is_one = tokens == t.length;
+    if (!is_one) {
+        t.m.live = builder.take("m between launches", {t.batch, t.state_rows(), t.d});
+        if (t.passes_s) t.s.live = builder.take("s between launches", {t.batch, t.d, t.state_rows()});
+    }
+    builder.launch_steps(is_one ? launches::tokens(t, {0, tokens}) : launches::token(t), grid, source,
+                         ceil_divide(t.length, tokens), [all = arguments_of(t), tokens](int64_t step) {
+                             Arguments mine = all;
+                             const int64_t first = step * tokens;
+                             narrow(mine, {first, std::min(first + tokens, all.length)});
+                             return mine;
+                         });
 }
 
 TilingArguments arguments_of(const Tiling& tiling, int64_t halo) {
@@ -100,33 +133,34 @@ Grid tile_grid(const Tiling& tiling, int64_t batch) {
     return {side("tiles", tiling.count()), side("B", batch)};
 }
 
-void add_sequential(cuda::PlanBuilder& builder, const Job& job) { add_tokens(builder, job, 1); }
+void add_sequential(cuda::PlanBuilder& builder, const Tensors& t) { add_tokens(builder, t, 1); }
 
-void add_sequential_persistent(cuda::PlanBuilder& builder, const Job& job) {
-    add_tokens(builder, job, job.length);
+void add_sequential_persistent(cuda::PlanBuilder& builder, const Tensors& t) {
+    add_tokens(builder, t, t.length);
 }
 
-void add_chunkwise_gd(cuda::PlanBuilder& builder, const Job& job) {
-    switch (job.rule->state) {
+void add_chunkwise_gd(cuda::PlanBuilder& builder, const Tensors& t) {
+    switch (t.rule->state) {
         case State::matrix:
-            return add_matrix_tiles(builder, job, false);
+            return add_matrix_tiles(builder, t, false);
         case State::slots:
-            return add_frozen_slots(builder, job, "sums");
+            return add_frozen_slots(builder, t, "sums");
         case State::trellis:
-            return add_trellis_tiles(builder, job);
+            return add_trellis_tiles(builder, t);
     }
 }
 
-void add_exact_chunk(cuda::PlanBuilder& builder, const Job& job) { add_matrix_tiles(builder, job, true); }
+void add_exact_chunk(cuda::PlanBuilder& builder, const Tensors& t) { add_matrix_tiles(builder, t, true); }
 
-void add_lattice_gla(cuda::PlanBuilder& builder, const Job& job) {
-    add_frozen_slots(builder, job, "linearised");
+void add_lattice_gla(cuda::PlanBuilder& builder, const Tensors& t) {
+    add_frozen_slots(builder, t, "linearised");
 }
 
-void add_pulse(cuda::PlanBuilder& builder, const Job& level, int32_t* to) {
+void add_pulse(cuda::PlanBuilder& builder, const Tensors& level, const Buffer& pulse, int64_t first) {
     constexpr int64_t threads = 256;
-    builder.launch(describe::pulse(level.length), Grid{.x = pieces("L", level.length, threads)},
-                   kernel("pulse", threads, 0), PulseArguments{to, level.length, level.chunk});
+    builder.launch(launches::pulse(pulse), Grid{.x = pieces("L", level.length, threads)},
+                   kernel("pulse", threads, 0),
+                   PulseArguments{pulse.as<int32_t>() + first, level.length, level.chunk});
 }
 
 std::optional<std::string> check_on_cuda(const Parameters& parameters, const Chip& chip) {

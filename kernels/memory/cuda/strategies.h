@@ -5,77 +5,64 @@
 
 #include "kernels/cuda/plan_builder.h"
 #include "kernels/memory/cuda/arguments.cuh"
-#include "kernels/memory/job.h"
-#include "kernels/memory/launches.h"
+#include "kernels/memory/tensors.h"
 
 namespace sawtooth::memory {
 
 // The strategies on a GPU. Each adds its launches in order and takes the memory between them.
-void add_sequential(cuda::PlanBuilder& builder, const Job& job);
-void add_sequential_persistent(cuda::PlanBuilder& builder, const Job& job);
+void add_sequential(cuda::PlanBuilder& builder, const Tensors& t);
+void add_sequential_persistent(cuda::PlanBuilder& builder, const Tensors& t);
 // Also atlas_parallel: if updates do not depend on the memory, chunkwise_gd sums all tiles in parallel and
 // scans the sums, which is the algorithm of atlas_parallel.
-void add_chunkwise_gd(cuda::PlanBuilder& builder, const Job& job);
-void add_associative_scan(cuda::PlanBuilder& builder, const Job& job);
-void add_tnt(cuda::PlanBuilder& builder, const Job& job);
-void add_lattice_gla(cuda::PlanBuilder& builder, const Job& job);
-void add_exact_chunk(cuda::PlanBuilder& builder, const Job& job);
-// Writes 1 where a level fires, [length].
-void add_pulse(cuda::PlanBuilder& builder, const Job& level, int32_t* to);
+void add_chunkwise_gd(cuda::PlanBuilder& builder, const Tensors& t);
+void add_associative_scan(cuda::PlanBuilder& builder, const Tensors& t);
+void add_tnt(cuda::PlanBuilder& builder, const Tensors& t);
+void add_lattice_gla(cuda::PlanBuilder& builder, const Tensors& t);
+void add_exact_chunk(cuda::PlanBuilder& builder, const Tensors& t);
+// Writes 1 where a level fires, its [length] of `pulse` from `first` on.
+void add_pulse(cuda::PlanBuilder& builder, const Tensors& level, const Buffer& pulse, int64_t first);
 
 // Why no strategy can run these parameters on the chip; null if they can.
 std::optional<std::string> check_on_cuda(const Parameters& parameters, const Chip& chip);
 // The message if a thread block of the chip has less shared memory than this; null if it fits.
-std::optional<std::string> check_shared_bytes(const Job& job, int64_t bytes, const Chip& chip);
+std::optional<std::string> check_shared_bytes(const Sizes& sizes, int64_t bytes, const Chip& chip);
 
-// Shared memory of a strategy's largest thread block, for a job without arrays; 0 if it always fits.
+// Shared memory of a strategy's largest thread block, 0 if it always fits.
 namespace shared_bytes {
-int64_t sequential(const Job& job);
-int64_t sequential_persistent(const Job& job);
-int64_t tnt(const Job& job);
-int64_t associative_scan(const Job& job);
-int64_t frozen(const Job& job);  // chunkwise_gd, lattice_gla
+int64_t sequential(const Sizes& sizes);
+int64_t sequential_persistent(const Sizes& sizes);
+int64_t tnt(const Sizes& sizes);
+int64_t associative_scan(const Sizes& sizes);
+int64_t frozen(const Sizes& sizes);  // chunkwise_gd, lattice_gla
 }  // namespace shared_bytes
 
 // Shared by the files of this folder.
 
 // Token by token, `tokens` per launch; the state is in memory between launches.
-void add_matrix_steps(cuda::PlanBuilder& builder, const Job& job, int64_t tokens);
-void add_trellis_steps(cuda::PlanBuilder& builder, const Job& job, int64_t tokens);
-void add_slot_steps(cuda::PlanBuilder& builder, const Job& job, int64_t tokens);
+void add_matrix_steps(cuda::PlanBuilder& builder, const Tensors& t, int64_t tokens);
+void add_trellis_steps(cuda::PlanBuilder& builder, const Tensors& t, int64_t tokens);
+void add_slot_steps(cuda::PlanBuilder& builder, const Tensors& t, int64_t tokens);
 
 // In chunks. A range of tiles is as long as `room` bytes of scratch allow, but at least a whole chunk; it
 // starts from the state that the previous range left.
 constexpr int64_t usual_room = int64_t{1} << 29;
-void add_matrix_tiles(cuda::PlanBuilder& builder, const Job& job, bool solves, int64_t room = usual_room);
-void add_trellis_tiles(cuda::PlanBuilder& builder, const Job& job, int64_t room = usual_room);
+void add_matrix_tiles(cuda::PlanBuilder& builder, const Tensors& t, bool solves, int64_t room = usual_room);
+void add_trellis_tiles(cuda::PlanBuilder& builder, const Tensors& t, int64_t room = usual_room);
 // Slots frozen at the boundaries of chunks; `update` of lattice.cu: sums or linearised.
-void add_frozen_slots(cuda::PlanBuilder& builder, const Job& job, const char* update);
+void add_frozen_slots(cuda::PlanBuilder& builder, const Tensors& t, const char* update);
 
 // Dynamic shared memory of a thread block of these launches.
-int64_t exact_shared_bytes(const Job& job, int64_t tokens);
-int64_t tree_shared_bytes(const Job& job);
-int64_t lattice_shared_bytes(const Job& job, bool is_frozen, bool reads);
+int64_t exact_shared_bytes(const Sizes& sizes, int64_t tokens);
+int64_t tree_shared_bytes(const Sizes& sizes);
+int64_t lattice_shared_bytes(const Sizes& sizes, bool is_frozen, bool reads);
 
 // The arguments of a launch over all tokens.
-TokenArguments token_arguments(const Job& job);
-// Takes memory for the states between launches.
-void take_live(cuda::PlanBuilder& builder, const Job& job, TokenArguments& all);
+Arguments arguments_of(const Tensors& t);
 // Narrows the arguments to one of several launches, which pass the state on through `live`.
-void narrow(TokenArguments& all, Range tokens);
-// One launch for every `tokens` tokens, in order.
-template <class Arguments>
-void launch_steps(cuda::PlanBuilder& builder, const Job& job, int64_t tokens, const Grid& grid,
-                  const cuda::KernelSource& source, Arguments all) {
-    if (tokens < job.length) take_live(builder, job, all);
-    builder.launch_steps(describe::tokens(job, tokens), grid, source, ceil_divide(job.length, tokens),
-                         [all, tokens](int64_t step) {
-                             Arguments mine = all;
-                             const int64_t first = step * tokens;
-                             narrow(mine, {first, std::min(first + tokens, all.length)});
-                             return mine;
-                         });
-}
+void narrow(Arguments& all, Range tokens);
+// One launch for every `tokens` tokens, in order: one token or all.
+void launch_steps(cuda::PlanBuilder& builder, const Tensors& t, int64_t tokens, const Grid& grid,
+                  const cuda::KernelSource& source);
 
 // The kernel `name` of the file `name`.cu.
 cuda::KernelSource kernel(const std::string& name, int64_t threads, int64_t shared_bytes,

@@ -74,7 +74,7 @@ __device__ inline void fill_absent_gates(const Gates& given, Staged& shared) {
 
 // Starts the copies of a group into one side of `raw` and `gates`, with all threads; zeros after the last
 // token. A thread waits for its own copies, then a barrier makes all of them visible.
-__device__ inline void start_copies(const ExactArguments& given, const Tokens& tokens, Staged& shared,
+__device__ inline void start_copies(const Arguments& given, const Tokens& tokens, Staged& shared,
                                     int side) {
     const int64_t token = tokens.batch * given.length + tokens.first;
     const int there = tokens.count();
@@ -123,7 +123,7 @@ __device__ inline Gate gate_of(const Gates& given, const Staged& shared, int sid
 }
 
 // Stores y of the block's rows, except for the first `skipped` tokens. Call after a barrier.
-__device__ inline void store_y(const ExactArguments& given, const Tokens& tokens, int first_row, int skipped,
+__device__ inline void store_y(const Arguments& given, const Tokens& tokens, int first_row, int skipped,
                                const Staged& shared) {
     Word* const y = static_cast<Word*>(given.y) + (tokens.batch * given.length + tokens.first) * d;
     for (int at = threadIdx.x + skipped * rows; at < tokens.count() * rows; at += THREADS) {

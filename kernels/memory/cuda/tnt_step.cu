@@ -19,7 +19,7 @@ static_assert(SHARED_BYTES == 0, "shared memory is static here");
 // elements of M: element blockIdx.x THREADS + threadIdx.x and every gridDim.x THREADS after it.
 //   reads    alpha [batch, length], sums [batch, locals, d], m.from [batch, d, d]
 //   writes   m.to [batch, d, d]; boundaries [batch, boundary_count, d, d]: M before the shard, and the last M
-extern "C" __global__ void __launch_bounds__(THREADS) tnt_step(TntStepArguments given) {
+extern "C" __global__ void __launch_bounds__(THREADS) tnt_step(Arguments given) {
     __shared__ double room[THREADS];
     __shared__ float mean[d];
     const int64_t batch = blockIdx.y, count = given.last - given.first;

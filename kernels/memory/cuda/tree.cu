@@ -36,7 +36,7 @@ static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
 
 // By one warp, level by level: one lane per leaf, then one lane per node. Leaves after the last token change
 // nothing.
-__device__ void make_nodes(const ExactArguments& given, int side, int count, Shared& shared) {
+__device__ void make_nodes(const Arguments& given, int side, int count, Shared& shared) {
     const int lane = device::lane_of_thread();
     if (lane < group) {
         const Gate gate = lane < count ? gate_of(given.gates, shared.staged, side, lane) : Gate{1, 0, 0};
@@ -109,7 +109,7 @@ __device__ float read_boundary(const Shared& shared, const float* from, int lane
 
 // Row r of w = W silu([k; v]), W [d, 2 d] in global memory: the error of a rule that does not read the
 // memory.
-__device__ float atlas_error(const ExactArguments& given, const Staged& staged, int i, int r, int lane) {
+__device__ float atlas_error(const Arguments& given, const Staged& staged, int i, int r, int lane) {
     float sum = 0;
     Row keys, values;
     keys.load(staged.inputs_of_w[i], lane);
@@ -126,7 +126,7 @@ __device__ float atlas_error(const ExactArguments& given, const Staged& staged, 
 
 // The work of a thread: columns of row r, which is row local_row of the block.
 struct Tree {
-    const ExactArguments& given;
+    const Arguments& given;
     Shared& shared;
     int lane, local_row, r;
     float errors[group];
@@ -237,7 +237,7 @@ __device__ int64_t next_tile(int64_t first, int64_t chunk) {
     return first + group < end ? first + group : end;
 }
 
-__device__ Tokens tile_at(const ExactArguments& given, int64_t batch, int64_t first) {
+__device__ Tokens tile_at(const Arguments& given, int64_t batch, int64_t first) {
     const int64_t next = next_tile(first, given.chunk);
     return {batch, first, next < given.last ? next : given.last};
 }
@@ -248,7 +248,7 @@ __device__ Tokens tile_at(const ExactArguments& given, int64_t batch, int64_t fi
 //   writes   y [batch, length, d], the block's columns; m.to, s.to [batch, d, d] and boundaries
 //            [batch, boundary_count, d, d], the block's rows
 // Rows are zero-padded to `row` numbers, tiles to `group` tokens by tokens that change nothing.
-extern "C" __global__ void __launch_bounds__(THREADS) tree(ExactArguments given) {
+extern "C" __global__ void __launch_bounds__(THREADS) tree(Arguments given) {
     extern __shared__ __align__(16) unsigned char memory[];
     Shared& shared = *reinterpret_cast<Shared*>(memory);
     const int first_row = blockIdx.y * rows;

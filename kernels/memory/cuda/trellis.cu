@@ -67,7 +67,7 @@ __device__ void advance(Row& row, float decay, float u, const float* with, int l
 }
 
 // Loads rows and gates of `count` tokens from `first` on, one warp per row; a barrier must follow.
-__device__ void load_tokens(const TrellisArguments& given, int64_t batch, int64_t first, int count,
+__device__ void load_tokens(const Arguments& given, int64_t batch, int64_t first, int count,
                             Shared& shared) {
     for (int at = device::warp_of_thread(); at < 4 * count; at += warps) {
         // All x first, then all k, v and q.
@@ -110,7 +110,7 @@ __device__ void bend(int count, Shared& shared) {
 //            S_V = s.from [batch, d, c]
 //   writes   y [batch, length, d]; S_K to m.to and S_V to s.to
 // Rows of d numbers are zero-padded to `wide`, rows of c to `narrow`.
-extern "C" __global__ void __launch_bounds__(THREADS) trellis(TrellisArguments given) {
+extern "C" __global__ void __launch_bounds__(THREADS) trellis(Arguments given) {
     extern __shared__ __align__(16) unsigned char memory[];
     Shared& shared = *reinterpret_cast<Shared*>(memory);
     const int64_t batch = blockIdx.x;

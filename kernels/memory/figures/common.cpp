@@ -8,9 +8,9 @@
 
 #include "kernels/figures/correctness.h"
 #include "kernels/memory/family.h"
-#include "kernels/memory/job.h"
 #include "kernels/memory/parts.h"
 #include "kernels/memory/strategies.h"
+#include "kernels/memory/tensors.h"
 
 namespace sawtooth::memory {
 namespace {
@@ -86,7 +86,7 @@ std::vector<FigureSweep> sweeps(const Parameters& parameters) {
         "chunk",      "error and time against chunk", {{"chunk", powers_to(1024), {"C_G"}}}, {}, {},
         chunk_figures};
     // Long enough for many long chunks, unless a token of the rule is too expensive.
-    const int64_t d = parameters.integer("d"), a_token = sizes_of(parameters).window * d * d;
+    const int64_t d = parameters.integer("d"), a_token = Sizes(parameters).window * d * d;
     const int64_t length = a_token > 1 << 14 ? parameters.integer("length") : 8192;
     // In a narrow memory tokens share the same places sooner, so frozen steps add up.
     const int64_t narrow = rule_of(parameters).is(State::trellis) ? parameters.integer("compress") : 4;

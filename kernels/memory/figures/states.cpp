@@ -8,7 +8,6 @@
 #include "kernels/cpu/pool.h"
 #include "kernels/memory/family.h"
 #include "kernels/memory/figures/common.h"
-#include "kernels/memory/job.h"
 #include "kernels/memory/parts.h"
 #include "kernels/memory/strategies.h"
 

@@ -12,7 +12,6 @@
 namespace sawtooth::memory_facts {
 namespace {
 
-using memory::Job;
 
 Plan plan_in_theory(cuda::Device& device, const std::string& variant, const Parameters& parameters,
                     bool dry = false) {
@@ -181,11 +180,11 @@ Plan plan_in_ranges(cuda::Device& device, const char* variant, const Parameters&
                                  .device = &device,
                                  .stores_extras = true};
     cuda::PlanBuilder builder(request);
-    const Job job = job_of(builder, memory::strategy_of(request.variant));
-    if (job.rule->is(memory::State::trellis))
-        memory::add_trellis_tiles(builder, job, room);
+    const memory::Tensors tensors(builder, memory::strategy_of(request.variant));
+    if (tensors.rule->is(memory::State::trellis))
+        memory::add_trellis_tiles(builder, tensors, room);
     else
-        memory::add_matrix_tiles(builder, job, std::string(variant) == "exact_chunk", room);
+        memory::add_matrix_tiles(builder, tensors, std::string(variant) == "exact_chunk", room);
     auto plan = builder.finish();
     if (!plan) FAIL(variant << ": " << plan.error().text);
     return std::move(*plan);

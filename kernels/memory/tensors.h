@@ -6,68 +6,78 @@
 #include "kernels/core/integers.h"
 #include "kernels/core/plan_builder.h"
 #include "kernels/core/range.h"
-#include "kernels/memory/state.cuh"
 #include "kernels/memory/strategies.h"
 
 namespace sawtooth::memory {
 
 // The sizes and settings given by the parameters.
 struct Sizes {
-    const UpdateRule* rule = nullptr;
-    int64_t batch = 0, length = 0, d = 0;
+    explicit Sizes(const Parameters& parameters);
+    Sizes(const Parameters& parameters, const Strategy& strategy);  // with its chunks
+
+    const UpdateRule* rule;
+    int64_t batch, length, d;
     int64_t slot_count = 0;    // of lattice, otherwise 0
     int64_t compress = 0;      // of trellis, otherwise 0
     int64_t omega_window = 1;  // as given; 1 without windows
     int64_t window = 1;        // tokens whose errors a step averages, at most the length
     float lambda_k = 0;        // trellis: decay of S_K and of S_V, in proportion to the step
     float lambda_v = 0;
-    int64_t local_tokens = 1;        // C_L, at most the length
-    bool normalises = true;          // keys and queries
-    bool reads_boundary = false;     // readout = boundary
-    Storage storage = Storage::f32;  // of k, v, q, x and y
-    std::string precision;           // of GPU products: f32, tf32, bf16
+    int64_t local_tokens;        // C_L, at most the length
+    int64_t chunk = 1;           // tokens between boundaries, at most the length
+    int64_t boundary_count = 0;  // chunks + 1
+    bool normalises;             // keys and queries
+    bool reads_boundary;         // readout = boundary
+    Storage storage;             // of k, v, q, x and y
+    std::string precision;       // of GPU products: f32, tf32, bf16
 
     // Rows of d numbers in the state of one sequence, or in one of its matrices if it has two.
     int64_t state_rows() const;
+    // The share of a step that each token of a window has, also while the window is filling.
+    float share() const { return 1 / static_cast<float>(omega_window); }
     // The cost of the exact rule: operations per token over all sequences, and bytes of its inputs and
     // outputs.
     double operations_a_token() const;
     double bytes_a_token() const;
 };
-Sizes sizes_of(const Parameters& parameters);
 
-// What a strategy works on, the same on both backends. Arrays are in the memory of the backend, rows
-// unpadded. Inputs that the rule does not read and outputs that are not requested are null.
-struct Job : Sizes, Vectors, States {
-    Gates gates;
-    const float* w_omega = nullptr;  // [d, 2 d]
-    const char* y_name = "y";        // or level_y
+// A state that launches pass on from one range of tokens to the next.
+struct PassedBuffers {
+    Buffer from;  // before the first token; absent: zeros
+    Buffer to;    // after the last token; absent: not stored
+    Buffer live;  // between two launches
 };
 
-// The job of a strategy without arrays, from the parameters.
-Job job_of(const Parameters& parameters, const Strategy& strategy);
-// The same with the inputs and outputs of the builder's request.
-Job job_of(PlanBuilder& builder, const Strategy& strategy);
+// The arrays of the family. Vectors are [batch, length, d] in the storage of the request, gates
+// [batch, length], and states [batch, rows, columns], without padding. Arrays that the rule or the strategy
+// does not use are absent.
+struct Tensors : Sizes {
+    Tensors(PlanBuilder& builder, const Strategy& strategy);
+
+    Buffer k, v, q, x;
+    Buffer alpha, eta, theta;  // absent: 0, 0 and 1
+    Buffer w_omega;            // [d, 2 d]
+    Buffer y;
+    int64_t y_first = 0, y_stride;  // the level's place in level_y, and numbers from sequence to sequence
+    PassedBuffers m, s;          // M and its momentum S; S_K and S_V of trellis; `m` holds slots of lattice
+    bool passes_s;               // tnt begins every local memory without momentum
+    bool works_in_live = false;  // on the CPU launches keep the state there
+    Buffer boundaries;  // m before every chunk and after the last token: [batch, boundary_count, …]
+};
 
 // A matrix that tokens update one after another:
 //   e_i = M k_i - v_i, or -v_i if the rule does not read the memory
 //   S_t = keep_t S - step_t sum of e_i k_i^T over the window that ends at t,  M_t = decay_t M + S_t
 // The memory of a matrix rule, or S_K or S_V of trellis.
-struct Chain : States {
-    std::string name = "m";       // of its output
-    std::string given = "m0";     // of its state before the first token
-    std::string suffix;           // of its launches' names
+struct Chain : Tensors {
+    int64_t rows, columns;
+    float lambda = 0;             // decay in proportion to the step
+    std::string suffix = {};      // of its launches' names
     std::string rows_word = "d";  // name of its rows in grid formulas
-    std::string keys, values;     // the sources of k_i and v_i
-    int64_t batch = 0, length = 0, rows = 0, columns = 0;
-    int64_t window = 1;
-    bool reads_memory = true, has_momentum = false;
-    Gates gates;
 };
-Chain matrix_chain(const Job& job);  // of a matrix rule
-Chain slot_chain(const Job& job);    // the slots of lattice, only for descriptions of launches
-Chain key_chain(const Job& job);     // S_K, which learns k[:c] of x
-Chain value_chain(const Job& job);   // S_V, which learns v of z = nsilu(S_K x)
+Chain matrix_chain(const Tensors& t);  // of a matrix rule
+Chain key_chain(const Tensors& t);     // S_K, which learns k[:c] of x
+Chain value_chain(const Tensors& t);   // S_V, which learns v of z = nsilu(S_K x)
 
 // Calls add(range) for consecutive ranges of `step` tokens; the last one may be shorter.
 template <class Add>
@@ -112,5 +122,22 @@ class Tiling {
     Range tokens_;
     int64_t chunk_, tile_, tiles_a_chunk_;
 };
+
+// The arrays that the launches of a chain in tiles pass on, and what the first of them reads. The backends
+// lay them out in their own ways: keys and values by token or by tile, the others by tile.
+struct TileArrays {
+    Buffer given_keys, given_values;
+    Buffer keys, values;
+    Buffer solved;        // keys after the solve of exact_chunk
+    Buffer coefficients;  // w and h of every source, then a, b and h of the tile's last token
+    Buffer errors;
+    Buffer states_m, states_s;  // M and S at the tile's start
+    Buffer sums_m, sums_s;      // what a tile adds to them
+};
+
+// The first `count` tokens or tiles: [batch, count, …].
+Buffer first_of(const Buffer& all, int64_t count);
+// The same of all arrays: `rows` of keys and values, which are tokens or tiles.
+TileArrays first_of(const TileArrays& all, int64_t rows, int64_t tiles);
 
 }  // namespace sawtooth::memory
