@@ -25,11 +25,12 @@ void store_strip(const float* from, int64_t rows, int64_t columns, int64_t strip
             to[(first + row) * columns + column] = from[column * lanes + row];
 }
 
-// W [d, 2 d] in strips of W^T, the layout in which a layer would store its weights.
+// W [d, 2 d] in strips of W^T, the layout in which a layer would store its weights; launches read W's
+// numbers.
 Buffer strips_of_w(cpu::PlanBuilder& builder, const Buffer& w, int64_t d) {
     const int64_t half = padded(d);
-    Buffer strips = builder.take("w_omega, transposed", {strips_of(d), 2 * half, lanes});
-    if (builder.dry() || builder.failed()) return strips;
+    const Buffer strips = builder.take("w_omega", {strips_of(d), 2 * half, lanes});
+    if (builder.dry() || builder.failed()) return strips.part(w.shape);
     const float* const from = w.as<float>();
     float* const to = strips.as<float>();
     std::fill_n(to, count_of(strips.shape), 0.0f);
@@ -38,7 +39,7 @@ Buffer strips_of_w(cpu::PlanBuilder& builder, const Buffer& w, int64_t d) {
             const int64_t line = column < d ? column : half + column - d;
             to[(row / lanes * 2 * half + line) * lanes + row % lanes] = from[row * 2 * d + column];
         }
-    return strips;
+    return strips.part(w.shape);
 }
 
 Tensors as_kernels_read(cpu::PlanBuilder& builder, Tensors t) {

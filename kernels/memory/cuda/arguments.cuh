@@ -1,4 +1,6 @@
 // Kernel arguments: plain structs, filled in by the host. Kernels use what they need; null means "absent".
+// Chains in tiles have a struct of their own: with more fields before those that it reads, chain_walk.cu
+// takes other registers.
 #pragma once
 
 #include "kernels/cuda/device/types.cuh"
@@ -50,12 +52,18 @@ struct Arguments {
     float* tile_slots = nullptr;  // [batch, tiles, slot_count, d] at the tile's start
 };
 
-// A matrix memory in tiles: chain_prepare.cu or chain_solve.cu, chain_walk.cu, chain_scan.cu, chain_read.cu.
-// Columns and rows of the memory (also of m.live and s.live) and the `sources` of a tile are padded to
-// multiples of 16; m.from, s.from, m.to, s.to and boundaries are not. chain_read.cu reads queries
-// q [batch, length, columns] and writes y [batch of y_stride elements, length, rows].
-struct ChainArguments : Arguments {
+// A matrix memory in tiles: chain_prepare.cu or chain_solve.cu, chain_walk.cu, chain_scan.cu. Columns and
+// rows of the memory (also of m.live and s.live) and the `sources` of a tile are padded to multiples of 16;
+// m.from, s.from, m.to, s.to and boundaries are not.
+struct ChainArguments {
+    PassedState m, s;
+    float* boundaries;
+    int64_t chunk, boundary_count;
+    TilingArguments tiling;
+    int64_t length;
+    Gates gates;
     const void *given_keys, *given_values;  // [batch, length, columns], [batch, length, width of values]
+    const float* w_omega;                   // of atlas [rows, 2 rows]
     // Between launches; one row per token from `origin` on.
     void *keys, *solved;  // [batch, last - origin, columns]; solved: keys after the solve of exact_chunk
     void* values;         // [batch, last - origin, rows]
@@ -63,6 +71,14 @@ struct ChainArguments : Arguments {
     void* errors;         // [batch, tiles, rows, sources]
     void *states_m, *states_s;  // [batch, tiles, rows, columns]: at the tile's start
     float *sums_m, *sums_s;     // [batch, tiles, rows, columns]: the sum of a tile
+};
+
+// chain_read.cu: the outputs of a chain.
+struct ChainReadArguments {
+    ChainArguments chain;
+    const void* queries;  // [batch, length, columns]
+    void* y;              // [batch of y_stride elements, length, rows]
+    int64_t y_stride;
 };
 
 // pulse.cu.

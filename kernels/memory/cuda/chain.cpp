@@ -230,13 +230,28 @@ void Tiles::take_arrays(int64_t of_range) {
 }
 
 ChainArguments Tiles::given(Range range) const {
-    const TileArrays& a = arrays_;
-    ChainArguments given = {
-        arguments_of(chain()), a.given_keys.address, a.given_values.address,     a.keys.address,
-        a.solved.address,      a.values.address,     a.coefficients.as<float>(), a.errors.address,
-        a.states_m.address,    a.states_s.address,   a.sums_m.as<float>(),       a.sums_s.as<float>()};
+    const Arguments all = arguments_of(chain());
+    ChainArguments given = {.m = all.m,
+                            .s = all.s,
+                            .boundaries = all.boundaries,
+                            .chunk = all.chunk,
+                            .boundary_count = all.boundary_count,
+                            .tiling = arguments_of(tiling_of(range), tiled_.halo()),
+                            .length = all.length,
+                            .gates = all.gates,
+                            .given_keys = arrays_.given_keys.address,
+                            .given_values = arrays_.given_values.address,
+                            .w_omega = all.w_omega,
+                            .keys = arrays_.keys.address,
+                            .solved = arrays_.solved.address,
+                            .values = arrays_.values.address,
+                            .ends = arrays_.coefficients.as<float>(),
+                            .errors = arrays_.errors.address,
+                            .states_m = arrays_.states_m.address,
+                            .states_s = arrays_.states_s.address,
+                            .sums_m = arrays_.sums_m.as<float>(),
+                            .sums_s = arrays_.sums_s.as<float>()};
     given.gates.lambda = chain().lambda;
-    given.tiling = arguments_of(tiling_of(range), tiled_.halo());
     return given;
 }
 
@@ -300,14 +315,11 @@ void Tiles::add_read(Range range, const Reader& reader) {
                       {"SOURCE_BLOCK", cut_.source_block},
                       {"AT_BOUNDARY", at_boundary},
                       {"NORM_SILU", !reader.writes_y}});
-    ChainArguments arguments = given(range);
-    arguments.q = queries.address;
-    if (!reader.writes_y) {
-        arguments.y = result.address;
-        arguments.y_stride = chain().length * chain().rows;
-    }
-    builder_.launch(launches::read(chain(), tiling_of(range), arrays_of(range), reader.words), grid_of(range),
-                    read, arguments);
+    const Arguments all = arguments_of(chain());
+    builder_.launch(
+        launches::read(chain(), tiling_of(range), arrays_of(range), reader.words), grid_of(range), read,
+        ChainReadArguments{given(range), queries.address, reader.writes_y ? all.y : result.address,
+                           reader.writes_y ? all.y_stride : chain().length * chain().rows});
 }
 
 }  // namespace

@@ -226,9 +226,10 @@ __device__ void load_factors(const Shared& shared, int tokens, int first, float 
 //            errors [batch, tiles, rows, SOURCES]
 //   writes   y [batch, length, ROWS], the tile's tokens: no other block writes or reads them
 // rows and columns are ROWS and COLUMNS, zero-padded to multiples of 16, also in registers.
-extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainArguments given) {
+extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainReadArguments reading) {
     extern __shared__ __align__(16) unsigned char memory[];
     Shared& shared = *reinterpret_cast<Shared*>(memory);
+    const ChainArguments& given = reading.chain;
     const int tile = blockIdx.x;
     const int64_t batch = blockIdx.y;
     const Reader reader{given, shared, batch, tile, tokens_of(given.tiling, tile)};
@@ -238,7 +239,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainArguments 
     const int before = device::warp_of_thread() * 16, there = tokens.count() - before;
     Tile q[column_tiles], y[row_tiles];
     const auto load_own_queries = [&] {
-        const auto* const queries = static_cast<const device::QUERIES::Word*>(given.q);
+        const auto* const queries = static_cast<const device::QUERIES::Word*>(reading.queries);
         const int64_t first = batch * given.length + tokens.first + before;
         device::load_rows<device::QUERIES, COLUMNS>(queries + first * COLUMNS, there, q);
         if (NORMALISE_QUERIES) normalise_rows(q);
@@ -292,6 +293,6 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainArguments 
         device::end_batch_of_copies();
     }
     if constexpr (NORM_SILU) norm_silu(y);
-    auto* const to = static_cast<device::Y::Word*>(given.y) + batch * given.y_stride;
+    auto* const to = static_cast<device::Y::Word*>(reading.y) + batch * reading.y_stride;
     device::store_rows<device::Y, ROWS>(y, there, to + (tokens.first + before) * ROWS);
 }
