@@ -22,7 +22,7 @@ using Layers = std::map<std::string, Layer>;  // by folder
 const fs::path root = SAWTOOTH_SOURCE_DIR;
 const Names everything = {""};
 const std::string device = "kernels/cuda/device";
-// Every other folder there is a family.
+// Every other folder there is a family, or what two families share.
 const std::set<std::string> parts_of_kernels = {"core", "figures", "cpu", "cuda"};
 
 // With the families that they depend on, as linked by CMake: "ar_ssm:scan …".
@@ -219,7 +219,9 @@ TEST_CASE("the test of the layers finds forbidden includes", "[layers]") {
     CHECK_FALSE(allows("kernels/memory/cpu.cpp", "kernels/scan/cpu/tiles.h"));
     CHECK(allows("kernels/ar_ssm/cpu.cpp", "kernels/scan/cpu/tiles.h"));
     CHECK_FALSE(allows("kernels/ar_ssm/cpu.cpp", "kernels/scan/reference.h"));
-    CHECK(allows("kernels/lut_sequence/cpu.cpp", "kernels/lut/schema.h"));
+    CHECK(allows("kernels/lut_sequence/cpu.cpp", "kernels/lut_table/schema.h"));
+    CHECK_FALSE(allows("kernels/lut_sequence/cpu.cpp", "kernels/lut/parts.h"));
+    CHECK_FALSE(allows("kernels/lut_table/schema.cpp", "kernels/lut/parts.h"));
 
     // A family's folders are one layer.
     CHECK(allows("kernels/memory/figures/states.cpp", "kernels/memory/strategies.h"));

@@ -1,11 +1,11 @@
 #include "kernels/lut/describe.h"
 
-#include "kernels/lut/table_uses.h"
+#include "kernels/lut_table/table_uses.h"
 
 namespace sawtooth::lut::describe {
 namespace {
 
-struct Described : Sizes, TableUses {
+struct Described : lut_table::Sizes, lut_table::describe::TableUses {
     explicit Described(const PlanRequest& request)
         : Sizes(request.parameters), TableUses(request), on_cuda(request.device != nullptr) {}
 
@@ -41,24 +41,6 @@ struct Described : Sizes, TableUses {
 };
 
 }  // namespace
-
-LaunchInfo clear(const Buffer& array) {
-    return launch_info("clear_" + array.name, "Sets " + array.name + " to zero, as others add to it.", {},
-                       {array}, 0);
-}
-
-LaunchInfo convert_integers_to_floats(const PlanRequest& request, const Buffer& array) {
-    Buffer written = array;
-    written.element_bytes = 4;
-    Uses reads = {array}, writes = {written};
-    if (array.name == "dweights" && request.parameters.is("gradient_policy", "internal")) {
-        reads.push_back({is_sparse(request.parameters) ? "synapse_weights" : "weights", array.shape});
-        writes.push_back({"weights_after", array.shape});
-    }
-    return launch_info("convert_integers_to_floats",
-                       "Divides the integer sums of " + array.name + " by 2^20 and by rescale.",
-                       std::move(reads), std::move(writes), 2 * static_cast<double>(count_of(array.shape)));
-}
 
 Buffer y(const PlanRequest& request) { return Described(request).y(); }
 Buffer dx(const PlanRequest& request) { return Described(request).dx(); }

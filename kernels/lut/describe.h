@@ -2,19 +2,17 @@
 
 #include "kernels/core/family.h"
 #include "kernels/core/launch.h"
+#include "kernels/lut_table/table_uses.h"
 
 namespace sawtooth::lut::describe {
 
-// The launches of the family lut on both backends; those of the document (lut::source) bear its names. Grids
-// are filled in by plan builders. Work counts the rows of tables that are read, and an atomic addition as one
-// write.
+using Events = lut_table::describe::Events;
 
-// "clear_y": zeros, before others add to the array. Also of lut_sequence.
-LaunchInfo clear(const Buffer& array);
-// Also of lut_sequence. Those of dweights are also subtracted from the weights if that is the policy.
-LaunchInfo convert_integers_to_floats(const PlanRequest& request, const Buffer& array);
+// The launches of the family lut on both backends; those of the document (lut_table::source) bear its names.
+// Grids are filled in by plan builders. Work counts the rows of tables that are read, and an atomic addition
+// as one write.
 
-// The arrays of sums that become outputs; not of lut_sequence.
+// The arrays of sums that become outputs.
 Buffer y(const PlanRequest& request);
 Buffer dx(const PlanRequest& request);
 Buffer dweights(const PlanRequest& request);
@@ -24,7 +22,6 @@ LaunchInfo fire_detectors(const PlanRequest& request);
 LaunchInfo fill_outputs_by_forward_groups(const PlanRequest& request);
 LaunchInfo fill_outputs_fully_connected(const PlanRequest& request);
 LaunchInfo fire_detectors_by_lookup_indices(const PlanRequest& request);
-enum class Events { main, alternative };
 LaunchInfo gather_gradients(const PlanRequest& request, Events events);
 LaunchInfo gather_x_gradients_fully_connected(const PlanRequest& request, Events events);
 LaunchInfo gather_w_gradients_fully_connected(const PlanRequest& request);

@@ -1,4 +1,4 @@
-// Records in the memory of both backends.
+// Records in the memory of the variant unfused, on both backends.
 #pragma once
 
 #include "kernels/cuda/device/types.cuh"
@@ -10,9 +10,5 @@ namespace sawtooth::lut {
 struct Event {
     int32_t item, neuron;
 };
-
-// The faults of a run of either family: a sum of integer terms leaves int32. There is one for each array of
-// sums.
-enum Fault { fault_y, fault_gradient_sums, fault_dx, fault_dpositional, fault_dweights };
 
 }  // namespace sawtooth::lut

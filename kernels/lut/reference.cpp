@@ -6,8 +6,8 @@
 //   dx[first] += du, dx[second] -= du; dw(n, o) += dy_o lr.
 
 #include "kernels/core/common_parameters.h"
-#include "kernels/lut/definition.h"
 #include "kernels/lut/parts.h"
+#include "kernels/lut_table/definition.h"
 
 namespace sawtooth::lut {
 namespace {

@@ -30,27 +30,6 @@ BenchCase bench_case(bool backward, int64_t batch, const std::string& connectivi
 
 }  // namespace
 
-Work table_work(const Parameters& parameters, double choices) {
-    const Sizes s(parameters);
-    const bool backward = runs_backward(parameters);
-    const auto neurons = static_cast<double>(s.neurons());
-    const double row = s.sparse ? static_cast<double>(parameters.integer("synapses_per_neuron")) / 2
-                                : static_cast<double>(s.outputs);
-    const double row_bytes = s.sparse ? 8 * row + 4 : 4 * row;  // with targets and an offset
-    Work work;
-    work.bytes = 8 * static_cast<double>(s.detectors * s.anchors) +
-                 std::min(neurons, (backward ? 2 : 1) * choices) * row_bytes;
-    work.operations = choices * row;
-    if (!backward) return work;
-    work.bytes += 4 * neurons * row;
-    work.operations += choices * 6 * row;
-    if (parameters.is("gradient_policy", "internal")) {
-        work.bytes += 4 * neurons * row;
-        work.operations += neurons * row;
-    }
-    return work;
-}
-
 Work work(const Parameters& parameters) {
     const Sizes s(parameters);
     const auto pairs = static_cast<double>(s.batch * s.detectors);

@@ -3,13 +3,13 @@
 #include <cmath>
 
 #include "kernels/core/common_parameters.h"
-#include "kernels/lut/table_uses.h"
 #include "kernels/lut_sequence/events.h"
+#include "kernels/lut_table/table_uses.h"
 
 namespace sawtooth::lut_sequence::describe {
 namespace {
 
-struct Described : Sizes, lut::describe::TableUses {
+struct Described : Sizes, lut_table::describe::TableUses {
     explicit Described(const PlanRequest& request)
         : Sizes(request.parameters),
           TableUses(request),

@@ -2,14 +2,14 @@
 
 #include "kernels/core/family.h"
 #include "kernels/core/launch.h"
-#include "kernels/lut/describe.h"
+#include "kernels/lut_table/table_uses.h"
 
 namespace sawtooth::lut_sequence::describe {
 
-// The launches of the family lut_sequence on both backends; those of the document (lut::source) bear its
-// names. Clearing and conversion are those of lut::describe. Grids are filled in by plan builders. Work
-// counts the rows of tables that are read, and an atomic addition as one write. How many events there are
-// depends on the data: work counts a main and an alternative event per pair and detector, and where equal
+// The launches of the family lut_sequence on both backends; those of the document (lut_table::source) bear
+// its names. Clearing and conversion are those of lut_table::describe. Grids are filled in by plan builders.
+// Work counts the rows of tables that are read, and an atomic addition as one write. How many events there
+// are depends on the data: work counts a main and an alternative event per pair and detector, and where equal
 // ones are merged, as many as there are on average if all rows of a table are equally likely.
 
 // The arrays that are cleared before others add to them.
@@ -29,7 +29,7 @@ LaunchInfo fill_after_detectors_firing_stat(const PlanRequest& request);
 // The statistic is zero when the plan is built, and afterwards because this launch clears what it reads.
 LaunchInfo densify_firing_stat(const PlanRequest& request);
 LaunchInfo fill_outputs_by_sparse_firings(const PlanRequest& request);
-using Events = lut::describe::Events;
+using Events = lut_table::describe::Events;
 LaunchInfo gather_x_gradients_for_sequence(const PlanRequest& request, Events events);
 LaunchInfo gather_w_gradients_for_sequence(const PlanRequest& request);
 LaunchInfo propagate_through_detectors_for_sequence(const PlanRequest& request);

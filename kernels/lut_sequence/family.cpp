@@ -3,9 +3,9 @@
 #include <limits>
 
 #include "kernels/core/common_parameters.h"
-#include "kernels/lut/parts.h"
 #include "kernels/lut_sequence/events.h"
 #include "kernels/lut_sequence/parts.h"
+#include "kernels/lut_table/parts.h"
 
 namespace sawtooth {
 namespace {
@@ -14,15 +14,15 @@ constexpr int64_t most_row_bits = 24;
 
 std::vector<Parameter> parameters() {
     using enum Group;
-    std::vector<Parameter> all = lut::shape_parameters({.batch = 1,
-                                                        .inputs = 32,
-                                                        .outputs = 16,
-                                                        .detectors = 8,
-                                                        .anchors_per_detector = 3,
-                                                        .most_batch = 16384,
-                                                        .batch_title = "sequences"});
+    std::vector<Parameter> all = lut_table::shape_parameters({.batch = 1,
+                                                              .inputs = 32,
+                                                              .outputs = 16,
+                                                              .detectors = 8,
+                                                              .anchors_per_detector = 3,
+                                                              .most_batch = 16384,
+                                                              .batch_title = "sequences"});
     const auto add = [&](const std::string& kernels, Parameter row) {
-        all.push_back(cited(lut::source + kernels, std::move(row)));
+        all.push_back(cited(lut_table::source + kernels, std::move(row)));
     };
     add(", Sequence Processing Kernels",
         titled("positions",
@@ -47,7 +47,7 @@ std::vector<Parameter> parameters() {
                              "First slot that a key of the hash table tries. sum: neuron + position, "
                              "which crowds the first slots. mixed: all bits of the key count.",
                              algorithm, "sum", {"sum", "mixed"}, Renews::kernels)));
-    for (Parameter& row : lut::common_parameters()) all.push_back(std::move(row));
+    for (Parameter& row : lut_table::common_parameters()) all.push_back(std::move(row));
     all.push_back(drawn_parameter("drawn_batch", "sequence", "batch", 16383));
     const auto position = [&](const char* name, const char* meaning, int64_t initial, int64_t least) {
         all.push_back(ends_at("sequence_length", 1,
@@ -109,7 +109,7 @@ std::vector<ArraySpec> arrays() {
                                    .dimensions = distances,
                                    .shape = positional_shape}};
     const auto add = [&](std::vector<ArraySpec> more) { all.insert(all.end(), more.begin(), more.end()); };
-    add(lut::table_arrays(rows));
+    add(lut_table::table_arrays(rows));
     add({{.name = "dy",
           .meaning = "Gradient of y.",
           .role = Role::output_gradient,
@@ -129,7 +129,7 @@ std::vector<ArraySpec> arrays() {
           .dimensions = distances,
           .shape = positional_shape,
           .used = runs_backward}});
-    add(lut::table_gradients(rows));
+    add(lut_table::table_gradients(rows));
     return all;
 }
 
@@ -145,7 +145,7 @@ std::optional<std::string> check_count(int64_t count, const std::string& what) {
 // counts its own.
 std::optional<std::string> check_events(const Variant&, const Parameters& parameters, const Chip& chip) {
     using namespace lut_sequence;
-    const Sizes sizes(parameters);
+    const lut_sequence::Sizes sizes(parameters);
     if (runs_backward(parameters))
         return check_count(most_events(sizes, alternative_events), "alternative events");
     if (chip.backend == Backend::cpu) return {};
@@ -174,7 +174,7 @@ std::vector<Variant> variants() {
                                               "weights_after"};
     return {
         {.name = "unfused",
-         .idea = "One launch for each kernel of " + lut::source +
+         .idea = "One launch for each kernel of " + lut_table::source +
                  ", with its grid: events and a hash table in "
                  "memory; on a GPU floats are added by atomics, so that their last bits depend on the order.",
          .backends = both,
@@ -195,7 +195,8 @@ std::vector<Variant> variants() {
 }
 
 std::optional<Refusal> check(const Parameters& parameters) {
-    const int64_t anchors = parameters.integer("anchors_per_detector"), bits = lut::row_bits(parameters);
+    const int64_t anchors = parameters.integer("anchors_per_detector"),
+                  bits = lut_table::row_bits(parameters);
     if (bits > most_row_bits)
         return Refusal{"anchors_per_detector", std::to_string(anchors),
                        "a row has " + std::to_string(bits) +
@@ -203,11 +204,11 @@ std::optional<Refusal> check(const Parameters& parameters) {
                            "; 2 anchors_per_detector + positional_bits must be up to " +
                            std::to_string(most_row_bits)};
     // Events and the hash table store a neuron's number plus one in 32 bits.
-    if (const int64_t most = std::numeric_limits<int32_t>::max(); lut::neurons(parameters) >= most)
+    if (const int64_t most = std::numeric_limits<int32_t>::max(); lut_table::neurons(parameters) >= most)
         return Refusal{"detectors", to_text(parameters.at("detectors")),
                        "must be up to " + std::to_string((most - 1) >> bits) + " with tables of 2^" +
                            std::to_string(bits) + " rows: neurons have 32-bit numbers"};
-    return lut::check(parameters);
+    return lut_table::check(parameters);
 }
 
 // Pairs of positions in tiles; on CUDA the detectors that y sums over in blocks.
@@ -225,7 +226,7 @@ Family make_family() {
     family.title = "Look-up tables on sequences";
     family.summary =
         "Every pair of positions chooses table rows by the bits of both positions and of their distance.";
-    family.source = lut::source;
+    family.source = lut_table::source;
     family.parameters = parameters();
     family.presets = {{"paper",
                        {{"batch", 8},
@@ -239,16 +240,16 @@ Family make_family() {
                         {"hash", "mixed"}}}};
     family.arrays = arrays();
     family.variants = variants();
-    family.settle = lut::settle;
+    family.settle = lut_table::settle;
     family.check = check;
-    family.check_inputs = lut::check_inputs;
+    family.check_inputs = lut_table::check_inputs;
     family.sequence_axis = "sequence_length";
     family.main_parameters = {"sequence_length", "detectors", "anchors_per_detector", "positional_bits",
                               "events"};
-    family.generate = lut::generate;
+    family.generate = lut_table::generate;
     family.reference = lut_sequence::reference;
     family.definition = lut_sequence::definition;
-    family.rounding = lut::rounding;
+    family.rounding = lut_table::rounding;
     family.tilings = tilings;
     family.main_output = "y";
     family.work = lut_sequence::work;

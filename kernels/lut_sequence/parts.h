@@ -7,6 +7,8 @@
 
 namespace sawtooth::lut_sequence {
 
+using namespace lut_table;
+
 // The parts of the family lut_sequence, one file each; family.cpp assembles them.
 
 Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, std::stop_token stop);

@@ -7,13 +7,13 @@
 // Where the weakest bit of PE is weaker than both, the same with it flipped, to dpositional.
 
 #include "kernels/core/common_parameters.h"
-#include "kernels/lut/definition.h"
 #include "kernels/lut_sequence/parts.h"
+#include "kernels/lut_table/definition.h"
 
 namespace sawtooth::lut_sequence {
 namespace {
 
-using namespace lut::definitions;
+using namespace lut_table::definitions;
 
 // Bits of each detector for several positions or distances, as outputs.
 class Found {

@@ -1,14 +1,14 @@
 #pragma once
 
-#include "kernels/lut/sizes.h"
+#include "kernels/lut_table/sizes.h"
 
 namespace sawtooth::lut_sequence {
 
 // Sizes of a request. A pair of positions i < j chooses, for every detector, the row
 // (Q << (anchors + positional)) | (K << positional) | PE of its table: Q from j, K from i, PE from j - i - 1.
-struct Sizes : lut::Sizes {
+struct Sizes : lut_table::Sizes {
     explicit Sizes(const Parameters& p)
-        : lut::Sizes(p),
+        : lut_table::Sizes(p),
           length(p.integer("sequence_length")),
           positional(p.integer("positional_bits")),
           tile(p.integer("tile")),

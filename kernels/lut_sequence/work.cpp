@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "kernels/core/common_parameters.h"
-#include "kernels/lut/parts.h"
 #include "kernels/lut_sequence/parts.h"
+#include "kernels/lut_table/parts.h"
 
 namespace sawtooth::lut_sequence {
 namespace {
@@ -42,7 +42,7 @@ Work work(const Parameters& parameters) {
     const double position_bytes = 4 * positions * static_cast<double>(s.inputs + s.outputs);
     const double distance_bytes = 4 * distances * static_cast<double>(s.positional);
     const auto choices = static_cast<double>(s.batch * s.pairs() * s.detectors);
-    Work work = lut::table_work(parameters, choices);
+    Work work = lut_table::table_work(parameters, choices);
     work.bytes += (runs_backward(parameters) ? 2 : 1) * (position_bytes + distance_bytes) +
                   12 * (positions * static_cast<double>(s.detectors) + distances);
     // Comparisons of inputs, then a row number from the bits of every pair.

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "kernels/lut/cpu/launches.h"
-#include "kernels/lut/cpu/scratch.h"
-#include "kernels/lut/cpu/weight_gradients.h"
-#include "kernels/lut/parts.h"
+#include "kernels/lut/cpu/plan.h"
+#include "kernels/lut/describe.h"
+#include "kernels/lut_table/cpu/scratch.h"
+#include "kernels/lut_table/cpu/weight_gradients.h"
 
 namespace sawtooth::lut {
 namespace {

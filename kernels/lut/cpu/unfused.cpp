@@ -1,12 +1,13 @@
-// Every kernel of the document (lut::source) is a launch. Every sum has one owner: an item of the batch owns
-// its y, dx and gradient sums, a detector the gradients of its table. So events lie in groups, forward by
-// item, backward by detector, and each group has a place and a count of its own.
+// Every kernel of the document (lut_table::source) is a launch. Every sum has one owner: an item of the batch
+// owns its y, dx and gradient sums, a detector the gradients of its table. So events lie in groups, forward
+// by item, backward by detector, and each group has a place and a count of its own.
 
 #include <algorithm>
 
-#include "kernels/lut/cpu/launches.h"
-#include "kernels/lut/cpu/scratch.h"
-#include "kernels/lut/parts.h"
+#include "kernels/lut/cpu/plan.h"
+#include "kernels/lut/describe.h"
+#include "kernels/lut/records.cuh"
+#include "kernels/lut_table/cpu/scratch.h"
 
 namespace sawtooth::lut {
 namespace {
@@ -38,8 +39,8 @@ struct Unfused {
     }
 
     void check_detectors(int64_t tile, cpu::Scratch scratch) const {
-        lut::check_detectors(job.check, tile_at(tile, items_a_tile, job.batch),
-                             cpu::take_rooms<CheckRooms>(scratch, job.check));
+        lut_table::check_detectors(job.check, tile_at(tile, items_a_tile, job.batch),
+                                   cpu::take_rooms<CheckRooms>(scratch, job.check));
     }
 
     void fire_detectors(int64_t tile, cpu::Scratch scratch) const {

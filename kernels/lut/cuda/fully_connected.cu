@@ -11,8 +11,9 @@
 // of one detector, which divide a warp; 32 if they do not), ALTERNATIVE, THREADS.
 
 #include "kernels/cuda/device/warp.cuh"
-#include "kernels/lut/cuda/sums.cuh"
-#include "kernels/lut/cuda/table.cuh"
+#include "kernels/lut/cuda/arguments.cuh"
+#include "kernels/lut_table/cuda/sums.cuh"
+#include "kernels/lut_table/cuda/table.cuh"
 
 using namespace sawtooth;
 using namespace sawtooth::lut;

@@ -3,9 +3,9 @@
 
 #include "kernels/core/common_parameters.h"
 #include "kernels/lut/cuda/job.h"
-#include "kernels/lut/cuda/launches.h"
 #include "kernels/lut/describe.h"
 #include "kernels/lut/parts.h"
+#include "kernels/lut_table/cuda/launches.h"
 
 namespace sawtooth::lut {
 namespace {

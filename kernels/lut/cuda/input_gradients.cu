@@ -4,8 +4,9 @@
 //
 // Defines: ANCHORS, SPARSE, ALIGNED (table.cuh), INTEGER (sums.cuh), WARPS, ROWS_SHARED (rows.cuh), THREADS.
 
-#include "kernels/lut/cuda/gradient.cuh"
-#include "kernels/lut/cuda/rows.cuh"
+#include "kernels/lut/cuda/arguments.cuh"
+#include "kernels/lut_table/cuda/gradient.cuh"
+#include "kernels/lut_table/cuda/rows.cuh"
 
 using namespace sawtooth;
 using namespace sawtooth::lut;

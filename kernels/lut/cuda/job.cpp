@@ -1,6 +1,6 @@
 #include "kernels/lut/cuda/job.h"
 
-#include "kernels/lut/cuda/launches.h"
+#include "kernels/lut_table/cuda/launches.h"
 
 namespace sawtooth::lut {
 

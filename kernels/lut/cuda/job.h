@@ -2,7 +2,7 @@
 
 #include "kernels/cuda/plan_builder.h"
 #include "kernels/lut/cuda/arguments.cuh"
-#include "kernels/lut/sizes.h"
+#include "kernels/lut_table/sizes.h"
 
 namespace sawtooth::lut {
 

@@ -6,8 +6,9 @@
 // shared memory, 0 if they do not fit), ITEMS, GROUPS, LANES, THREADS.
 
 #include "kernels/cuda/device/sync.cuh"
-#include "kernels/lut/cuda/detectors.cuh"
-#include "kernels/lut/cuda/groups.cuh"
+#include "kernels/lut/cuda/arguments.cuh"
+#include "kernels/lut_table/cuda/detectors.cuh"
+#include "kernels/lut_table/cuda/groups.cuh"
 
 using namespace sawtooth;
 using namespace sawtooth::lut;

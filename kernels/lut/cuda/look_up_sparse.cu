@@ -4,9 +4,10 @@
 // Defines: ANCHORS (detectors.cuh), SPARSE, ALIGNED (table.cuh), INTEGER (sums.cuh), WARPS, ROWS_SHARED
 // (rows.cuh), THREADS.
 
-#include "kernels/lut/cuda/detectors.cuh"
-#include "kernels/lut/cuda/rows.cuh"
-#include "kernels/lut/cuda/table.cuh"
+#include "kernels/lut/cuda/arguments.cuh"
+#include "kernels/lut_table/cuda/detectors.cuh"
+#include "kernels/lut_table/cuda/rows.cuh"
+#include "kernels/lut_table/cuda/table.cuh"
 
 using namespace sawtooth;
 using namespace sawtooth::lut;

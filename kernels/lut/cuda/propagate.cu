@@ -5,7 +5,7 @@
 
 #include "kernels/cuda/device/sync.cuh"
 #include "kernels/lut/cuda/arguments.cuh"
-#include "kernels/lut/cuda/sums.cuh"
+#include "kernels/lut_table/cuda/sums.cuh"
 
 using namespace sawtooth;
 using namespace sawtooth::lut;

@@ -3,7 +3,7 @@
 // Defines: BITS (of a row), THREADS.
 
 #include "kernels/lut/cuda/arguments.cuh"
-#include "kernels/lut/cuda/sort.cuh"
+#include "kernels/lut_table/cuda/sort.cuh"
 
 using namespace sawtooth;
 using namespace sawtooth::lut;

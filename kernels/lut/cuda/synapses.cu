@@ -3,9 +3,10 @@
 //
 // Defines: SPARSE, ALIGNED (table.cuh), INTEGER (sums.cuh), ALTERNATIVE, THREADS.
 
-#include "kernels/lut/cuda/events.cuh"
-#include "kernels/lut/cuda/sums.cuh"
-#include "kernels/lut/cuda/table.cuh"
+#include "kernels/lut/cuda/arguments.cuh"
+#include "kernels/lut_table/cuda/events.cuh"
+#include "kernels/lut_table/cuda/sums.cuh"
+#include "kernels/lut_table/cuda/table.cuh"
 
 using namespace sawtooth;
 using namespace sawtooth::lut;

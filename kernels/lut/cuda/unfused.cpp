@@ -1,12 +1,12 @@
-// The variant unfused: every kernel of the document (lut::source) is a launch with its grid.
+// The variant unfused: every kernel of the document (lut_table::source) is a launch with its grid.
 
 #include <algorithm>
 
 #include "kernels/core/passes.h"
 #include "kernels/lut/cuda/job.h"
-#include "kernels/lut/cuda/launches.h"
 #include "kernels/lut/describe.h"
 #include "kernels/lut/parts.h"
+#include "kernels/lut_table/cuda/launches.h"
 
 namespace sawtooth::lut {
 namespace {
@@ -24,13 +24,14 @@ class Unfused {
         if (job_.sparse) {
             add_events(given().main, "event_count");
             launch(describe::fire_detectors(request()), by_detector(),
-                   source("detectors.cu", "fire_detectors"));
+                   source("fire_detectors.cu", "fire_detectors"));
             launch(describe::fill_outputs_by_forward_groups(request()), by_event(),
                    source("synapses.cu", "fill_outputs_by_forward_groups"));
         } else {
             const CommonArguments& common = given();
-            builder_.launch(describe::check_detectors(request()), by_detector(),
-                            source("detectors.cu", "check_detectors"), common);
+            cuda::KernelSource check = source("", "check_detectors");
+            check.file = "kernels/lut_table/cuda/detectors.cu";
+            builder_.launch(describe::check_detectors(request()), by_detector(), check, common);
             launch(describe::fill_outputs_fully_connected(request()), by_output_block(),
                    source("fully_connected.cu", "fill_outputs_fully_connected"));
         }
@@ -48,7 +49,7 @@ class Unfused {
             clear_count(given().main, "event_count");
             add_events(given().alternative, "alternative_event_count");
             launch(describe::fire_detectors_by_lookup_indices(request()), by_detector(),
-                   source("detectors.cu", "fire_detectors_by_lookup_indices"));
+                   source("fire_detectors.cu", "fire_detectors_by_lookup_indices"));
         }
         gather(Events::main);
         gather(Events::alternative);
@@ -66,13 +67,13 @@ class Unfused {
     const PlanRequest& request() const { return builder_.request(); }
     Arguments& given() { return job_.given; }
 
-    void add_events(lut::Events<Event>& events, const char* count_name) {
+    void add_events(lut_table::Events<Event>& events, const char* count_name) {
         events.capacity = job_.batch * job_.detectors;
         events.events = builder_.take<Event>(events.capacity);
         events.count = builder_.take<int32_t>(1);
         clear_count(events, count_name);
     }
-    void clear_count(const lut::Events<Event>& events, const char* name) {
+    void clear_count(const lut_table::Events<Event>& events, const char* name) {
         add_clear(builder_, {name, {1}}, events.count, block_);
     }
 

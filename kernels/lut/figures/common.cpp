@@ -67,37 +67,6 @@ int64_t Detectors::row(int64_t item, int64_t detector, int64_t pairs) const {
     return row;
 }
 
-Weights::Weights(const Result& result)
-    : sizes_(result.parameters),
-      weights_(find(result.inputs, sizes_.sparse ? "synapse_weights" : "weights")->as<float>()) {
-    if (!sizes_.sparse) return;
-    offsets_ = find(result.inputs, "synapse_offsets")->as<int32_t>();
-    targets_ = find(result.inputs, "synapse_targets")->as<int32_t>();
-}
-
-double Weights::of(int64_t detector, int64_t row, int64_t output) const {
-    if (!sizes_.sparse)
-        return double{
-            weights_[static_cast<size_t>((detector * sizes_.rows + row) * sizes_.outputs + output)]};
-    double sum = 0;
-    const Range own = synapses(detector, row);
-    for (auto at = static_cast<size_t>(own.first); at < static_cast<size_t>(own.last); ++at)
-        if (targets_[at] == output) sum += double{weights_[at]};
-    return sum;
-}
-
-Range Weights::synapses(int64_t detector, int64_t row) const {
-    const auto neuron = static_cast<size_t>(detector * sizes_.rows + row);
-    return {offsets_[neuron], offsets_[neuron + 1]};
-}
-
-std::string kernel_label(const std::string& kernel) {
-    std::string label = kernel;
-    for (const std::string_view end : {"_fully_connected", "_for_sequence"})
-        if (label.ends_with(end)) label.resize(label.size() - end.size());
-    return label;
-}
-
 double surrogate_slope(double delta) {
     const double beyond = 1 + std::abs(delta);
     return (delta > 0 ? 0.5 : -0.5) / (beyond * beyond);

@@ -6,7 +6,8 @@
 
 #include "kernels/core/range.h"
 #include "kernels/figures/figures.h"
-#include "kernels/lut/sizes.h"
+#include "kernels/lut/parts.h"
+#include "kernels/lut_table/figures/common.h"
 
 namespace sawtooth::lut {
 
@@ -59,27 +60,8 @@ class Detectors {
     int64_t inputs_, pairs_;
 };
 
-// The weights of a result, full or sparse.
-class Weights {
-  public:
-    explicit Weights(const Result& result);
-
-    // What a row of a detector's table adds to an output.
-    double of(int64_t detector, int64_t row, int64_t output) const;
-    // The synapses of a row; only with sparse connectivity.
-    Range synapses(int64_t detector, int64_t row) const;
-
-  private:
-    const Sizes sizes_;
-    std::span<const float> weights_;
-    std::span<const int32_t> offsets_, targets_;
-};
-
 // up'(d) = 0.5 sign(d) / (1 + |d|)^2 with sign(0) = -1: the surrogate gradient of a bit.
 double surrogate_slope(double delta);
-
-// "gather_x_gradients": a kernel without what the names of many of both families end with.
-std::string kernel_label(const std::string& kernel);
 
 // bits.cpp: differences, bits and weakest pairs of the detectors of the drawn item, and their margins.
 std::vector<Figure> bit_figures(const Result& result);

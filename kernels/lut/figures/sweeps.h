@@ -1,21 +1,11 @@
 #pragma once
 
-#include <vector>
-
-#include "kernels/core/family.h"
-#include "kernels/core/figure.h"
-#include "kernels/core/sweep.h"
+#include "kernels/lut_table/figures/sweeps.h"
 
 namespace sawtooth::lut {
 
-// Figures over the background sweeps of the family.
-
-// Time of the variants and of the kernels of unfused against a size: detectors, or anchors of each. Of the
-// family lut, or of another one with the same variants.
+using lut_table::arithmetic_figures;
+// Time of the variants and of the kernels of unfused against a size: detectors, or anchors of each.
 std::vector<Figure> size_figures(const SweepResult& sweep);
-std::vector<Figure> size_figures(const SweepResult& sweep, const Family& family);
-// Errors, and values that change from run to run, with float and with integer arithmetic. Also for
-// lut_sequence.
-std::vector<Figure> arithmetic_figures(const SweepResult& sweep);
 
 }  // namespace sawtooth::lut

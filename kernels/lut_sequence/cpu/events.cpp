@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <atomic>
 
-#include "kernels/lut/cpu/launches.h"
 #include "kernels/lut_sequence/describe.h"
+#include "kernels/lut_table/cpu/launches.h"
 
 namespace sawtooth::lut_sequence {
 namespace {
@@ -104,9 +104,9 @@ void note_full(const EventJob& events, Room room, int64_t position) {
 void add_event_launches(cpu::PlanBuilder& builder, const EventJob& events) {
     const PlanRequest& request = builder.request();
     const Sizes& s = events.job.sizes;
-    lut::add_clear(builder, describe::event_count(request), events.main.counts);
+    lut_table::add_clear(builder, describe::event_count(request), events.main.counts);
     if (events.alternative)
-        lut::add_clear(builder, describe::alternative_event_count(request), events.alternative->counts);
+        lut_table::add_clear(builder, describe::alternative_event_count(request), events.alternative->counts);
     builder.launch(describe::fill_after_detectors_firing_stat(request),
                    side("B", s.batch) * pieces("S", s.length, "tile", s.tile), cpu::Split::cyclic,
                    [&events, columns = ceil_divide(s.length, s.tile)](const cpu::Item& item) {

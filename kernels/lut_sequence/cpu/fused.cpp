@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
-#include "kernels/lut/cpu/launches.h"
-#include "kernels/lut/cpu/scratch.h"
-#include "kernels/lut/cpu/weight_gradients.h"
 #include "kernels/lut_sequence/cpu/plan.h"
 #include "kernels/lut_sequence/describe.h"
 #include "kernels/lut_sequence/parts.h"
+#include "kernels/lut_table/cpu/launches.h"
+#include "kernels/lut_table/cpu/scratch.h"
+#include "kernels/lut_table/cpu/weight_gradients.h"
 
 namespace sawtooth::lut_sequence {
 namespace {
@@ -28,7 +28,7 @@ struct Fused {
     using Sum = typename Sums::Sum;
     const CpuJob& job;
     Sums sums;
-    lut::WeightGradients<Sums> gradients;
+    lut_table::WeightGradients<Sums> gradients;
     Sum *du, *positional_du;  // [T, B, pairs]
 
     int64_t du_at(const Pair& p) const {
@@ -44,7 +44,7 @@ struct Fused {
         std::fill_n(y, job.outputs, Sum{0});
         for (int64_t t = 0; t < job.detectors; ++t)
             job.sparse ? add_synapses(position, t, y) : add_rows(position, t, rooms.rows, y);
-        sums.finish(y, job.outputs, lut::fault_y, job.y + position * job.outputs);
+        sums.finish(y, job.outputs, lut_table::fault_y, job.y + position * job.outputs);
     }
 
     // Calls act(pair) for the pairs of a position with all earlier ones.
@@ -94,7 +94,7 @@ struct Fused {
 
     // All pairs in which its bit flips share two anchors.
     void position_gradients(int64_t position, cpu::Scratch scratch) const {
-        Sum* const dx = cpu::take_rooms<lut::SumRooms<Sum>>(scratch, job.inputs).sums;
+        Sum* const dx = cpu::take_rooms<lut_table::SumRooms<Sum>>(scratch, job.inputs).sums;
         std::fill_n(dx, job.inputs, Sum{0});
         for (int64_t t = 0; t < job.detectors; ++t) {
             const int32_t bit = job.check.min_delta_index[job.found_at(position, t)];
@@ -104,7 +104,7 @@ struct Fused {
             dx[anchors[0]] += total;
             dx[anchors[1]] -= total;
         }
-        sums.finish(dx, job.inputs, lut::fault_dx, job.dx + position * job.inputs);
+        sums.finish(dx, job.inputs, lut_table::fault_dx, job.dx + position * job.inputs);
     }
 
     Sum position_gradient(int64_t position, int64_t t) const {
@@ -121,7 +121,7 @@ struct Fused {
     // Of all distances of a detector, in the order of du.
     void distance_gradients(int64_t t, cpu::Scratch scratch) const {
         const int64_t bits = job.sizes.positional, distances = job.sizes.distances();
-        Sum* const totals = cpu::take_rooms<lut::SumRooms<Sum>>(scratch, distances).sums;
+        Sum* const totals = cpu::take_rooms<lut_table::SumRooms<Sum>>(scratch, distances).sums;
         std::fill_n(totals, distances, Sum{0});
         for (int64_t position = 0; position < job.positions(); ++position)
             for_earlier(position, t,
@@ -130,7 +130,7 @@ struct Fused {
             const int64_t at = distance * job.detectors + t;
             float* const to = job.dpositional + at * bits;
             std::fill_n(to, bits, 0.0f);
-            sums.finish(totals + distance, 1, lut::fault_dpositional,
+            sums.finish(totals + distance, 1, lut_table::fault_dpositional,
                         to + job.positional_min_delta_index[at]);
         }
     }
@@ -154,15 +154,15 @@ void add_launches(cpu::PlanBuilder& builder, const CpuJob& job) {
     const int64_t pairs = s.batch * s.pairs(), du = job.dx ? s.detectors * pairs : 0;
     const Sums sums(builder);
     const Pass& pass =
-        builder.keep(Pass{job, sums, lut::WeightGradients<Sums>(builder, job, sums, pairs),
+        builder.keep(Pass{job, sums, lut_table::WeightGradients<Sums>(builder, job, sums, pairs),
                           builder.take<Sum>(du), builder.take<Sum>(s.positional > 0 ? du : 0)});
     // Later positions have more pairs: they go round the workers.
     const auto add = [&](LaunchInfo info, const Side& items, auto kernel) {
-        builder.launch(std::move(info), items, cpu::Split::cyclic, lut::calls(pass, kernel));
+        builder.launch(std::move(info), items, cpu::Split::cyclic, lut_table::calls(pass, kernel));
     };
     const PlanRequest& request = builder.request();
     const Side positions = side("B", s.batch) * side("S", s.length), tables = side("T", s.detectors);
-    const auto sums_bytes = [](int64_t count) { return cpu::scratch_bytes<lut::SumRooms<Sum>>(count); };
+    const auto sums_bytes = [](int64_t count) { return cpu::scratch_bytes<lut_table::SumRooms<Sum>>(count); };
     add(with_scratch(describe::look_up_pairs(request), cpu::scratch_bytes<LookUpRooms<Sum>>(job)), positions,
         &Pass::look_up_pairs);
     if (!job.dx) return;
@@ -181,7 +181,7 @@ void add_launches(cpu::PlanBuilder& builder, const CpuJob& job) {
 }  // namespace
 
 Outcome<Plan> plan_fused_on_cpu(const PlanRequest& request) {
-    return plan_of(request, add_launches<lut::FloatSums>, add_launches<lut::IntegerSums>);
+    return plan_of(request, add_launches<lut_table::FloatSums>, add_launches<lut_table::IntegerSums>);
 }
 
 }  // namespace sawtooth::lut_sequence

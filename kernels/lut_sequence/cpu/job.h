@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "kernels/lut/cpu/job.h"
 #include "kernels/lut_sequence/sizes.h"
+#include "kernels/lut_table/cpu/job.h"
 
 namespace sawtooth::lut_sequence {
 
@@ -14,9 +14,9 @@ struct Pair {
 
 // What the variants on the CPU work on: an item of lut is a position b S + j here, its row in a table waits
 // for the earlier position and the distance of a pair.
-struct CpuJob : lut::CpuJob {
+struct CpuJob : lut_table::CpuJob {
     explicit CpuJob(PlanBuilder& builder)
-        : lut::CpuJob(builder),
+        : lut_table::CpuJob(builder),
           sizes(builder.parameters()),
           positional(builder.input("positional").as<float>()),
           dpositional(builder.output("dpositional").as<float>()),

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "kernels/lut/cpu/launches.h"
 #include "kernels/lut_sequence/describe.h"
+#include "kernels/lut_table/cpu/launches.h"
 
 namespace sawtooth::lut_sequence {
 namespace {
@@ -27,11 +27,11 @@ void check_distance(const CpuJob& job, int64_t distance) {
 // The launches of both variants that find the bits of positions and distances.
 void add_checks(cpu::PlanBuilder& builder, const CpuJob& job) {
     builder.launch(with_scratch(describe::check_detectors_for_sequence(builder.request()),
-                                cpu::scratch_bytes<lut::CheckRooms>(job.check)),
-                   pieces("B S", job.positions(), lut::items_a_tile), [&job](const cpu::Item& item) {
-                       lut::check_detectors(job.check,
-                                            tile_at(item.index, lut::items_a_tile, job.positions()),
-                                            cpu::take_rooms<lut::CheckRooms>(item.scratch, job.check));
+                                cpu::scratch_bytes<lut_table::CheckRooms>(job.check)),
+                   pieces("B S", job.positions(), lut_table::items_a_tile), [&job](const cpu::Item& item) {
+                       lut_table::check_detectors(
+                           job.check, tile_at(item.index, lut_table::items_a_tile, job.positions()),
+                           cpu::take_rooms<lut_table::CheckRooms>(item.scratch, job.check));
                    });
     if (job.sizes.distances() == 0) return;
     builder.launch(describe::check_positional_embeddings(builder.request()),
@@ -42,10 +42,10 @@ void add_checks(cpu::PlanBuilder& builder, const CpuJob& job) {
 // All launches without a single pair, of sequences of one position: their sums are zero.
 void add_launches_without_pairs(cpu::PlanBuilder& builder, const CpuJob& job) {
     const PlanRequest& request = builder.request();
-    lut::add_clear(builder, describe::y(request), job.y);
+    lut_table::add_clear(builder, describe::y(request), job.y);
     if (!job.dx) return;
-    lut::add_clear(builder, describe::dx(request), job.dx);
-    lut::add_clear(builder, describe::dweights(request), job.dweights);
+    lut_table::add_clear(builder, describe::dx(request), job.dx);
+    lut_table::add_clear(builder, describe::dweights(request), job.dweights);
     if (job.weights_after) builder.restore(job.weights_after, job.weights, 4 * job.weights_count);
 }
 

@@ -1,17 +1,17 @@
-// Every kernel of the document (lut::source) is a launch. Every sum has one owner, and one order: a position
-// owns its y, dx and events, a detector the gradients of its table, a distance its dpositional. Slots of the
-// hash table are claimed in any order, as each has one sum.
+// Every kernel of the document (lut_table::source) is a launch. Every sum has one owner, and one order: a
+// position owns its y, dx and events, a detector the gradients of its table, a distance its dpositional.
+// Slots of the hash table are claimed in any order, as each has one sum.
 
 #include <algorithm>
 #include <utility>
 
-#include "kernels/lut/cpu/launches.h"
-#include "kernels/lut/cpu/scratch.h"
 #include "kernels/lut_sequence/cpu/events.h"
 #include "kernels/lut_sequence/cpu/gradient_table.h"
 #include "kernels/lut_sequence/cpu/plan.h"
 #include "kernels/lut_sequence/describe.h"
 #include "kernels/lut_sequence/parts.h"
+#include "kernels/lut_table/cpu/launches.h"
+#include "kernels/lut_table/cpu/scratch.h"
 
 namespace sawtooth::lut_sequence {
 namespace {
@@ -37,7 +37,8 @@ struct Unfused {
         const Range outputs = job.outputs_of(index % job.output_blocks),
                     fired = events.main.events_of(position);
         Sum* const to = y + position * job.outputs;
-        const float** const rows = cpu::take_rooms<lut::RowRooms>(scratch, lut::rows_at_once).rows;
+        const float** const rows =
+            cpu::take_rooms<lut_table::RowRooms>(scratch, lut_table::rows_at_once).rows;
         int64_t count = 0;
         const auto add_collected = [&] {
             sums.add_rows(rows, std::exchange(count, 0), outputs.count(), 1, to + outputs.first);
@@ -46,7 +47,7 @@ struct Unfused {
             const Event& event = events.main.events[e];
             const Range range = job.weights_of(event.neuron);
             for (int32_t i = 0; !job.sparse && i < event.count; ++i) {
-                if (count == lut::rows_at_once) add_collected();
+                if (count == lut_table::rows_at_once) add_collected();
                 rows[count++] = job.weights + range.first + outputs.first;
             }
             for (int64_t s = range.first; job.sparse && s < range.last; ++s)
@@ -72,7 +73,8 @@ struct Unfused {
     }
 
     void gather_w_gradients(int64_t index, cpu::Scratch scratch) const {
-        const float** const rows = cpu::take_rooms<lut::RowRooms>(scratch, lut::rows_at_once).rows;
+        const float** const rows =
+            cpu::take_rooms<lut_table::RowRooms>(scratch, lut_table::rows_at_once).rows;
         const int64_t t = index / job.output_blocks;
         const Range outputs = job.outputs_of(index % job.output_blocks);
         for (int64_t position = 0; position < job.positions(); ++position) {
@@ -87,9 +89,9 @@ struct Unfused {
         const float* const dy = job.dy_of(event.position);
         const Range range = job.weights_of(event.neuron);
         if (!job.sparse) {
-            std::fill_n(rows, std::min<int64_t>(event.count, lut::rows_at_once), dy + outputs.first);
-            for (int64_t left = event.count; left > 0; left -= lut::rows_at_once)
-                sums.add_rows(rows, std::min(left, lut::rows_at_once), outputs.count(), job.lr,
+            std::fill_n(rows, std::min<int64_t>(event.count, lut_table::rows_at_once), dy + outputs.first);
+            for (int64_t left = event.count; left > 0; left -= lut_table::rows_at_once)
+                sums.add_rows(rows, std::min(left, lut_table::rows_at_once), outputs.count(), job.lr,
                               dweights + range.first + outputs.first);
             return;
         }
@@ -161,28 +163,28 @@ class Launches {
     void add_forward() {
         add_event_launches(builder_, pass_.events);
         const Buffer y = describe::y(request_);
-        lut::add_clear(builder_, y, pass_.y);
+        lut_table::add_clear(builder_, y, pass_.y);
         add(with_scratch(describe::fill_outputs_by_sparse_firings(request_), rows_bytes()),
             positions() * blocks(), &Pass::fill_outputs_by_sparse_firings);
-        convert(y, pass_.y, lut::fault_y, job_.y);
+        convert(y, pass_.y, lut_table::fault_y, job_.y);
     }
 
     void add_backward() {
         const Buffer dx = describe::dx(request_), dpositional = describe::dpositional(request_),
                      dweights = describe::dweights(request_);
-        lut::add_clear(builder_, describe::hash_table(request_), pass_.entries);
-        lut::add_clear(builder_, dx, pass_.dx);
-        lut::add_clear(builder_, dpositional, pass_.dpositional);
-        lut::add_clear(builder_, dweights, pass_.dweights);
+        lut_table::add_clear(builder_, describe::hash_table(request_), pass_.entries);
+        lut_table::add_clear(builder_, dx, pass_.dx);
+        lut_table::add_clear(builder_, dpositional, pass_.dpositional);
+        lut_table::add_clear(builder_, dweights, pass_.dweights);
         gather_x(describe::Events::main, pass_.events.main);
         gather_x(describe::Events::alternative, *pass_.events.alternative);
         add(with_scratch(describe::gather_w_gradients_for_sequence(request_), rows_bytes()),
             side("T", job_.detectors) * blocks(), &Pass::gather_w_gradients);
         add(describe::propagate_through_detectors_for_sequence(request_),
             positions() + side("S - 1", job_.sizes.distances()), &Pass::propagate_through_detectors);
-        convert(dx, pass_.dx, lut::fault_dx, job_.dx);
-        convert(dpositional, pass_.dpositional, lut::fault_dpositional, job_.dpositional);
-        convert(dweights, pass_.dweights, lut::fault_dweights, job_.dweights);
+        convert(dx, pass_.dx, lut_table::fault_dx, job_.dx);
+        convert(dpositional, pass_.dpositional, lut_table::fault_dpositional, job_.dpositional);
+        convert(dweights, pass_.dweights, lut_table::fault_dweights, job_.dweights);
     }
 
   private:
@@ -191,10 +193,10 @@ class Launches {
         return {job_,
                 builder_.keep(EventJob(builder_, job_)),
                 Sums(builder_),
-                lut::take_sums<Sum>(builder_, describe::y(request_), job_.y),
-                lut::take_sums<Sum>(builder_, describe::dx(request_), job_.dx),
-                lut::take_sums<Sum>(builder_, describe::dpositional(request_), job_.dpositional),
-                lut::take_sums<Sum>(builder_, describe::dweights(request_), job_.dweights),
+                lut_table::take_sums<Sum>(builder_, describe::y(request_), job_.y),
+                lut_table::take_sums<Sum>(builder_, describe::dx(request_), job_.dx),
+                lut_table::take_sums<Sum>(builder_, describe::dpositional(request_), job_.dpositional),
+                lut_table::take_sums<Sum>(builder_, describe::dweights(request_), job_.dweights),
                 builder_.take<HashEntry>(slots),
                 builder_.take<int32_t>(job_.integer ? slots : 0)};
     }
@@ -202,12 +204,12 @@ class Launches {
     Side positions() const { return side("B", job_.sizes.batch) * side("S", job_.sizes.length); }
     Side blocks() const { return side("output_blocks", job_.output_blocks); }
 
-    static int64_t rows_bytes() { return cpu::scratch_bytes<lut::RowRooms>(lut::rows_at_once); }
+    static int64_t rows_bytes() { return cpu::scratch_bytes<lut_table::RowRooms>(lut_table::rows_at_once); }
 
     // Later positions have more events: they go round the workers.
     template <class Kernel>
     void add(LaunchInfo info, const Side& items, Kernel kernel) {
-        builder_.launch(std::move(info), items, cpu::Split::cyclic, lut::calls(pass_, kernel));
+        builder_.launch(std::move(info), items, cpu::Split::cyclic, lut_table::calls(pass_, kernel));
     }
 
     void gather_x(describe::Events events, const EventBuffer& buffer) {
@@ -216,8 +218,8 @@ class Launches {
             [&pass = pass_, &buffer](const cpu::Item& item) { pass.gather_x_gradients(buffer, item.index); });
     }
 
-    void convert(const Buffer& array, const Sum* from, lut::Fault fault, float* to) {
-        lut::add_convert(builder_, job_, pass_.sums, array, from, fault, to);
+    void convert(const Buffer& array, const Sum* from, lut_table::Fault fault, float* to) {
+        lut_table::add_convert(builder_, job_, pass_.sums, array, from, fault, to);
     }
 
     cpu::PlanBuilder& builder_;
@@ -229,8 +231,8 @@ class Launches {
 }  // namespace
 
 Outcome<Plan> plan_unfused_on_cpu(const PlanRequest& request) {
-    return plan_of(request, lut::add_passes<Launches<lut::FloatSums>, CpuJob>,
-                   lut::add_passes<Launches<lut::IntegerSums>, CpuJob>);
+    return plan_of(request, lut_table::add_passes<Launches<lut_table::FloatSums>, CpuJob>,
+                   lut_table::add_passes<Launches<lut_table::IntegerSums>, CpuJob>);
 }
 
 }  // namespace sawtooth::lut_sequence

@@ -1,19 +1,21 @@
 // Kernel arguments of the family lut_sequence. Sums are f32, or int64 with integer arithmetic
-// (lut/cuda/sums.cuh). In comments B are sequences, S positions, T detectors, C pairs of inputs of a
+// (lut_table/cuda/sums.cuh). In comments B are sequences, S positions, T detectors, C pairs of inputs of a
 // detector, P bits of a distance. A table has rows = 2^(2C+P); pairs.cuh numbers pairs of positions and rows.
 #pragma once
 
-#include "kernels/lut/cuda/arguments.cuh"
 #include "kernels/lut_sequence/records.cuh"
+#include "kernels/lut_table/cuda/arguments.cuh"
 
 namespace sawtooth::lut_sequence {
 
-struct Arguments : lut::CommonArguments {
+using namespace lut_table;
+
+struct Arguments : CommonArguments {
     int64_t sequences, length, pairs;  // pairs of a sequence
     const float* positional;           // [S-1, T, P]
-    lut::Found distances;              // [S-1, T]
+    Found distances;                   // [S-1, T]
     void* dpositional;                 // sums in the variant unfused, else the output
-    lut::Events<Event> main, alternative;
+    Events<Event> main, alternative;
     float* statistic;    // [positions, T 2^(2C+P)]; null: events go to the buffers
     float share;         // of an alternative event in the statistic
     HashEntry* hash;     // [B, width]

@@ -7,8 +7,8 @@
 // Defines: BACKWARD, THREADS.
 
 #include "kernels/cuda/device/sync.cuh"
-#include "kernels/lut/cuda/events.cuh"
 #include "kernels/lut_sequence/cuda/arguments.cuh"
+#include "kernels/lut_table/cuda/events.cuh"
 
 using namespace sawtooth;
 using namespace sawtooth::lut_sequence;
@@ -35,9 +35,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) densify_firing_stat(Argume
         }
         if (main | alternative) *quad = {0, 0, 0, 0};
         const auto number = static_cast<int32_t>(position / given.length + 1);
-        if (device::any_of_block(main))
-            lut::append(given.main, main, events, given.room + room_events, number);
+        if (device::any_of_block(main)) append(given.main, main, events, given.room + room_events, number);
         if (BACKWARD && device::any_of_block(alternative))
-            lut::append(given.alternative, alternative, events, given.room + room_alternative_events, number);
+            append(given.alternative, alternative, events, given.room + room_alternative_events, number);
     }
 }

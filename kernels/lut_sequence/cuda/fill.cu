@@ -3,8 +3,8 @@
 // Defines: ANCHORS, POSITIONAL, SPARSE, ALIGNED (pairs.cuh), TILE, BACKWARD, STATISTIC, THREADS.
 
 #include "kernels/cuda/device/sync.cuh"
-#include "kernels/lut/cuda/events.cuh"
 #include "kernels/lut_sequence/cuda/tiles.cuh"
+#include "kernels/lut_table/cuda/events.cuh"
 
 using namespace sawtooth;
 using namespace sawtooth::lut_sequence;
@@ -34,7 +34,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) fill_after_detectors_firin
 #pragma unroll
         for (int kind = 0; kind < (BACKWARD ? 3 : 1); ++kind) {
             const int64_t neuron = neurons[kind];
-            const bool fires = neuron >= 0 && lut::has_synapses(given.table, neuron);
+            const bool fires = neuron >= 0 && has_synapses(given.table, neuron);
             if constexpr (STATISTIC) {
                 if (fires)
                     device::atomic_add(given.statistic + position * given.detectors * given.rows + neuron,
@@ -42,9 +42,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) fill_after_detectors_firin
             } else {
                 const Event event[] = {
                     {static_cast<int32_t>(neuron), static_cast<int32_t>(position), kind == 0}};
-                lut::append(kind == 0 ? given.main : given.alternative, fires, event,
-                            given.room + (kind == 0 ? room_events : room_alternative_events),
-                            static_cast<int32_t>(item + 1));
+                append(kind == 0 ? given.main : given.alternative, fires, event,
+                       given.room + (kind == 0 ? room_events : room_alternative_events),
+                       static_cast<int32_t>(item + 1));
             }
         }
     }

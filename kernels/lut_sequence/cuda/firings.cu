@@ -7,16 +7,15 @@
 //   q = 1     lane l: outputs 50 + l, 82 + l of each of these events         50 … 99
 // There is no barrier: threads meet in shuffles and in atomic additions only.
 //
-// Defines: SPARSE, ALIGNED (lut/cuda/table.cuh), INTEGER (lut/cuda/sums.cuh), ALTERNATIVE, THREADS.
+// Defines: SPARSE, ALIGNED (lut_table/cuda/table.cuh), INTEGER (lut_table/cuda/sums.cuh), ALTERNATIVE,
+// THREADS.
 
 #include "kernels/cuda/device/reductions.cuh"
-#include "kernels/lut/cuda/events.cuh"
-#include "kernels/lut/cuda/table.cuh"
 #include "kernels/lut_sequence/cuda/hash.cuh"
+#include "kernels/lut_table/cuda/events.cuh"
+#include "kernels/lut_table/cuda/table.cuh"
 
 namespace sawtooth::lut_sequence {
-
-using namespace lut;
 
 // A block of neighbouring outputs.
 struct Outputs {

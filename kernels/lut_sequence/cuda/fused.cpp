@@ -1,10 +1,10 @@
 // The variant fused: sums over the pairs of a position, of a distance and of a neuron, without events or a
 // hash table.
 
-#include "kernels/lut/cuda/launches.h"
 #include "kernels/lut_sequence/cuda/job.h"
 #include "kernels/lut_sequence/describe.h"
 #include "kernels/lut_sequence/parts.h"
+#include "kernels/lut_table/cuda/launches.h"
 
 namespace sawtooth::lut_sequence {
 namespace {
@@ -17,9 +17,10 @@ void add_look_up(cuda::PlanBuilder& builder, CudaJob& job) {
     job.given.y = builder.output("y").as<float>();
     cuda::KernelSource source = job.source("look_up_pairs.cu", "look_up_pairs", threads);
     if (job.sparse)
-        job.given.scratch = lut::take_rows(builder, job.positions(), job.outputs, job.sum_bytes(), source);
+        job.given.scratch =
+            lut_table::take_rows(builder, job.positions(), job.outputs, job.sum_bytes(), source);
     else
-        lut::add_groups(source, job.outputs, 1);
+        lut_table::add_groups(source, job.outputs, 1);
     builder.launch(describe::look_up_pairs(builder.request()), {all_positions(job)}, source, job.given);
 }
 
@@ -58,7 +59,7 @@ void add_gradients(cuda::PlanBuilder& builder, CudaJob& job) {
 
     given.dweights = builder.output("dweights").as<float>();
     given.weights_after = builder.output("weights_after").as<float>();
-    lut::add_weight_gradients(builder, describe::weight_gradients(request), job, given);
+    lut_table::add_weight_gradients(builder, describe::weight_gradients(request), job, given);
 }
 
 void add_launches(cuda::PlanBuilder& builder, CudaJob& job) {

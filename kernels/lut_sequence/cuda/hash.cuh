@@ -4,16 +4,14 @@
 //   key     (3, 1)    (1, 4)    (2, 3)    empty     (2, 3) starts at 5, which (1, 4) holds
 // Width is 12 slots per pair and detector, which have at most three keys. Sums of integers are split: the low
 // word lies in the slot, the high word in hash_high [B, width].
-// Defines: INTEGER (lut/cuda/sums.cuh), MIXED (where keys start: HashStart of events.h).
+// Defines: INTEGER (lut_table/cuda/sums.cuh), MIXED (where keys start: HashStart of events.h).
 #pragma once
 
 #include "kernels/cuda/device/sync.cuh"
-#include "kernels/lut/cuda/sums.cuh"
 #include "kernels/lut_sequence/cuda/arguments.cuh"
+#include "kernels/lut_table/cuda/sums.cuh"
 
 namespace sawtooth::lut_sequence {
-
-using lut::Sum;
 
 struct HashTable {
     HashEntry* entries;

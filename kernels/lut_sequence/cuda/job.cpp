@@ -1,7 +1,7 @@
 #include "kernels/lut_sequence/cuda/job.h"
 
-#include "kernels/lut/cuda/launches.h"
 #include "kernels/lut_sequence/describe.h"
+#include "kernels/lut_table/cuda/launches.h"
 
 namespace sawtooth::lut_sequence {
 namespace {
@@ -9,12 +9,13 @@ namespace {
 // The launches of both variants that find the bits of positions and distances.
 void add_checks(cuda::PlanBuilder& builder, const CudaJob& job) {
     const int64_t block = builder.parameters().integer("block_size");
-    const lut::CommonArguments& common = job.given;
+    const lut_table::CommonArguments& common = job.given;
     const Side of_detectors = pieces("T", job.detectors, "block_size", block);
-    cuda::KernelSource check{"kernels/lut/cuda/detectors.cu", "check_detectors", lut::defines_of(job), block};
-    check.defines.push_back({"INPUTS", lut::staged_inputs(1, job.inputs)});
+    cuda::KernelSource check{"kernels/lut_table/cuda/detectors.cu", "check_detectors",
+                             lut_table::defines_of(job), block};
+    check.defines.push_back({"INPUTS", lut_table::staged_inputs(1, job.inputs)});
     builder.launch(describe::check_detectors_for_sequence(builder.request()),
-                   {of_detectors, lut::side_y("B S", job.positions())}, check, common);
+                   {of_detectors, lut_table::side_y("B S", job.positions())}, check, common);
     if (job.distances() == 0) return;
     builder.launch(describe::check_positional_embeddings(builder.request()),
                    {of_detectors, side("S - 1", job.distances())},
@@ -27,7 +28,8 @@ void add_launches_without_pairs(cuda::PlanBuilder& builder, const CudaJob& job) 
     const int64_t block = builder.parameters().integer("block_size");
     const auto clear = [&](const char* name, Buffer array) {
         array.element_bytes = 4;
-        if (float* const at = builder.output(name).as<float>()) lut::add_clear(builder, array, at, block);
+        if (float* const at = builder.output(name).as<float>())
+            lut_table::add_clear(builder, array, at, block);
     };
     clear("y", describe::y(request));
     if (!job.backward()) return;
@@ -41,7 +43,7 @@ void add_launches_without_pairs(cuda::PlanBuilder& builder, const CudaJob& job) 
 }  // namespace
 
 CudaJob::CudaJob(cuda::PlanBuilder& builder) : Sizes(builder.parameters()) {
-    static_cast<lut::CommonArguments&>(given) = lut::common_arguments(builder, positions());
+    static_cast<lut_table::CommonArguments&>(given) = lut_table::common_arguments(builder, positions());
     given.choices = batch * pairs();
     given.sequences = batch;
     given.length = length;
@@ -53,7 +55,7 @@ CudaJob::CudaJob(cuda::PlanBuilder& builder) : Sizes(builder.parameters()) {
 }
 
 cuda::KernelSource CudaJob::source(const char* file, const char* entry, int64_t threads) const {
-    cuda::Defines defines = lut::defines_of(*this);
+    cuda::Defines defines = lut_table::defines_of(*this);
     defines.push_back({"POSITIONAL", positional});
     return {std::string("kernels/lut_sequence/cuda/") + file, entry, std::move(defines), threads};
 }

@@ -3,21 +3,19 @@
 // every GROUPS-th row. With sparse tables every warp adds the synapses of its rows to a row of its own. Rows
 // have the numbers m = i T + detector (position.cuh).
 //
-// Defines: ANCHORS, POSITIONAL, SPARSE, ALIGNED (pairs.cuh), INTEGER (lut/cuda/sums.cuh), GROUPS and LANES,
-// or WARPS and ROWS_SHARED (lut/cuda/rows.cuh), THREADS.
+// Defines: ANCHORS, POSITIONAL, SPARSE, ALIGNED (pairs.cuh), INTEGER (lut_table/cuda/sums.cuh), GROUPS and
+// LANES, or WARPS and ROWS_SHARED (lut_table/cuda/rows.cuh), THREADS.
 
 #include "kernels/cuda/device/sync.cuh"
-#include "kernels/lut/cuda/sums.cuh"
 #include "kernels/lut_sequence/cuda/position.cuh"
+#include "kernels/lut_table/cuda/sums.cuh"
 #if SPARSE
-#include "kernels/lut/cuda/rows.cuh"
+#include "kernels/lut_table/cuda/rows.cuh"
 #else
-#include "kernels/lut/cuda/groups.cuh"
+#include "kernels/lut_table/cuda/groups.cuh"
 #endif
 
 namespace sawtooth::lut_sequence {
-
-using namespace lut;
 
 #if SPARSE
 
@@ -26,7 +24,7 @@ extern __shared__ Sum row_room[];
 // Grid: B S. Thread block x owns a position (position.cuh), a lane one m at a time:
 //   warp    0          1           …   WARPS - 1          then 32 WARPS further on
 //   m       0 … 31     32 … 63         … 32 WARPS - 1
-//   y row   0          1               WARPS - 1          [WARPS, outputs] (lut/cuda/rows.cuh)
+//   y row   0          1               WARPS - 1          [WARPS, outputs] (lut_table/cuda/rows.cuh)
 extern "C" __global__ void __launch_bounds__(THREADS) look_up_pairs(Arguments given) {
     const Place place(given);
     const Rows y(row_room, static_cast<Sum*>(given.scratch) + place.position * given.outputs, given.outputs);
@@ -47,7 +45,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) look_up_pairs(Arguments gi
 // begin + t of neurons [THREADS], then thread group LANES + lane sums. With 2 groups, 128 lanes, 512 outputs:
 //   threads    0 … 127                         128 … 255
 //   m          begin, begin + 2, …             begin + 1, begin + 3, …
-//   outputs    four per lane, 0 … 511 in all   the same: the groups are added (lut/cuda/groups.cuh)
+//   outputs    four per lane, 0 … 511 in all   the same: the groups are added (lut_table/cuda/groups.cuh)
 extern "C" __global__ void __launch_bounds__(THREADS) look_up_pairs(Arguments given) {
     __shared__ int32_t neurons[THREADS];
     const Place place(given);

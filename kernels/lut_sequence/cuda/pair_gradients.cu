@@ -1,14 +1,12 @@
 // The variant fused: computes du of every pair and detector, for x and for positional. A thread block has the
 // pairs of a position, a warp 32 of them at a time; with fully connected tables its lanes share each row.
 //
-// Defines: ANCHORS, POSITIONAL, SPARSE, ALIGNED (pairs.cuh), INTEGER (lut/cuda/sums.cuh), THREADS.
+// Defines: ANCHORS, POSITIONAL, SPARSE, ALIGNED (pairs.cuh), INTEGER (lut_table/cuda/sums.cuh), THREADS.
 
-#include "kernels/lut/cuda/gradient.cuh"
 #include "kernels/lut_sequence/cuda/position.cuh"
+#include "kernels/lut_table/cuda/gradient.cuh"
 
 namespace sawtooth::lut_sequence {
-
-using namespace lut;
 
 namespace {
 

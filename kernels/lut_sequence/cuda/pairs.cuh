@@ -10,8 +10,8 @@
 // Defines: ANCHORS (C), POSITIONAL (P), SPARSE, ALIGNED (table.cuh).
 #pragma once
 
-#include "kernels/lut/cuda/table.cuh"
 #include "kernels/lut_sequence/cuda/arguments.cuh"
+#include "kernels/lut_table/cuda/table.cuh"
 
 namespace sawtooth::lut_sequence {
 

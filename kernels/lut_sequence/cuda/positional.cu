@@ -1,10 +1,10 @@
 // Finds the bits of the distances: a thread per detector and distance. The P values 0.5, -0.1, 2.0 give the
 // bits 101b, and -0.1 is the weakest, with index 1.
 //
-// Defines: ANCHORS (lut/cuda/detectors.cuh), POSITIONAL (bits), THREADS.
+// Defines: ANCHORS (lut_table/cuda/detectors.cuh), POSITIONAL (bits), THREADS.
 
-#include "kernels/lut/cuda/detectors.cuh"
 #include "kernels/lut_sequence/cuda/arguments.cuh"
+#include "kernels/lut_table/cuda/detectors.cuh"
 
 using namespace sawtooth;
 using namespace sawtooth::lut_sequence;
@@ -17,7 +17,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) check_positional_embedding
     if (detector >= given.detectors) return;
     const int64_t at = blockIdx.y * given.detectors + detector;
     const float* const values = given.positional + at * POSITIONAL;
-    lut::Detected detected;
+    Detected detected;
     for (int r = 0; r < POSITIONAL; ++r) detected.add(r, values[r]);
-    lut::store(given.distances, at, detected);
+    store(given.distances, at, detected);
 }

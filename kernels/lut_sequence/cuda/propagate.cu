@@ -1,15 +1,14 @@
 // propagate_through_detectors_for_sequence: takes the sums of a pair's neurons to two inputs and a positional
 // value.
 //
-// Defines: ANCHORS, POSITIONAL, SPARSE, ALIGNED (pairs.cuh), INTEGER (lut/cuda/sums.cuh), TILE, THREADS.
+// Defines: ANCHORS, POSITIONAL, SPARSE, ALIGNED (pairs.cuh), INTEGER (lut_table/cuda/sums.cuh), TILE,
+// THREADS.
 
 #include "kernels/lut_sequence/cuda/hash.cuh"
 #include "kernels/lut_sequence/cuda/tiles.cuh"
 
 using namespace sawtooth;
 using namespace sawtooth::lut_sequence;
-using lut::Wide;
-
 // Grid: tiles * T, min(B, 65535). Thread block (x, y) has a tile of pairs and a detector (tiles.cuh), of the
 // sequences y, y + gridDim.y, …; a thread owns a pair (i, j):
 //   hash [B, width]             gives the sums of up to three neurons at position j (fill.cu)
@@ -29,21 +28,19 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         if (alternative < 0 && positional < 0) continue;
         const HashTable table(given, item);
         const auto value = [&](int64_t neuron) {
-            return lut::value_of(table.find(neuron, place.j), given.scale,
-                                 given.fault + lut::fault_gradient_sums);
+            return value_of(table.find(neuron, place.j), given.scale, given.fault + fault_gradient_sums);
         };
         const Wide of_main = value(main);
         if (alternative >= 0) {
-            const Sum du = lut::term((of_main - value(alternative)) * lut::surrogate_derivative(flips.delta),
-                                     given.scale);
+            const Sum du =
+                term((of_main - value(alternative)) * surrogate_derivative(flips.delta), given.scale);
             const int32_t* const inputs = given.anchors + (place.detector * ANCHORS + flips.bit) * 2;
             Sum* const dx = static_cast<Sum*>(given.dx) + flips.at / given.detectors * given.inputs;
-            lut::add_to_pair(dx, inputs, du);
+            add_to_pair(dx, inputs, du);
         }
         if (positional >= 0)
-            lut::add(
-                static_cast<Sum*>(given.dpositional) + pair.distance * POSITIONAL + flips.positional_bit,
-                lut::term((of_main - value(positional)) * lut::surrogate_derivative(flips.positional_delta),
-                          given.scale));
+            add(static_cast<Sum*>(given.dpositional) + pair.distance * POSITIONAL + flips.positional_bit,
+                term((of_main - value(positional)) * surrogate_derivative(flips.positional_delta),
+                     given.scale));
     }
 }

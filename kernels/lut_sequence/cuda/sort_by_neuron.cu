@@ -2,8 +2,8 @@
 //
 // Defines: ANCHORS, POSITIONAL, SPARSE, ALIGNED (pairs.cuh), BITS (of a row), THREADS.
 
-#include "kernels/lut/cuda/sort.cuh"
 #include "kernels/lut_sequence/cuda/pairs.cuh"
+#include "kernels/lut_table/cuda/sort.cuh"
 
 using namespace sawtooth;
 using namespace sawtooth::lut_sequence;
@@ -13,7 +13,7 @@ using namespace sawtooth::lut_sequence;
 //   pairs (i, j)                        (0, 1) (0, 2) (1, 2), which chose the rows 6, 2, 6
 //   sorted_rows [T, choices], row t     2 6 6
 //   sorted_items [T, choices], row t    2 1 2       position j of (0, 2), (0, 1), (1, 2)
-// The barriers are those of each pass of the sort (lut/cuda/sort.cuh).
+// The barriers are those of each pass of the sort (lut_table/cuda/sort.cuh).
 extern "C" __global__ void __launch_bounds__(THREADS) sort_by_neuron(Arguments given) {
     const int64_t detector = blockIdx.x, count = given.choices;
     int32_t* const rows = given.sorted_rows + detector * count;
@@ -22,7 +22,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) sort_by_neuron(Arguments g
         const int64_t item = pair / given.pairs, within = pair % given.pairs, j = row_of_triangle(within);
         return Pair(given, item, within - j * (j - 1) / 2, j, detector).row(given);
     };
-    const int32_t* const sorted = lut::sorted_numbers<BITS>(count, row_of, rows, positions);
+    const int32_t* const sorted = sorted_numbers<BITS>(count, row_of, rows, positions);
     for (int64_t at = threadIdx.x; at < count; at += THREADS) {
         const int32_t pair = sorted[at];
         rows[at] = row_of(pair);

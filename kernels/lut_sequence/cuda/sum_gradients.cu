@@ -2,16 +2,14 @@
 // (distance_gradients). Warp w takes the pairs w, w + all_warps, …, its lanes neighbouring detectors. Sums of
 // warps meet in room [all_warps, 32], in shared memory, and are added in the order of the warps.
 //
-// Defines: ANCHORS, POSITIONAL, SPARSE, ALIGNED (pairs.cuh), INTEGER (lut/cuda/sums.cuh), ROWS_SHARED
+// Defines: ANCHORS, POSITIONAL, SPARSE, ALIGNED (pairs.cuh), INTEGER (lut_table/cuda/sums.cuh), ROWS_SHARED
 // (whether a row of dx is summed in shared memory), THREADS.
 
 #include "kernels/cuda/device/sync.cuh"
-#include "kernels/lut/cuda/in_order.cuh"
 #include "kernels/lut_sequence/cuda/pairs.cuh"
+#include "kernels/lut_table/cuda/in_order.cuh"
 
 namespace sawtooth::lut_sequence {
-
-using namespace lut;
 
 namespace {
 

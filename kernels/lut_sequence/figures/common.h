@@ -5,8 +5,8 @@
 
 #include "kernels/core/range.h"
 #include "kernels/figures/figures.h"
-#include "kernels/lut/figures/common.h"
 #include "kernels/lut_sequence/sizes.h"
+#include "kernels/lut_table/figures/common.h"
 
 namespace sawtooth::lut_sequence {
 

@@ -13,7 +13,7 @@ std::vector<Figure> figures(const Result& result, const View& view) {
     };
     add(launches_figures(result, view, "Launches: unfused over fused"));
     add(event_figures(result, events));
-    add(kernel_figures(result, {.label_of = lut::kernel_label}));
+    add(kernel_figures(result, {.label_of = lut_table::kernel_label}));
     add(hash_table_figures(drawn, events));
     add(output_figures(result, view));
     return all;

@@ -41,7 +41,7 @@ class Pair {
   private:
     const Drawn& drawn_;
     Lookups found_;
-    lut::Weights weights_;
+    lut_table::Weights weights_;
 };
 
 Matrix matrix_of(const Pair& pair, const Drawn& drawn, Range detectors) {

@@ -14,9 +14,9 @@
 #include "kernels/figures/figures.h"
 #include "kernels/figures/launch_figures.h"
 #include "kernels/figures/sweep_figures.h"
-#include "kernels/lut/figures/sweeps.h"
 #include "kernels/lut_sequence/family.h"
 #include "kernels/lut_sequence/parts.h"
+#include "kernels/lut_table/figures/sweeps.h"
 
 namespace sawtooth::lut_sequence {
 namespace {
@@ -66,7 +66,7 @@ std::string words_of_longest(const std::vector<Kernel>& kernels) {
 }  // namespace
 
 std::vector<Figure> size_figures(const SweepResult& sweep) {
-    return lut::size_figures(sweep, lut_sequence_family());
+    return lut_table::size_figures(sweep, lut_sequence_family());
 }
 
 std::vector<Figure> event_sweep_figures(const SweepResult& sweep) {
@@ -116,7 +116,7 @@ std::vector<FigureSweep> sweeps(const Parameters& parameters) {
         add("time against detectors", powers_of_two("detectors", 1, on_cpu ? 16 : 128), {}, size_figures);
         if (!anchors.values.empty()) add("time against anchors", anchors, {}, size_figures);
         add("buffer against statistic", events, {"unfused"}, event_sweep_figures);
-        add("float against integer", arithmetic, {}, lut::arithmetic_figures);
+        add("float against integer", arithmetic, {}, lut_table::arithmetic_figures);
     }
     return all;
 }

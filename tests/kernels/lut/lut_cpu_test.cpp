@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/lut/cpu/rows.h"
+#include "kernels/lut_table/cpu/rows.h"
 #include "kernels/lut/family.h"
 #include "kernels/lut/parts.h"
 #include "tests/kernels/cpu/vector_targets.h"

@@ -99,7 +99,7 @@ TEST_CASE("a buffer has room for the most events of each position", "[lut][cpu]"
     for (const char* events : {"buffer", "statistic"})
         for (const int64_t a_pair : {main_events, alternative_events})
             for (const int64_t anchors : {1, 2}) {
-                const Sizes s(parameters_with({{"events", events},
+                const lut_sequence::Sizes s(parameters_with({{"events", events},
                                                {"anchors_per_detector", anchors},
                                                {"positional_bits", int64_t{0}},
                                                {"sequence_length", int64_t{23}}}));

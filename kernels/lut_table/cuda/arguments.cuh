@@ -1,0 +1,49 @@
+// Kernel arguments that lut and lut_sequence share. Sums are f32, or int64 with integer arithmetic
+// (sums.cuh). Comments call items B, detectors T and the pairs of a detector C. Each detector has a table of
+// `rows` rows, 2^C in lut. A neuron is a row of any table:
+//   neuron     0 … rows - 1   rows … 2 rows - 1   …   (T - 1) rows … T rows - 1
+//   detector   0              1                       T - 1
+#pragma once
+
+#include "kernels/lut_table/records.cuh"
+
+namespace sawtooth::lut_table {
+
+// Arguments of kernels of both families. An item of lut_sequence is position j of sequence b, number b S + j.
+struct CommonArguments {
+    int64_t batch, inputs, outputs, detectors, rows;  // items; rows of the table of a detector
+    int64_t output_blocks, group;                     // group: synapses
+    const float* x;                                   // [batch, inputs]
+    const int32_t* anchors;                           // [detectors, anchors, 2]
+    Table table;
+    Found found;                          // [batch, detectors]
+    const float* dy;                      // [batch, outputs]; null without a backward pass
+    void *y, *dx;                         // sums in the variant unfused, else outputs
+    void* dweights;                       // likewise, in the shape of the weights
+    float* weights_after;                 // null unless the weights are updated
+    void* scratch;                        // rows of sums that do not fit into shared memory
+    int64_t choices;                      // how often a detector chooses a neuron
+    int32_t *sorted_rows, *sorted_items;  // [detectors, choices], by row
+    double scale;                         // of a term before it becomes an integer
+    double lr;
+    int32_t *fault, *room;  // room: of buffers of events, and of the hash table
+};
+
+// clear.cu
+struct Clear {
+    void* at;
+    int64_t bytes;
+};
+
+// convert.cu. `before` and `after` are null unless the result is also subtracted from the weights.
+struct Convert {
+    const int64_t* sums;
+    float* to;
+    const float* before;
+    float* after;
+    int64_t count;
+    double scale;
+    int32_t* fault;
+};
+
+}  // namespace sawtooth::lut_table

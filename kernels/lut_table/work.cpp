@@ -1,0 +1,29 @@
+#include <algorithm>
+
+#include "kernels/core/common_parameters.h"
+#include "kernels/lut_table/parts.h"
+
+namespace sawtooth::lut_table {
+
+Work table_work(const Parameters& parameters, double choices) {
+    const Sizes s(parameters);
+    const bool backward = runs_backward(parameters);
+    const auto neurons = static_cast<double>(s.neurons());
+    const double row = s.sparse ? static_cast<double>(parameters.integer("synapses_per_neuron")) / 2
+                                : static_cast<double>(s.outputs);
+    const double row_bytes = s.sparse ? 8 * row + 4 : 4 * row;  // with targets and an offset
+    Work work;
+    work.bytes = 8 * static_cast<double>(s.detectors * s.anchors) +
+                 std::min(neurons, (backward ? 2 : 1) * choices) * row_bytes;
+    work.operations = choices * row;
+    if (!backward) return work;
+    work.bytes += 4 * neurons * row;
+    work.operations += choices * 6 * row;
+    if (parameters.is("gradient_policy", "internal")) {
+        work.bytes += 4 * neurons * row;
+        work.operations += neurons * row;
+    }
+    return work;
+}
+
+}  // namespace sawtooth::lut_table
