@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "kernels/lut/cpu/plan.h"
-#include "kernels/lut/describe.h"
 #include "kernels/lut_table/cpu/scratch.h"
 #include "kernels/lut_table/cpu/weight_gradients.h"
 
@@ -17,8 +16,8 @@ struct LookUpRooms {
     const float** rows;
     Sum* y;
 
-    LookUpRooms(cpu::Scratch& scratch, const CpuJob& job)
-        : check(scratch, job.check),
+    LookUpRooms(cpu::Scratch& scratch, const Tensors& job)
+        : check(scratch, job),
           rows(scratch.take<const float*>(job.sparse ? 0 : job.detectors)),
           y(scratch.take<Sum>(job.outputs)) {}
 };
@@ -26,25 +25,26 @@ struct LookUpRooms {
 template <class Sums>
 struct Fused {
     using Sum = typename Sums::Sum;
-    const CpuJob& job;
+    const Tensors& job;
     Sums sums;
     WeightGradients<Sums> gradients;
 
     void look_up(int64_t tile, cpu::Scratch scratch) const {
         const auto rooms = cpu::take_rooms<LookUpRooms<Sum>>(scratch, job);
         Sum* const y = rooms.y;
+        float* const to = job.y.as<float>();
         const Range items = tile_at(tile, items_a_tile, job.batch);
-        check_detectors(job.check, items, rooms.check);
+        check_detectors(job, items, rooms.check);
         for (int64_t b = items.first; b < items.last; ++b) {
             std::fill_n(y, job.outputs, Sum{0});
             job.sparse ? add_synapses(b, y) : add_rows(b, rooms.rows, y);
-            sums.finish(y, job.outputs, fault_y, job.y + b * job.outputs);
+            sums.finish(y, job.outputs, fault_y, to + b * job.outputs);
         }
     }
 
     void add_rows(int64_t b, const float** rows, Sum* y) const {
         for (int64_t t = 0; t < job.detectors; ++t)
-            rows[t] = job.weights + job.weights_of(job.neuron(b, t)).first;
+            rows[t] = job.table.weights + job.weights_of(job.neuron(b, t)).first;
         sums.add_rows(rows, job.detectors, job.outputs, 1, y);
     }
 
@@ -52,7 +52,7 @@ struct Fused {
         for (int64_t t = 0; t < job.detectors; ++t) {
             const Range synapses = job.weights_of(job.neuron(b, t));
             for (int64_t s = synapses.first; s < synapses.last; ++s)
-                y[job.targets[s]] += sums.term(job.weights[s]);
+                y[job.table.targets[s]] += sums.term(job.table.weights[s]);
         }
     }
 
@@ -69,16 +69,16 @@ struct Fused {
                 const int64_t alternative = job.alternative(b, t);
                 if (alternative < 0) continue;
                 const float* const dy = job.dy_of(b);
-                job.propagate(sums, b, t, job.gather(sums, job.neuron(b, t), dy),
-                              job.gather(sums, alternative, dy), of(b));
+                propagate(job, sums, b, t, gather(job, sums, job.neuron(b, t), dy),
+                          gather(job, sums, alternative, dy), of(b));
             }
         for (int64_t b = items.first; b < items.last; ++b)
-            sums.finish(of(b), job.inputs, fault_dx, job.dx + b * job.inputs);
+            sums.finish(of(b), job.inputs, fault_dx, job.dx.as<float>() + b * job.inputs);
     }
 
     void sort_by_neuron(int64_t t, cpu::Scratch scratch) const {
         gradients.sort(t, scratch, [&](auto act) {
-            for (int64_t b = 0; b < job.batch; ++b) act(job.check.lookup_index[job.found_at(b, t)], b);
+            for (int64_t b = 0; b < job.batch; ++b) act(job.bits.lookup_index[job.found_at(b, t)], b);
         });
     }
 
@@ -86,23 +86,24 @@ struct Fused {
 };
 
 template <class Sums>
-void add_launches(cpu::PlanBuilder& builder, const CpuJob& job) {
+void add_launches(cpu::PlanBuilder& builder, const Tensors& job) {
     using Pass = Fused<Sums>;
     using Sum = typename Sums::Sum;
     const Sums sums(builder);
-    const Pass& pass = builder.keep(Pass{job, sums, WeightGradients<Sums>(builder, job, sums, job.batch)});
-    const PlanRequest& request = builder.request();
+    const Sorted sorted = job.take_sorted(builder, "sorted_items", job.batch);
+    const Pass& pass = builder.keep(Pass{job, sums, WeightGradients<Sums>(job, sums, sorted)});
+    const auto add = [&](LaunchInfo info, int64_t scratch, const Side& items, auto kernel) {
+        builder.launch(with_scratch(std::move(info), scratch), items, calls(pass, kernel));
+    };
     const Side tiles = pieces("B", job.batch, items_a_tile);
-    builder.launch(with_scratch(describe::look_up(request), cpu::scratch_bytes<LookUpRooms<Sum>>(job)), tiles,
-                   calls(pass, &Pass::look_up));
+    add(look_up(job), cpu::scratch_bytes<LookUpRooms<Sum>>(job), tiles, &Pass::look_up);
     if (!job.dx) return;
-    builder.launch(with_scratch(describe::input_gradients(request),
-                                cpu::scratch_bytes<SumRooms<Sum>>(pass.sums_a_tile())),
-                   tiles, calls(pass, &Pass::input_gradients));
-    builder.launch(with_scratch(describe::sort_by_neuron(request), pass.gradients.sort_bytes()),
-                   side("T", job.detectors), calls(pass, &Pass::sort_by_neuron));
-    builder.launch(with_scratch(describe::weight_gradients(request), pass.gradients.write_bytes()),
-                   pass.gradients.tiles(), calls(pass, &Pass::weight_gradients));
+    add(input_gradients(job), cpu::scratch_bytes<SumRooms<Sum>>(pass.sums_a_tile()), tiles,
+        &Pass::input_gradients);
+    add(sort_by_neuron(job, sorted), pass.gradients.sort_bytes(), side("T", job.detectors),
+        &Pass::sort_by_neuron);
+    add(weight_gradients(job, sorted), pass.gradients.write_bytes(), pass.gradients.tiles(),
+        &Pass::weight_gradients);
 }
 
 }  // namespace

@@ -9,8 +9,8 @@ namespace sawtooth::lut {
 using namespace lut_table;
 
 struct Arguments : CommonArguments {
-    void* gradient_sums;  // [batch, 2, detectors]: of the chosen rows, then of the alternatives
-    Events<Event> main, alternative;
+    void* gradient_sums = nullptr;  // [batch, 2, detectors]: of the chosen rows, then of the alternatives
+    Events<Event> main = {}, alternative = {};
 };
 
 }  // namespace sawtooth::lut

@@ -1,23 +1,23 @@
 // The variant fused: one launch for detectors and tables; for the gradients one over items, a sort, and one
 // over neurons.
 
-#include "kernels/core/common_parameters.h"
 #include "kernels/lut/cuda/job.h"
-#include "kernels/lut/describe.h"
 #include "kernels/lut/parts.h"
-#include "kernels/lut_table/cuda/launches.h"
 
 namespace sawtooth::lut {
 namespace {
 
 constexpr int64_t threads = 256;
 
-void add_look_up(cuda::PlanBuilder& builder, CudaJob& job) {
-    const LaunchInfo info = describe::look_up(builder.request());
+void add_look_up(cuda::PlanBuilder& builder, const CudaJob& job) {
+    LaunchInfo info = look_up(job);
     if (job.sparse) {
         cuda::KernelSource source = job.source("look_up_sparse.cu", "look_up_sparse", threads);
-        job.given.scratch = take_rows(builder, job.batch, job.outputs, job.sum_bytes(), source);
-        builder.launch(info, {side("B", job.batch)}, source, job.given);
+        const Buffer rows = take_rows(builder, job, job.batch, job.outputs, source);
+        Arguments given = job.given;
+        given.scratch = rows.address;
+        info.writes.push_back(rows);
+        builder.launch(std::move(info), {side("B", job.batch)}, source, given);
         return;
     }
     // With few items the threads of a block share one; else a block has several, which read the same tables
@@ -29,35 +29,34 @@ void add_look_up(cuda::PlanBuilder& builder, CudaJob& job) {
     source.defines.push_back({"INPUTS", staged_inputs(items, job.inputs)});
     source.defines.push_back({"ITEMS", items});
     add_groups(source, job.outputs, items);
-    builder.launch(info, {pieces("B", job.batch, items)}, source, job.given);
+    builder.launch(std::move(info), {pieces("B", job.batch, items)}, source, job.given);
 }
 
-void add_gradients(cuda::PlanBuilder& builder, CudaJob& job) {
-    const PlanRequest& request = builder.request();
-    Arguments& given = job.given;
-    given.dx = builder.output("dx").as<float>();
-    given.dweights = builder.output("dweights").as<float>();
-    given.weights_after = builder.output("weights_after").as<float>();
+void add_gradients(cuda::PlanBuilder& builder, const CudaJob& job) {
+    Arguments given = job.given;
     cuda::KernelSource inputs = job.source("input_gradients.cu", "input_gradients", threads);
-    given.scratch = take_rows(builder, job.batch, job.inputs, job.sum_bytes(), inputs);
-    builder.launch(describe::input_gradients(request), {side("B", job.batch)}, inputs, given);
+    const Buffer rows = take_rows(builder, job, job.batch, job.inputs, inputs);
+    given.scratch = rows.address;
+    LaunchInfo info = input_gradients(job);
+    info.writes.push_back(rows);
+    builder.launch(std::move(info), {side("B", job.batch)}, inputs, given);
 
-    given.sorted_rows = builder.take<int32_t>(job.detectors * job.batch);
-    given.sorted_items = builder.take<int32_t>(job.detectors * job.batch);
+    const Sorted sorted = job.take_sorted(builder, "sorted_items", job.batch);
+    given.sorted_rows = sorted.rows.as<int32_t>();
+    given.sorted_items = sorted.items.as<int32_t>();
     cuda::KernelSource sort = job.source("sort_by_neuron.cu", "sort_by_neuron", 512);
     sort.defines.push_back({"BITS", job.anchors});
-    builder.launch(describe::sort_by_neuron(request), {side("T", job.detectors)}, sort, given);
-    add_weight_gradients(builder, describe::weight_gradients(request), job, given);
+    builder.launch(sort_by_neuron(job, sorted), {side("T", job.detectors)}, sort, given);
+    add_weight_gradients(builder, weight_gradients(job, sorted), job, given);
 }
 
 }  // namespace
 
 Outcome<Plan> plan_fused_on_cuda(const PlanRequest& request) {
     cuda::PlanBuilder builder(request);
-    CudaJob job(builder);
-    job.given.y = builder.output("y").as<float>();
+    const CudaJob job(builder);
     add_look_up(builder, job);
-    if (runs_backward(request.parameters)) add_gradients(builder, job);
+    if (job.dx) add_gradients(builder, job);
     return builder.finish();
 }
 

@@ -1,19 +1,21 @@
 #pragma once
 
-#include "kernels/cuda/plan_builder.h"
 #include "kernels/lut/cuda/arguments.cuh"
-#include "kernels/lut_table/sizes.h"
+#include "kernels/lut/launches.h"
+#include "kernels/lut_table/cuda/launches.h"
 
 namespace sawtooth::lut {
 
-// What the variants of lut on CUDA work on: inputs and outputs of the request.
-struct CudaJob : Sizes {
-    explicit CudaJob(cuda::PlanBuilder& builder);
+// What the variants on CUDA work on.
+struct CudaJob : Tensors {
+    explicit CudaJob(cuda::PlanBuilder& builder)
+        : Tensors(builder), given{common_arguments(builder, *this, batch)} {}
 
-    int64_t sum_bytes() const { return integer ? 8 : 4; }
-    cuda::KernelSource source(const char* file, const char* entry, int64_t threads) const;
+    cuda::KernelSource source(const char* file, const char* entry, int64_t threads) const {
+        return {std::string("kernels/lut/cuda/") + file, entry, defines_of(*this), threads};
+    }
 
-    Arguments given = {};
+    Arguments given;
 };
 
 }  // namespace sawtooth::lut

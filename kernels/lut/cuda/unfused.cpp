@@ -1,118 +1,111 @@
 // The variant unfused: every kernel of the document (lut_table::source) is a launch with its grid.
 
-#include <algorithm>
-
 #include "kernels/core/passes.h"
 #include "kernels/lut/cuda/job.h"
-#include "kernels/lut/describe.h"
 #include "kernels/lut/parts.h"
-#include "kernels/lut_table/cuda/launches.h"
 
 namespace sawtooth::lut {
 namespace {
 
-using describe::Events;
-
 class Unfused {
   public:
     explicit Unfused(cuda::PlanBuilder& builder)
-        : builder_(builder), job_(builder), block_(builder.parameters().integer("block_size")) {}
+        : builder_(builder),
+          job_(builder),
+          passed_(builder, job_, 1),
+          given_(job_.given),
+          block_(builder.parameters().integer("block_size")) {
+        given_.y = passed_.y.address;
+        given_.dx = passed_.dx.address;
+        given_.dweights = passed_.dweights.address;
+        given_.gradient_sums = passed_.gradient_sums.address;
+        given_.main = passed_.events.pointers<Event>();
+        given_.alternative = passed_.alternative.pointers<Event>();
+        if (job_.sparse)
+            given_.room = builder.take_faults(1, [most = given_.main.capacity](int64_t, int32_t) {
+                return "The events do not fit into their buffer of " + std::to_string(most) + ".";
+            });
+        if (job_.subtracts()) job_.restore_weights(builder);
+    }
 
     void add_forward() {
-        const Buffer y = describe::y(request());
-        given().y = add_sums(builder_, y, block_);
+        clear(passed_.y);
         if (job_.sparse) {
-            add_events(given().main, "event_count");
-            launch(describe::fire_detectors(request()), by_detector(),
+            clear(passed_.events.count);
+            launch(fire_detectors(job_, passed_.events), by_detector(),
                    source("fire_detectors.cu", "fire_detectors"));
-            launch(describe::fill_outputs_by_forward_groups(request()), by_event(),
+            launch(fill_outputs_by_forward_groups(job_, passed_.events, passed_.y), by_event(),
                    source("synapses.cu", "fill_outputs_by_forward_groups"));
         } else {
-            const CommonArguments& common = given();
-            cuda::KernelSource check = source("", "check_detectors");
-            check.file = "kernels/lut_table/cuda/detectors.cu";
-            builder_.launch(describe::check_detectors(request()), by_detector(), check, common);
-            launch(describe::fill_outputs_fully_connected(request()), by_output_block(),
+            add_check(builder_, check_detectors(job_), by_detector(), job_, given_, block_);
+            launch(fill_outputs_fully_connected(job_, passed_.y), by_output_block(),
                    source("fully_connected.cu", "fill_outputs_fully_connected"));
         }
-        add_convert(builder_, y, given().y, fault_y, given(), block_);
+        convert(passed_.y, job_.y, fault_y);
     }
 
     void add_backward() {
-        const Buffer dx = describe::dx(request()), dweights = describe::dweights(request());
-        given().gradient_sums =
-            builder_.take_zeroed<std::byte>(2 * job_.batch * job_.detectors * job_.sum_bytes());
-        given().dx = add_sums(builder_, dx, block_);
-        given().dweights = add_sums(builder_, dweights, block_);
-        given().weights_after = take_weights_after(builder_, dweights, given().table);
+        clear(passed_.dx);
+        clear(passed_.dweights);
         if (job_.sparse) {
-            clear_count(given().main, "event_count");
-            add_events(given().alternative, "alternative_event_count");
-            launch(describe::fire_detectors_by_lookup_indices(request()), by_detector(),
+            clear(passed_.events.count);
+            clear(passed_.alternative.count);
+            launch(fire_detectors_by_lookup_indices(job_, passed_.events, passed_.alternative), by_detector(),
                    source("fire_detectors.cu", "fire_detectors_by_lookup_indices"));
         }
-        gather(Events::main);
-        gather(Events::alternative);
+        gather(passed_.events, Choice::main);
+        gather(passed_.alternative, Choice::alternative);
         if (!job_.sparse)
-            launch(describe::gather_w_gradients_fully_connected(request()), by_output_block(),
+            launch(gather_w_gradients_fully_connected(job_, passed_), by_output_block(),
                    source("fully_connected.cu", "gather_w_gradients_fully_connected"));
         cuda::KernelSource propagate = job_.source("propagate.cu", "propagate_through_detectors", block_);
         propagate.defines.push_back({"INPUTS", job_.inputs <= 4 * block_ ? job_.inputs : 0});
-        launch(describe::propagate_through_detectors(request()), by_detector(), propagate);
-        add_convert(builder_, dx, given().dx, fault_dx, given(), block_);
-        add_convert(builder_, dweights, given().dweights, fault_dweights, given(), block_);
+        launch(propagate_through_detectors(job_, passed_), by_detector(), propagate);
+        convert(passed_.dx, job_.dx, fault_dx);
+        convert(passed_.dweights, job_.dweights, fault_dweights);
     }
 
   private:
-    const PlanRequest& request() const { return builder_.request(); }
-    Arguments& given() { return job_.given; }
-
-    void add_events(lut_table::Events<Event>& events, const char* count_name) {
-        events.capacity = job_.batch * job_.detectors;
-        events.events = builder_.take<Event>(events.capacity);
-        events.count = builder_.take<int32_t>(1);
-        clear_count(events, count_name);
-    }
-    void clear_count(const lut_table::Events<Event>& events, const char* name) {
-        add_clear(builder_, {name, {1}}, events.count, block_);
-    }
-
     Grid by_detector() const {
         return {pieces("T", job_.detectors, "block_size", block_), side_y("B", job_.batch)};
     }
     Grid by_output_block() const {
-        const int64_t blocks = job_.given.output_blocks;
-        return {pieces("T output_blocks", job_.detectors * blocks, "block_size", block_),
+        return {pieces("T output_blocks", job_.detectors * job_.output_blocks, "block_size", block_),
                 side_y("B", job_.batch)};
     }
     Grid by_event() const {
         return {pieces("B T", job_.batch * job_.detectors, "block_size", block_),
-                side_y("output_blocks", job_.given.output_blocks)};
+                side_y("output_blocks", job_.output_blocks)};
     }
 
-    cuda::KernelSource source(const char* file, const char* entry, Events events = Events::main) const {
+    cuda::KernelSource source(const char* file, const char* entry, Choice choice = Choice::main) const {
         cuda::KernelSource source = job_.source(file, entry, block_);
-        const int64_t blocks = job_.given.output_blocks;
+        const int64_t blocks = job_.output_blocks;
         source.defines.push_back({"LANES", blocks < 32 && 32 % blocks == 0 ? blocks : 32});
         source.defines.push_back({"INPUTS", staged_inputs(1, job_.inputs)});
-        source.defines.push_back({"ALTERNATIVE", events == Events::alternative});
+        source.defines.push_back({"ALTERNATIVE", choice == Choice::alternative});
         return source;
     }
     void launch(LaunchInfo info, const Grid& grid, const cuda::KernelSource& source) {
-        builder_.launch(std::move(info), grid, source, given());
+        builder_.launch(std::move(info), grid, source, given_);
     }
-
-    void gather(Events events) {
+    void clear(const Buffer& array) { add_clear(builder_, array, block_); }
+    void convert(const Buffer& sums, const Buffer& output, Fault fault) {
+        add_convert(builder_, job_, sums, output, fault, given_, block_);
+    }
+    void gather(const EventArrays& events, Choice choice) {
         if (job_.sparse)
-            launch(describe::gather_gradients(request(), events), by_event(),
-                   source("synapses.cu", "gather_gradients", events));
+            launch(gather_gradients(job_, passed_, events, choice), by_event(),
+                   source("synapses.cu", "gather_gradients", choice));
         else
-            launch(describe::gather_x_gradients_fully_connected(request(), events), by_output_block(),
-                   source("fully_connected.cu", "gather_x_gradients_fully_connected", events));
+            launch(gather_x_gradients_fully_connected(job_, passed_, choice), by_output_block(),
+                   source("fully_connected.cu", "gather_x_gradients_fully_connected", choice));
     }
 
     cuda::PlanBuilder& builder_;
-    CudaJob job_;
+    const CudaJob job_;
+    const Passed passed_;
+    Arguments given_;
     int64_t block_;
 };
 

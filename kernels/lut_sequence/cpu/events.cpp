@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <atomic>
 
-#include "kernels/lut_sequence/describe.h"
 #include "kernels/lut_table/cpu/launches.h"
 
 namespace sawtooth::lut_sequence {
 namespace {
 
 void add(const EventJob& events, Room room, int64_t position, int64_t neuron, int64_t count) {
-    const EventBuffer& buffer = room == room_events ? events.main : *events.alternative;
+    const EventBuffer& buffer = room == room_events ? events.main : events.alternative;
     if (!buffer.add(position, neuron, count)) note_full(events, room, position);
 }
 
@@ -71,11 +70,11 @@ void densify(const EventJob& events, int64_t position) {
 
 }  // namespace
 
-EventBuffer::EventBuffer(PlanBuilder& builder, const Sizes& s, int64_t events_a_pair)
+EventBuffer::EventBuffer(const Sizes& s, int64_t events_a_pair, const EventArrays& arrays)
     : sizes(s),
       a_pair(events_a_pair),
-      events(builder.take<Event>(most_events(s, events_a_pair))),
-      counts(builder.take<int32_t>(s.batch * s.length)) {}
+      events(arrays.events.as<Event>()),
+      counts(arrays.count.as<int32_t>()) {}
 
 Range EventBuffer::events_of(int64_t position, int64_t detector) const {
     const Range all = events_of(position);
@@ -88,13 +87,13 @@ Range EventBuffer::events_of(int64_t position, int64_t detector) const {
     return {end_of(detector), end_of(detector + 1)};
 }
 
-EventJob::EventJob(PlanBuilder& builder, const CpuJob& of)
-    : job(of),
-      main(builder, of.sizes, main_events),
-      statistic(of.sizes.statistic ? builder.take_zeroed<float>(of.positions() * of.neurons()) : nullptr),
-      faults(take_room_faults(builder)) {
-    if (of.dx) alternative.emplace(builder, of.sizes, alternative_events);
-}
+EventJob::EventJob(PlanBuilder& builder, const CpuJob& all)
+    : job(all),
+      passed(builder, all, {all.sizes.batch, all.sizes.length}),
+      main(all.sizes, main_events, passed.events),
+      alternative(all.sizes, alternative_events, passed.alternative),
+      statistic(passed.firing_stat.as<float>()),
+      faults(take_room_faults(builder)) {}
 
 void note_full(const EventJob& events, Room room, int64_t position) {
     std::atomic_ref(events.faults[room])
@@ -102,22 +101,21 @@ void note_full(const EventJob& events, Room room, int64_t position) {
 }
 
 void add_event_launches(cpu::PlanBuilder& builder, const EventJob& events) {
-    const PlanRequest& request = builder.request();
     const Sizes& s = events.job.sizes;
-    lut_table::add_clear(builder, describe::event_count(request), events.main.counts);
-    if (events.alternative)
-        lut_table::add_clear(builder, describe::alternative_event_count(request), events.alternative->counts);
-    builder.launch(describe::fill_after_detectors_firing_stat(request),
+    const Passed& passed = events.passed;
+    add_clear(builder, passed.events.count);
+    if (passed.alternative.count) add_clear(builder, passed.alternative.count);
+    builder.launch(fill_after_detectors_firing_stat(events.job, passed),
                    side("B", s.batch) * pieces("S", s.length, "tile", s.tile), cpu::Split::cyclic,
                    [&events, columns = ceil_divide(s.length, s.tile)](const cpu::Item& item) {
-                       const int64_t of = item.index / columns, column = item.index % columns;
+                       const int64_t sequence = item.index / columns, column = item.index % columns;
                        if (events.statistic)
-                           fill_column(events.job, ToStatistic{events}, of, column);
+                           fill_column(events.job, ToStatistic{events}, sequence, column);
                        else
-                           fill_column(events.job, ToBuffer{events}, of, column);
+                           fill_column(events.job, ToBuffer{events}, sequence, column);
                    });
     if (!events.statistic) return;
-    builder.launch(describe::densify_firing_stat(request), side("B", s.batch) * side("S", s.length),
+    builder.launch(densify_firing_stat(events.job, passed), side("B", s.batch) * side("S", s.length),
                    [&events](const cpu::Item& item) { densify(events, item.index); });
 }
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <optional>
-
 #include "kernels/cpu/plan_builder.h"
 #include "kernels/lut_sequence/cpu/job.h"
 #include "kernels/lut_sequence/events.h"
@@ -12,7 +10,7 @@ namespace sawtooth::lut_sequence {
 // Events of one kind. Every position has a stretch of the buffer, with room for all events it can have, so
 // that their order does not depend on threads. They are sorted by detector.
 struct EventBuffer {
-    EventBuffer(PlanBuilder& builder, const Sizes& s, int64_t events_a_pair);
+    EventBuffer(const Sizes& s, int64_t events_a_pair, const EventArrays& arrays);
 
     int64_t first_of(int64_t position) const {
         return position / sizes.length * events_before(sizes, sizes.length, a_pair) +
@@ -41,13 +39,13 @@ struct EventBuffer {
     int32_t* counts;  // [B, S]
 };
 
-// What the launches on events share. Alternative events exist for the backward pass alone.
+// What the launches on events share.
 struct EventJob {
-    EventJob(PlanBuilder& builder, const CpuJob& of);
+    EventJob(PlanBuilder& builder, const CpuJob& all);
 
     const CpuJob& job;
-    EventBuffer main;
-    std::optional<EventBuffer> alternative;
+    Passed passed;
+    EventBuffer main, alternative;
     float* statistic;  // [B, S, neurons], or null
     int32_t* faults;   // of Room
 };

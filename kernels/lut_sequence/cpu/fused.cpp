@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "kernels/lut_sequence/cpu/plan.h"
-#include "kernels/lut_sequence/describe.h"
 #include "kernels/lut_sequence/parts.h"
 #include "kernels/lut_table/cpu/launches.h"
 #include "kernels/lut_table/cpu/scratch.h"
@@ -28,7 +27,7 @@ struct Fused {
     using Sum = typename Sums::Sum;
     const CpuJob& job;
     Sums sums;
-    lut_table::WeightGradients<Sums> gradients;
+    WeightGradients<Sums> gradients;
     Sum *du, *positional_du;  // [T, B, pairs]
 
     int64_t du_at(const Pair& p) const {
@@ -44,7 +43,7 @@ struct Fused {
         std::fill_n(y, job.outputs, Sum{0});
         for (int64_t t = 0; t < job.detectors; ++t)
             job.sparse ? add_synapses(position, t, y) : add_rows(position, t, rooms.rows, y);
-        sums.finish(y, job.outputs, lut_table::fault_y, job.y + position * job.outputs);
+        sums.finish(y, job.outputs, fault_y, job.y.as<float>() + position * job.outputs);
     }
 
     // Calls act(pair) for the pairs of a position with all earlier ones.
@@ -57,7 +56,7 @@ struct Fused {
     void add_rows(int64_t position, int64_t t, const float** rows, Sum* y) const {
         int64_t count = 0;
         for_earlier(position, t, [&](const Pair& pair) {
-            rows[count++] = job.weights + job.weights_of(job.neuron_of(pair)).first;
+            rows[count++] = job.table.weights + job.weights_of(job.neuron_of(pair)).first;
         });
         sums.add_rows(rows, count, job.outputs, 1, y);
     }
@@ -66,14 +65,14 @@ struct Fused {
         for_earlier(position, t, [&](const Pair& pair) {
             const Range synapses = job.weights_of(job.neuron_of(pair));
             for (int64_t s = synapses.first; s < synapses.last; ++s)
-                y[job.targets[s]] += sums.term(job.weights[s]);
+                y[job.table.targets[s]] += sums.term(job.table.weights[s]);
         });
     }
 
     // One table after another, so that it stays in the caches.
     void pair_gradients(int64_t index) const {
-        const int64_t position = index % job.positions();
-        for_earlier(position, index / job.positions(),
+        const int64_t position = index % job.items;
+        for_earlier(position, index / job.items,
                     [&](const Pair& pair) { put_pair(pair, job.dy_of(position)); });
     }
 
@@ -84,27 +83,28 @@ struct Fused {
         du[at] = 0;
         if (job.sizes.positional > 0) positional_du[at] = 0;
         if (alternative < 0 && positional < 0) return;
-        const Sum main = job.gather(sums, neuron, dy);
+        const Sum main = gather(job, sums, neuron, dy);
         if (alternative >= 0)
-            du[at] = job.gradient(sums, job.weaker_delta(pair), main, job.gather(sums, alternative, dy));
+            du[at] = gradient(sums, job.weaker_delta(pair), main, gather(job, sums, alternative, dy));
         if (positional >= 0)
-            positional_du[at] = job.gradient(sums, job.positional_min_delta[job.distance_at(pair)], main,
-                                             job.gather(sums, positional, dy));
+            positional_du[at] = gradient(sums, job.distance_bits.min_delta[job.distance_at(pair)], main,
+                                         gather(job, sums, positional, dy));
     }
 
     // All pairs in which its bit flips share two anchors.
     void position_gradients(int64_t position, cpu::Scratch scratch) const {
-        Sum* const dx = cpu::take_rooms<lut_table::SumRooms<Sum>>(scratch, job.inputs).sums;
+        Sum* const dx = cpu::take_rooms<SumRooms<Sum>>(scratch, job.inputs).sums;
+        const int32_t* const pairs = job.anchor_pairs.as<int32_t>();
         std::fill_n(dx, job.inputs, Sum{0});
         for (int64_t t = 0; t < job.detectors; ++t) {
-            const int32_t bit = job.check.min_delta_index[job.found_at(position, t)];
+            const int32_t bit = job.bits.min_delta_index[job.found_at(position, t)];
             if (bit < 0) continue;
             const Sum total = position_gradient(position, t);
-            const int32_t* const anchors = job.anchor_pairs + (t * job.anchors + bit) * 2;
+            const int32_t* const anchors = pairs + (t * job.anchors + bit) * 2;
             dx[anchors[0]] += total;
             dx[anchors[1]] -= total;
         }
-        sums.finish(dx, job.inputs, lut_table::fault_dx, job.dx + position * job.inputs);
+        sums.finish(dx, job.inputs, fault_dx, job.dx.as<float>() + position * job.inputs);
     }
 
     Sum position_gradient(int64_t position, int64_t t) const {
@@ -121,23 +121,22 @@ struct Fused {
     // Of all distances of a detector, in the order of du.
     void distance_gradients(int64_t t, cpu::Scratch scratch) const {
         const int64_t bits = job.sizes.positional, distances = job.sizes.distances();
-        Sum* const totals = cpu::take_rooms<lut_table::SumRooms<Sum>>(scratch, distances).sums;
+        Sum* const totals = cpu::take_rooms<SumRooms<Sum>>(scratch, distances).sums;
         std::fill_n(totals, distances, Sum{0});
-        for (int64_t position = 0; position < job.positions(); ++position)
+        for (int64_t position = 0; position < job.items; ++position)
             for_earlier(position, t,
                         [&](const Pair& pair) { totals[pair.j - pair.i - 1] += positional_du[du_at(pair)]; });
         for (int64_t distance = 0; distance < distances; ++distance) {
             const int64_t at = distance * job.detectors + t;
-            float* const to = job.dpositional + at * bits;
+            float* const to = job.dpositional.as<float>() + at * bits;
             std::fill_n(to, bits, 0.0f);
-            sums.finish(totals + distance, 1, lut_table::fault_dpositional,
-                        to + job.positional_min_delta_index[at]);
+            sums.finish(totals + distance, 1, fault_dpositional, to + job.distance_bits.min_delta_index[at]);
         }
     }
 
     void sort_by_neuron(int64_t t, cpu::Scratch scratch) const {
         gradients.sort(t, scratch, [&](auto act) {
-            for (int64_t position = 0; position < job.positions(); ++position)
+            for (int64_t position = 0; position < job.items; ++position)
                 for_earlier(position, t,
                             [&](const Pair& pair) { act(job.neuron_of(pair) - t * job.rows, position); });
         });
@@ -151,37 +150,34 @@ void add_launches(cpu::PlanBuilder& builder, const CpuJob& job) {
     using Pass = Fused<Sums>;
     using Sum = typename Sums::Sum;
     const Sizes& s = job.sizes;
-    const int64_t pairs = s.batch * s.pairs(), du = job.dx ? s.detectors * pairs : 0;
     const Sums sums(builder);
-    const Pass& pass =
-        builder.keep(Pass{job, sums, lut_table::WeightGradients<Sums>(builder, job, sums, pairs),
-                          builder.take<Sum>(du), builder.take<Sum>(s.positional > 0 ? du : 0)});
+    const Sorted sorted = job.take_sorted(builder, "sorted_positions", s.batch * s.pairs());
+    const PairGradients to(builder, job, {job.dx ? s.detectors : 0, s.batch, s.pairs()});
+    const Pass& pass = builder.keep(Pass{job, sums, WeightGradients<Sums>(job, sums, sorted),
+                                         to.du.template as<Sum>(), to.positional_du.template as<Sum>()});
     // Later positions have more pairs: they go round the workers.
-    const auto add = [&](LaunchInfo info, const Side& items, auto kernel) {
-        builder.launch(std::move(info), items, cpu::Split::cyclic, lut_table::calls(pass, kernel));
+    const auto add = [&](LaunchInfo info, int64_t scratch, const Side& items, auto kernel) {
+        builder.launch(with_scratch(std::move(info), scratch), items, cpu::Split::cyclic,
+                       calls(pass, kernel));
     };
-    const PlanRequest& request = builder.request();
     const Side positions = side("B", s.batch) * side("S", s.length), tables = side("T", s.detectors);
-    const auto sums_bytes = [](int64_t count) { return cpu::scratch_bytes<lut_table::SumRooms<Sum>>(count); };
-    add(with_scratch(describe::look_up_pairs(request), cpu::scratch_bytes<LookUpRooms<Sum>>(job)), positions,
-        &Pass::look_up_pairs);
+    const auto sums_bytes = [](int64_t count) { return cpu::scratch_bytes<SumRooms<Sum>>(count); };
+    add(look_up_pairs(job), cpu::scratch_bytes<LookUpRooms<Sum>>(job), positions, &Pass::look_up_pairs);
     if (!job.dx) return;
-    add(describe::pair_gradients(request), tables * positions, &Pass::pair_gradients);
-    add(with_scratch(describe::position_gradients(request), sums_bytes(job.inputs)), positions,
-        &Pass::position_gradients);
+    add(pair_gradients(job, to), 0, tables * positions, &Pass::pair_gradients);
+    add(position_gradients(job, to.du), sums_bytes(job.inputs), positions, &Pass::position_gradients);
     if (s.positional > 0)
-        add(with_scratch(describe::distance_gradients(request), sums_bytes(s.distances())), tables,
+        add(distance_gradients(job, to.positional_du), sums_bytes(s.distances()), tables,
             &Pass::distance_gradients);
-    add(with_scratch(describe::sort_by_neuron(request), pass.gradients.sort_bytes()), tables,
-        &Pass::sort_by_neuron);
-    add(with_scratch(describe::weight_gradients(request), pass.gradients.write_bytes()),
-        pass.gradients.tiles(), &Pass::weight_gradients);
+    add(sort_by_neuron(job, sorted), pass.gradients.sort_bytes(), tables, &Pass::sort_by_neuron);
+    add(weight_gradients(job, sorted), pass.gradients.write_bytes(), pass.gradients.tiles(),
+        &Pass::weight_gradients);
 }
 
 }  // namespace
 
 Outcome<Plan> plan_fused_on_cpu(const PlanRequest& request) {
-    return plan_of(request, add_launches<lut_table::FloatSums>, add_launches<lut_table::IntegerSums>);
+    return plan_of(request, add_launches<FloatSums>, add_launches<IntegerSums>);
 }
 
 }  // namespace sawtooth::lut_sequence

@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "kernels/lut_sequence/describe.h"
 #include "kernels/lut_table/cpu/launches.h"
 
 namespace sawtooth::lut_sequence {
@@ -10,43 +9,38 @@ namespace {
 
 void check_distance(const CpuJob& job, int64_t distance) {
     const int64_t bits_each = job.sizes.positional;
+    const float* const all = job.positional.as<float>();
     for (int64_t t = 0; t < job.detectors; ++t) {
         const int64_t at = distance * job.detectors + t;
-        const float* const values = job.positional + at * bits_each;
+        const float* const values = all + at * bits_each;
         int32_t bits = 0, weakest = bits_each > 0 ? 0 : -1;
         for (int32_t r = 0; r < bits_each; ++r) {
             if (values[r] > 0) bits |= 1 << r;
             if (std::abs(values[r]) < std::abs(values[weakest])) weakest = r;
         }
-        job.positional_lookup_index[at] = bits;
-        job.positional_min_delta[at] = weakest < 0 ? 0 : values[weakest];
-        job.positional_min_delta_index[at] = weakest;
+        job.distance_bits.lookup_index[at] = bits;
+        job.distance_bits.min_delta[at] = weakest < 0 ? 0 : values[weakest];
+        job.distance_bits.min_delta_index[at] = weakest;
     }
 }
 
 // The launches of both variants that find the bits of positions and distances.
 void add_checks(cpu::PlanBuilder& builder, const CpuJob& job) {
-    builder.launch(with_scratch(describe::check_detectors_for_sequence(builder.request()),
-                                cpu::scratch_bytes<lut_table::CheckRooms>(job.check)),
-                   pieces("B S", job.positions(), lut_table::items_a_tile), [&job](const cpu::Item& item) {
-                       lut_table::check_detectors(
-                           job.check, tile_at(item.index, lut_table::items_a_tile, job.positions()),
-                           cpu::take_rooms<lut_table::CheckRooms>(item.scratch, job.check));
+    builder.launch(with_scratch(check_detectors_for_sequence(job), cpu::scratch_bytes<CheckRooms>(job)),
+                   pieces("B S", job.items, items_a_tile), [&job](const cpu::Item& item) {
+                       check_detectors(job, tile_at(item.index, items_a_tile, job.items),
+                                       cpu::take_rooms<CheckRooms>(item.scratch, job));
                    });
     if (job.sizes.distances() == 0) return;
-    builder.launch(describe::check_positional_embeddings(builder.request()),
-                   side("S - 1", job.sizes.distances()),
+    builder.launch(check_positional_embeddings(job), side("S - 1", job.sizes.distances()),
                    [&job](const cpu::Item& item) { check_distance(job, item.index); });
 }
 
 // All launches without a single pair, of sequences of one position: their sums are zero.
 void add_launches_without_pairs(cpu::PlanBuilder& builder, const CpuJob& job) {
-    const PlanRequest& request = builder.request();
-    lut_table::add_clear(builder, describe::y(request), job.y);
-    if (!job.dx) return;
-    lut_table::add_clear(builder, describe::dx(request), job.dx);
-    lut_table::add_clear(builder, describe::dweights(request), job.dweights);
-    if (job.weights_after) builder.restore(job.weights_after, job.weights, 4 * job.weights_count);
+    for (const Buffer& array : {job.y, job.dx, job.dweights})
+        if (array) add_clear(builder, array);
+    if (job.weights_after) job.restore_weights(builder);
 }
 
 }  // namespace

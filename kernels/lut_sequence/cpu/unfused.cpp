@@ -8,7 +8,6 @@
 #include "kernels/lut_sequence/cpu/events.h"
 #include "kernels/lut_sequence/cpu/gradient_table.h"
 #include "kernels/lut_sequence/cpu/plan.h"
-#include "kernels/lut_sequence/describe.h"
 #include "kernels/lut_sequence/parts.h"
 #include "kernels/lut_table/cpu/launches.h"
 #include "kernels/lut_table/cpu/scratch.h"
@@ -23,22 +22,20 @@ struct Unfused {
     const CpuJob& job;
     const EventJob& events;
     Sums sums;
-    Sum *y, *dx, *dpositional, *dweights;
-    HashEntry* entries;  // [B, width]
-    int32_t* high;
 
     GradientTable table_of(int64_t item) const {
         const int64_t first = item * job.sizes.hash_width();
-        return {entries + first, high + first, HashStart(job.sizes)};
+        const Passed& passed = events.passed;
+        return {passed.hash_table.as<HashEntry>() + first, passed.hash_table_high.as<int32_t>() + first,
+                HashStart(job.sizes)};
     }
 
     void fill_outputs_by_sparse_firings(int64_t index, cpu::Scratch scratch) const {
         const int64_t position = index / job.output_blocks;
         const Range outputs = job.outputs_of(index % job.output_blocks),
                     fired = events.main.events_of(position);
-        Sum* const to = y + position * job.outputs;
-        const float** const rows =
-            cpu::take_rooms<lut_table::RowRooms>(scratch, lut_table::rows_at_once).rows;
+        Sum* const to = events.passed.y.as<Sum>() + position * job.outputs;
+        const float** const rows = cpu::take_rooms<RowRooms>(scratch, rows_at_once).rows;
         int64_t count = 0;
         const auto add_collected = [&] {
             sums.add_rows(rows, std::exchange(count, 0), outputs.count(), 1, to + outputs.first);
@@ -47,12 +44,13 @@ struct Unfused {
             const Event& event = events.main.events[e];
             const Range range = job.weights_of(event.neuron);
             for (int32_t i = 0; !job.sparse && i < event.count; ++i) {
-                if (count == lut_table::rows_at_once) add_collected();
-                rows[count++] = job.weights + range.first + outputs.first;
+                if (count == rows_at_once) add_collected();
+                rows[count++] = job.table.weights + range.first + outputs.first;
             }
             for (int64_t s = range.first; job.sparse && s < range.last; ++s)
-                if (job.targets[s] >= outputs.first && job.targets[s] < outputs.last)
-                    to[job.targets[s]] += static_cast<Sum>(event.count) * sums.term(job.weights[s]);
+                if (job.table.targets[s] >= outputs.first && job.table.targets[s] < outputs.last)
+                    to[job.table.targets[s]] +=
+                        static_cast<Sum>(event.count) * sums.term(job.table.weights[s]);
         }
         add_collected();
     }
@@ -68,71 +66,73 @@ struct Unfused {
             if (claim == GradientTable::Claim::full) note_full(events, room_hash_table, position);
             if (claim != GradientTable::Claim::claimed) continue;
             const auto number = static_cast<int32_t>(event.count > 0 ? e + 1 : -(e + 1));
-            table.store(slot, number, job.gather(sums, event.neuron, job.dy_of(position)));
+            table.store(slot, number, gather(job, sums, event.neuron, job.dy_of(position)));
         }
     }
 
     void gather_w_gradients(int64_t index, cpu::Scratch scratch) const {
-        const float** const rows =
-            cpu::take_rooms<lut_table::RowRooms>(scratch, lut_table::rows_at_once).rows;
+        const float** const rows = cpu::take_rooms<RowRooms>(scratch, rows_at_once).rows;
         const int64_t t = index / job.output_blocks;
         const Range outputs = job.outputs_of(index % job.output_blocks);
-        for (int64_t position = 0; position < job.positions(); ++position) {
+        for (int64_t position = 0; position < job.items; ++position) {
             const Range fired = events.main.events_of(position, t);
             for (int64_t e = fired.first; e < fired.last; ++e)
                 add_gradient(events.main.events[e], outputs, rows);
         }
-        for (int64_t row = t * job.rows; row < (t + 1) * job.rows; ++row) subtract_gradients(row, outputs);
+        for (int64_t row = t * job.rows; row < (t + 1) * job.rows; ++row) subtract(row, outputs);
     }
 
     void add_gradient(const Event& event, Range outputs, const float** rows) const {
         const float* const dy = job.dy_of(event.position);
+        Sum* const dweights = events.passed.dweights.as<Sum>();
         const Range range = job.weights_of(event.neuron);
         if (!job.sparse) {
-            std::fill_n(rows, std::min<int64_t>(event.count, lut_table::rows_at_once), dy + outputs.first);
-            for (int64_t left = event.count; left > 0; left -= lut_table::rows_at_once)
-                sums.add_rows(rows, std::min(left, lut_table::rows_at_once), outputs.count(), job.lr,
+            std::fill_n(rows, std::min<int64_t>(event.count, rows_at_once), dy + outputs.first);
+            for (int64_t left = event.count; left > 0; left -= rows_at_once)
+                sums.add_rows(rows, std::min(left, rows_at_once), outputs.count(), job.lr,
                               dweights + range.first + outputs.first);
             return;
         }
         for (int64_t s = range.first; s < range.last; ++s)
-            if (job.targets[s] >= outputs.first && job.targets[s] < outputs.last)
-                dweights[s] += static_cast<Sum>(event.count) * job.synapse_gradient(sums, s, dy);
+            if (job.table.targets[s] >= outputs.first && job.table.targets[s] < outputs.last)
+                dweights[s] += static_cast<Sum>(event.count) * synapse_gradient(job, sums, s, dy);
     }
 
     // Floats are final when they are summed, integers when they are converted.
-    void subtract_gradients(int64_t neuron, Range outputs) const {
-        if (job.integer || !job.weights_after) return;
+    void subtract(int64_t neuron, Range outputs) const {
+        if (!job.subtracts()) return;
         const Range range = job.weights_of(neuron);
         for (int64_t at = range.first; at < range.last; ++at) {
-            const int64_t output = job.sparse ? job.targets[at] : at - range.first;
-            if (output >= outputs.first && output < outputs.last) job.subtract_gradients({at, at + 1});
+            const int64_t output = job.sparse ? job.table.targets[at] : at - range.first;
+            if (output >= outputs.first && output < outputs.last) subtract_gradients(job, {at, at + 1});
         }
     }
 
     void propagate_through_detectors(int64_t index) const {
-        if (index < job.positions())
+        if (index < job.items)
             propagate_to_position(index);
         else
-            propagate_to_distance(index - job.positions());
+            propagate_to_distance(index - job.items);
     }
 
     // Of the pairs with all other positions, those in which the bit of this one is the weaker.
     void propagate_to_position(int64_t position) const {
         const int64_t item = position / job.sizes.length, own = position % job.sizes.length;
         const GradientTable table = table_of(item);
+        Sum* const dx = events.passed.dx.as<Sum>();
         for (int64_t t = 0; t < job.detectors; ++t)
             for (int64_t other = 0; other < job.sizes.length; ++other) {
                 const Pair pair = {item, std::min(own, other), std::max(own, other), t};
                 if (other == own || job.flips_query(pair) != (own > other)) continue;
                 const int64_t main = job.neuron_of(pair), flipped = job.alternative_of(pair, main);
                 if (flipped < 0) continue;
-                job.propagate(sums, position, t, table.find<Sum>(main, pair.j),
-                              table.find<Sum>(flipped, pair.j), dx + position * job.inputs);
+                propagate(job, sums, position, t, table.find<Sum>(main, pair.j),
+                          table.find<Sum>(flipped, pair.j), dx + position * job.inputs);
             }
     }
 
     void propagate_to_distance(int64_t distance) const {
+        Sum* const dpositional = events.passed.dpositional.as<Sum>();
         for (int64_t item = 0; item < job.sizes.batch; ++item) {
             const GradientTable table = table_of(item);
             for (int64_t i = 0; i + distance + 1 < job.sizes.length; ++i)
@@ -142,9 +142,9 @@ struct Unfused {
                     const int64_t flipped = job.positional_alternative_of(pair, main);
                     if (flipped < 0) continue;
                     const int64_t at = job.distance_at(pair);
-                    dpositional[at * job.sizes.positional + job.positional_min_delta_index[at]] +=
-                        job.gradient(sums, job.positional_min_delta[at], table.find<Sum>(main, pair.j),
-                                     table.find<Sum>(flipped, pair.j));
+                    dpositional[at * job.sizes.positional + job.distance_bits.min_delta_index[at]] +=
+                        gradient(sums, job.distance_bits.min_delta[at], table.find<Sum>(main, pair.j),
+                                 table.find<Sum>(flipped, pair.j));
                 }
         }
     }
@@ -158,81 +158,71 @@ class Launches {
 
   public:
     Launches(cpu::PlanBuilder& builder, const CpuJob& job)
-        : builder_(builder), request_(builder.request()), job_(job), pass_(builder.keep(made())) {}
+        : builder_(builder),
+          job_(job),
+          events_(builder.keep(EventJob(builder, job))),
+          passed_(events_.passed),
+          pass_(builder.keep(Pass{job, events_, Sums(builder)})) {}
 
     void add_forward() {
-        add_event_launches(builder_, pass_.events);
-        const Buffer y = describe::y(request_);
-        lut_table::add_clear(builder_, y, pass_.y);
-        add(with_scratch(describe::fill_outputs_by_sparse_firings(request_), rows_bytes()),
-            positions() * blocks(), &Pass::fill_outputs_by_sparse_firings);
-        convert(y, pass_.y, lut_table::fault_y, job_.y);
+        add_event_launches(builder_, events_);
+        add_clear(builder_, passed_.y);
+        add(with_scratch(fill_outputs_by_sparse_firings(job_, passed_), rows_bytes()), positions() * blocks(),
+            &Pass::fill_outputs_by_sparse_firings);
+        convert(passed_.y, job_.y, fault_y);
     }
 
     void add_backward() {
-        const Buffer dx = describe::dx(request_), dpositional = describe::dpositional(request_),
-                     dweights = describe::dweights(request_);
-        lut_table::add_clear(builder_, describe::hash_table(request_), pass_.entries);
-        lut_table::add_clear(builder_, dx, pass_.dx);
-        lut_table::add_clear(builder_, dpositional, pass_.dpositional);
-        lut_table::add_clear(builder_, dweights, pass_.dweights);
-        gather_x(describe::Events::main, pass_.events.main);
-        gather_x(describe::Events::alternative, *pass_.events.alternative);
-        add(with_scratch(describe::gather_w_gradients_for_sequence(request_), rows_bytes()),
-            side("T", job_.detectors) * blocks(), &Pass::gather_w_gradients);
-        add(describe::propagate_through_detectors_for_sequence(request_),
+        add_clear(builder_, passed_.hash_table);
+        add_clear(builder_, passed_.dx);
+        add_clear(builder_, passed_.dpositional);
+        add_clear(builder_, passed_.dweights);
+        gather_x(Choice::main, events_.main);
+        gather_x(Choice::alternative, events_.alternative);
+        LaunchInfo of_weights = with_scratch(gather_w_gradients_for_sequence(job_, passed_), rows_bytes());
+        if (job_.subtracts()) of_weights.reads.push_back(job_.weights);
+        add(std::move(of_weights), side("T", job_.detectors) * blocks(), &Pass::gather_w_gradients);
+        add(propagate_through_detectors_for_sequence(job_, passed_),
             positions() + side("S - 1", job_.sizes.distances()), &Pass::propagate_through_detectors);
-        convert(dx, pass_.dx, lut_table::fault_dx, job_.dx);
-        convert(dpositional, pass_.dpositional, lut_table::fault_dpositional, job_.dpositional);
-        convert(dweights, pass_.dweights, lut_table::fault_dweights, job_.dweights);
+        convert(passed_.dx, job_.dx, fault_dx);
+        convert(passed_.dpositional, job_.dpositional, fault_dpositional);
+        convert(passed_.dweights, job_.dweights, fault_dweights);
     }
 
   private:
-    Pass made() const {
-        const int64_t slots = job_.dx ? job_.sizes.batch * job_.sizes.hash_width() : 0;
-        return {job_,
-                builder_.keep(EventJob(builder_, job_)),
-                Sums(builder_),
-                lut_table::take_sums<Sum>(builder_, describe::y(request_), job_.y),
-                lut_table::take_sums<Sum>(builder_, describe::dx(request_), job_.dx),
-                lut_table::take_sums<Sum>(builder_, describe::dpositional(request_), job_.dpositional),
-                lut_table::take_sums<Sum>(builder_, describe::dweights(request_), job_.dweights),
-                builder_.take<HashEntry>(slots),
-                builder_.take<int32_t>(job_.integer ? slots : 0)};
-    }
-
     Side positions() const { return side("B", job_.sizes.batch) * side("S", job_.sizes.length); }
     Side blocks() const { return side("output_blocks", job_.output_blocks); }
 
-    static int64_t rows_bytes() { return cpu::scratch_bytes<lut_table::RowRooms>(lut_table::rows_at_once); }
+    static int64_t rows_bytes() { return cpu::scratch_bytes<RowRooms>(rows_at_once); }
 
     // Later positions have more events: they go round the workers.
     template <class Kernel>
     void add(LaunchInfo info, const Side& items, Kernel kernel) {
-        builder_.launch(std::move(info), items, cpu::Split::cyclic, lut_table::calls(pass_, kernel));
+        builder_.launch(std::move(info), items, cpu::Split::cyclic, calls(pass_, kernel));
     }
 
-    void gather_x(describe::Events events, const EventBuffer& buffer) {
+    void gather_x(Choice choice, const EventBuffer& buffer) {
         builder_.launch(
-            describe::gather_x_gradients_for_sequence(request_, events), positions(), cpu::Split::cyclic,
+            gather_x_gradients_for_sequence(job_, passed_, choice), positions(), cpu::Split::cyclic,
             [&pass = pass_, &buffer](const cpu::Item& item) { pass.gather_x_gradients(buffer, item.index); });
     }
 
-    void convert(const Buffer& array, const Sum* from, lut_table::Fault fault, float* to) {
-        lut_table::add_convert(builder_, job_, pass_.sums, array, from, fault, to);
+    void convert(const Buffer& from, const Buffer& output, Fault fault) {
+        add_convert(builder_, job_, pass_.sums, from, output, fault);
     }
 
     cpu::PlanBuilder& builder_;
-    const PlanRequest& request_;
     const CpuJob& job_;
+    const EventJob& events_;
+    const Passed& passed_;
     const Pass& pass_;
 };
 
 }  // namespace
 
 Outcome<Plan> plan_unfused_on_cpu(const PlanRequest& request) {
-    return plan_of(request, lut_table::add_passes<Launches<lut_table::FloatSums>, CpuJob>,
-                   lut_table::add_passes<Launches<lut_table::IntegerSums>, CpuJob>);
+    return plan_of(request, add_passes<Launches<FloatSums>, CpuJob>,
+                   add_passes<Launches<IntegerSums>, CpuJob>);
 }
 
 }  // namespace sawtooth::lut_sequence

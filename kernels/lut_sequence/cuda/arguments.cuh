@@ -15,13 +15,13 @@ struct Arguments : CommonArguments {
     const float* positional;           // [S-1, T, P]
     Found distances;                   // [S-1, T]
     void* dpositional;                 // sums in the variant unfused, else the output
-    Events<Event> main, alternative;
-    float* statistic;    // [positions, T 2^(2C+P)]; null: events go to the buffers
-    float share;         // of an alternative event in the statistic
-    HashEntry* hash;     // [B, width]
-    int32_t* hash_high;  // the high words of integer sums
-    int64_t width;
-    void *du, *positional_du;  // [B, pairs, T]
+    Events<Event> main = {}, alternative = {};
+    float* statistic = nullptr;    // [positions, T 2^(2C+P)]; null: events go to the buffers
+    float share = 0;               // of an alternative event in the statistic
+    HashEntry* hash = nullptr;     // [B, width]
+    int32_t* hash_high = nullptr;  // the high words of integer sums
+    int64_t width = 0;
+    void *du = nullptr, *positional_du = nullptr;  // [B, pairs, T]
 };
 
 }  // namespace sawtooth::lut_sequence

@@ -1,88 +1,74 @@
 // The variant unfused: every kernel of the document (lut_table::source) is a launch with its grid.
 
-#include "kernels/core/common_parameters.h"
 #include "kernels/lut_sequence/cuda/job.h"
-#include "kernels/lut_sequence/describe.h"
 #include "kernels/lut_sequence/faults.h"
 #include "kernels/lut_sequence/parts.h"
-#include "kernels/lut_table/cuda/launches.h"
 
 namespace sawtooth::lut_sequence {
 namespace {
 
-using describe::Events;
-
 class Unfused {
   public:
-    Unfused(cuda::PlanBuilder& builder, CudaJob& job)
+    Unfused(cuda::PlanBuilder& builder, const CudaJob& job)
         : builder_(builder),
-          request_(builder.request()),
           job_(job),
+          passed_(builder, job, {1}),
+          given_(job.given),
           block_(builder.parameters().integer("block_size")) {
-        given().room = take_room_faults(builder);
+        given_.room = take_room_faults(builder);
+        given_.y = passed_.y.address;
+        given_.dx = passed_.dx.address;
+        given_.dpositional = passed_.dpositional.address;
+        given_.dweights = passed_.dweights.address;
+        given_.main = passed_.events.pointers<Event>();
+        given_.alternative = passed_.alternative.pointers<Event>();
+        given_.statistic = passed_.firing_stat.as<float>();
+        given_.share = alternative_share(job.sizes);
+        given_.hash = passed_.hash_table.as<HashEntry>();
+        given_.hash_high = passed_.hash_table_high.as<int32_t>();
+        given_.width = job.sizes.hash_width();
+        if (job.subtracts()) job.restore_weights(builder);
     }
 
     void add_forward() {
         add_events();
-        const Buffer y = describe::y(request_);
-        given().y = lut_table::add_sums(builder_, y, block_);
-        launch(describe::fill_outputs_by_sparse_firings(request_), by_event(given().main, main_events),
+        clear(passed_.y);
+        launch(fill_outputs_by_sparse_firings(job_, passed_), by_event(Choice::main),
                on_events("fill_outputs_by_sparse_firings"));
-        convert(y, given().y, lut_table::fault_y);
+        convert(passed_.y, job_.y, fault_y);
     }
 
     void add_backward() {
-        const Buffer dx = describe::dx(request_), dpositional = describe::dpositional(request_),
-                     dweights = describe::dweights(request_), hash = describe::hash_table(request_);
-        given().width = job_.hash_width();
-        given().hash = builder_.take<HashEntry>(count_of(hash.shape));
-        lut_table::add_clear(builder_, hash, given().hash, block_);
-        if (job_.integer) {
-            const Buffer high = describe::hash_table_high(request_);
-            given().hash_high = builder_.take<int32_t>(count_of(high.shape));
-            lut_table::add_clear(builder_, high, given().hash_high, block_);
-        }
-        given().dx = lut_table::add_sums(builder_, dx, block_);
-        given().dpositional = lut_table::add_sums(builder_, dpositional, block_);
-        given().dweights = lut_table::add_sums(builder_, dweights, block_);
-        given().weights_after = lut_table::take_weights_after(builder_, dweights, given().table);
-        gather_x(Events::main, given().main, main_events);
-        gather_x(Events::alternative, given().alternative, alternative_events);
-        launch(describe::gather_w_gradients_for_sequence(request_), by_event(given().main, main_events),
+        clear(passed_.hash_table);
+        if (job_.integer) clear(passed_.hash_table_high);
+        clear(passed_.dx);
+        clear(passed_.dpositional);
+        clear(passed_.dweights);
+        for (const Choice choice : {Choice::main, Choice::alternative})
+            launch(gather_x_gradients_for_sequence(job_, passed_, choice), by_event(choice),
+                   on_events("gather_x_gradients_for_sequence", choice));
+        launch(gather_w_gradients_for_sequence(job_, passed_), by_event(Choice::main),
                on_events("gather_w_gradients_for_sequence"));
-        launch(describe::propagate_through_detectors_for_sequence(request_), by_tile(),
+        launch(propagate_through_detectors_for_sequence(job_, passed_), by_tile(),
                on_tiles("propagate.cu", "propagate_through_detectors_for_sequence"));
-        convert(dx, given().dx, lut_table::fault_dx);
-        convert(dpositional, given().dpositional, lut_table::fault_dpositional);
-        convert(dweights, given().dweights, lut_table::fault_dweights);
+        convert(passed_.dx, job_.dx, fault_dx);
+        convert(passed_.dpositional, job_.dpositional, fault_dpositional);
+        convert(passed_.dweights, job_.dweights, fault_dweights);
     }
 
   private:
-    Arguments& given() { return job_.given; }
-
-    void take_buffer(lut_table::Events<Event>& events, int64_t a_pair, const Buffer& count) {
-        events.capacity = most_events(job_, a_pair);
-        events.events = builder_.take<Event>(events.capacity);
-        events.count = builder_.take<int32_t>(1);
-        lut_table::add_clear(builder_, count, events.count, block_);
-    }
+    bool backward() const { return static_cast<bool>(job_.dx); }
 
     void add_events() {
-        take_buffer(given().main, main_events, describe::event_count(request_));
-        if (job_.backward())
-            take_buffer(given().alternative, alternative_events, describe::alternative_event_count(request_));
-        if (job_.statistic) {
-            given().statistic = builder_.take_zeroed<float>(job_.positions() * job_.neurons());
-            given().share = alternative_share(job_);
-        }
-        launch(describe::fill_after_detectors_firing_stat(request_), by_tile(),
+        clear(passed_.events.count);
+        if (backward()) clear(passed_.alternative.count);
+        launch(fill_after_detectors_firing_stat(job_, passed_), by_tile(),
                on_tiles("fill.cu", "fill_after_detectors_firing_stat"));
-        if (!job_.statistic) return;
+        if (!job_.sizes.statistic) return;
         launch(
-            describe::densify_firing_stat(request_),
-            {pieces("T 2^(2C+P)", job_.neurons(), "(4 block_size)", 4 * block_),
-             lut_table::side_y("B S", job_.positions())},
-            with(job_.source("densify.cu", "densify_firing_stat", block_), {{"BACKWARD", job_.backward()}}));
+            densify_firing_stat(job_, passed_),
+            {pieces("T 2^(2C+P)", job_.neurons(), "(4 block_size)", 4 * block_), side_y("B S", job_.items)},
+            with(job_.source("densify.cu", "densify_firing_stat", block_), {{"BACKWARD", backward()}}));
     }
 
     static cuda::KernelSource with(cuda::KernelSource source, const cuda::Defines& more) {
@@ -90,44 +76,44 @@ class Unfused {
         return source;
     }
     cuda::KernelSource on_tiles(const char* file, const char* entry) const {
-        return with(job_.source(file, entry, job_.tile * job_.tile), {{"TILE", job_.tile},
-                                                                      {"BACKWARD", job_.backward()},
-                                                                      {"STATISTIC", job_.statistic},
-                                                                      {"MIXED", job_.mixed_hash}});
+        const lut_sequence::Sizes& s = job_.sizes;
+        return with(job_.source(file, entry, s.tile * s.tile), {{"TILE", s.tile},
+                                                                {"BACKWARD", backward()},
+                                                                {"STATISTIC", s.statistic},
+                                                                {"MIXED", s.mixed_hash}});
     }
     Grid by_tile() const {
-        return {side("tiles", job_.tiles()) * side("T", job_.detectors), lut_table::side_y("B", job_.batch)};
+        return {side("tiles", job_.sizes.tiles()) * side("T", job_.detectors), side_y("B", job_.sizes.batch)};
     }
-    cuda::KernelSource on_events(const char* entry, Events events = Events::main) const {
+    cuda::KernelSource on_events(const char* entry, Choice choice = Choice::main) const {
         return with(job_.source("firings.cu", entry, block_),
-                    {{"MIXED", job_.mixed_hash}, {"ALTERNATIVE", events == Events::alternative}});
+                    {{"MIXED", job_.sizes.mixed_hash}, {"ALTERNATIVE", choice == Choice::alternative}});
     }
-    Grid by_event(const lut_table::Events<Event>& events, int64_t a_pair) const {
-        return {pieces(a_pair == main_events ? "events" : "alternative events", events.capacity, "block_size",
-                       block_),
-                lut_table::side_y("output_blocks", job_.given.output_blocks)};
+    Grid by_event(Choice choice) const {
+        const bool main = choice == Choice::main;
+        return {pieces(main ? "events" : "alternative events",
+                       (main ? given_.main : given_.alternative).capacity, "block_size", block_),
+                side_y("output_blocks", job_.output_blocks)};
     }
     void launch(LaunchInfo info, const Grid& grid, const cuda::KernelSource& source) {
-        builder_.launch(std::move(info), grid, source, given());
+        builder_.launch(std::move(info), grid, source, given_);
     }
-    void gather_x(Events events, const lut_table::Events<Event>& buffer, int64_t a_pair) {
-        launch(describe::gather_x_gradients_for_sequence(request_, events), by_event(buffer, a_pair),
-               on_events("gather_x_gradients_for_sequence", events));
-    }
-    void convert(const Buffer& sums, const void* from, lut_table::Fault fault) {
-        lut_table::add_convert(builder_, sums, from, fault, given(), block_);
+    void clear(const Buffer& array) { add_clear(builder_, array, block_); }
+    void convert(const Buffer& sums, const Buffer& output, Fault fault) {
+        add_convert(builder_, job_, sums, output, fault, given_, block_);
     }
 
     cuda::PlanBuilder& builder_;
-    const PlanRequest& request_;
-    CudaJob& job_;
+    const CudaJob& job_;
+    const Passed passed_;
+    Arguments given_;
     int64_t block_;
 };
 
-void add_launches(cuda::PlanBuilder& builder, CudaJob& job) {
+void add_launches(cuda::PlanBuilder& builder, const CudaJob& job) {
     Unfused plan(builder, job);
     plan.add_forward();
-    if (job.backward()) plan.add_backward();
+    if (job.dx) plan.add_backward();
 }
 
 }  // namespace

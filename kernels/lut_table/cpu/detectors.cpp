@@ -19,14 +19,14 @@ constexpr hn::RebindToSigned<Tag> integers;
 constexpr auto width = static_cast<int64_t>(hn::MaxLanes(Tag()));
 
 // What a detector found in each item of a tile.
-struct Found {
+struct Checked {
     alignas(64) int32_t lookup_index[items_a_tile];
     alignas(64) float min_delta[items_a_tile];
     alignas(64) int32_t min_delta_index[items_a_tile];
 };
 
 // x: [inputs, items_a_tile]. Of equal differences the first is the weakest.
-HWY_INLINE void check_detector(const float* x, const int32_t* anchors, int64_t pairs, Found& found) {
+HWY_INLINE void check_detector(const float* x, const int32_t* anchors, int64_t pairs, Checked& found) {
     HWY_UNROLL(2)
     for (int64_t first = 0; first < items_a_tile; first += width) {
         auto bits = hn::Zero(integers), weakest = hn::Set(integers, -1);
@@ -51,19 +51,20 @@ HWY_INLINE void check_detector(const float* x, const int32_t* anchors, int64_t p
     }
 }
 
-void check_tile(const DetectorCheck& check, Range items, const float* x) {
+void check_tile(const Tensors& all, Range items, const float* x) {
     constexpr int64_t at_once = 16;  // detectors: a cache line of every result
-    Found found[at_once];
-    for (int64_t first = 0; first < check.detectors; first += at_once) {
-        const int64_t count = std::min(at_once, check.detectors - first);
+    const int32_t* const anchors = all.anchor_pairs.as<int32_t>();
+    Checked found[at_once];
+    for (int64_t first = 0; first < all.detectors; first += at_once) {
+        const int64_t count = std::min(at_once, all.detectors - first);
         for (int64_t t = 0; t < count; ++t)
-            check_detector(x, check.anchors + (first + t) * check.pairs * 2, check.pairs, found[t]);
+            check_detector(x, anchors + (first + t) * all.anchors * 2, all.anchors, found[t]);
         for (int64_t item = 0; item < items.count(); ++item) {
-            const int64_t at = (items.first + item) * check.detectors + first;
+            const int64_t at = all.found_at(items.first + item, first);
             for (int64_t t = 0; t < count; ++t) {
-                check.lookup_index[at + t] = found[t].lookup_index[item];
-                check.min_delta[at + t] = found[t].min_delta[item];
-                check.min_delta_index[at + t] = found[t].min_delta_index[item];
+                all.bits.lookup_index[at + t] = found[t].lookup_index[item];
+                all.bits.min_delta[at + t] = found[t].min_delta[item];
+                all.bits.min_delta_index[at + t] = found[t].min_delta_index[item];
             }
         }
     }
@@ -78,13 +79,14 @@ namespace {
 HWY_EXPORT(check_tile);
 }  // namespace
 
-void check_detectors(const DetectorCheck& check, Range items, const CheckRooms& rooms) {
+void check_detectors(const Tensors& t, Range items, const CheckRooms& rooms) {
+    const float* const all = t.x.as<float>();
     for (int64_t lane = 0; lane < items_a_tile; ++lane) {
         // Lanes past the last item repeat it.
-        const float* const from = check.x + std::min(items.first + lane, items.last - 1) * check.inputs;
-        for (int64_t i = 0; i < check.inputs; ++i) rooms.x[i * items_a_tile + lane] = from[i];
+        const float* const from = all + std::min(items.first + lane, items.last - 1) * t.inputs;
+        for (int64_t i = 0; i < t.inputs; ++i) rooms.x[i * items_a_tile + lane] = from[i];
     }
-    HWY_DYNAMIC_DISPATCH(check_tile)(check, items, rooms.x);
+    HWY_DYNAMIC_DISPATCH(check_tile)(t, items, rooms.x);
 }
 
 }  // namespace sawtooth::lut_table

@@ -4,18 +4,9 @@
 
 #include "kernels/core/range.h"
 #include "kernels/cpu/scratch.h"
+#include "kernels/lut_table/tensors.h"
 
 namespace sawtooth::lut_table {
-
-// Detectors compare pairs of the inputs of an item. Results are [items, detectors].
-struct DetectorCheck {
-    const float* x;          // [items, inputs]
-    const int32_t* anchors;  // [detectors, pairs, 2], -1 skips a pair
-    int64_t inputs, detectors, pairs;
-    int32_t* lookup_index;
-    float* min_delta;
-    int32_t* min_delta_index;
-};
 
 // Items side by side in vectors.
 constexpr int64_t items_a_tile = 8;
@@ -24,11 +15,10 @@ constexpr int64_t items_a_tile = 8;
 struct CheckRooms {
     float* x;  // [inputs, items_a_tile]
 
-    CheckRooms(cpu::Scratch& scratch, const DetectorCheck& check)
-        : x(scratch.take<float>(check.inputs * items_a_tile)) {}
+    CheckRooms(cpu::Scratch& scratch, const Tensors& t) : x(scratch.take<float>(t.inputs * items_a_tile)) {}
 };
 
 // Checks all detectors of at most items_a_tile items.
-void check_detectors(const DetectorCheck& check, Range items, const CheckRooms& rooms);
+void check_detectors(const Tensors& t, Range items, const CheckRooms& rooms);
 
 }  // namespace sawtooth::lut_table

@@ -1,13 +1,12 @@
 #pragma once
 
-#include <algorithm>
-#include <type_traits>
+#include <cstring>
 #include <utility>
 
-#include "kernels/core/launch_info.h"
 #include "kernels/cpu/plan_builder.h"
-#include "kernels/lut_table/cpu/job.h"
-#include "kernels/lut_table/table_uses.h"
+#include "kernels/lut_table/cpu/detectors.h"
+#include "kernels/lut_table/cpu/gradients.h"
+#include "kernels/lut_table/launches.h"
 
 namespace sawtooth::lut_table {
 
@@ -34,31 +33,24 @@ void launch_on_numbers(cpu::PlanBuilder& builder, LaunchInfo info, const Buffer&
                    [=](const cpu::Item& item) { act(tile_at(item.index, piece, count)); });
 }
 
-template <class T>
-void add_clear(cpu::PlanBuilder& builder, const Buffer& array, T* to) {
-    launch_on_numbers(builder, describe::clear(array), array,
-                      [to](Range range) { std::fill_n(to + range.first, range.count(), T{}); });
-}
-
-// Sums that become an output: the output itself, or integers, which add_convert converts.
-template <class Sum>
-Sum* take_sums(PlanBuilder& builder, const Buffer& sums, float* output) {
-    if constexpr (std::is_same_v<Sum, float>)
-        return output;
-    else
-        return output ? builder.take<Sum>(count_of(sums.shape)) : nullptr;
-}
-
-template <class Sums>
-void add_convert(cpu::PlanBuilder& builder, const CpuJob& job, const Sums& sums, const Buffer& array,
-                 const typename Sums::Sum* from, Fault fault, float* to) {
-    if (!job.integer) return;
-    const bool subtracts = fault == fault_dweights && job.weights_after;
-    launch_on_numbers(builder, describe::convert_integers_to_floats(builder.request(), array), array,
-                      [=, &job](Range range) {
-                          sums.finish(from + range.first, range.count(), fault, to + range.first);
-                          if (subtracts) job.subtract_gradients(range);
+inline void add_clear(cpu::PlanBuilder& builder, const Buffer& array) {
+    launch_on_numbers(builder, clear(array), array,
+                      [to = static_cast<std::byte*>(array.address), size = array.element_bytes](Range range) {
+                          std::memset(to + range.first * size, 0, static_cast<size_t>(range.count() * size));
                       });
+}
+
+// Sums of integers become the output.
+template <class Sums>
+void add_convert(cpu::PlanBuilder& builder, const Tensors& t, const Sums& sums, const Buffer& from,
+                 const Buffer& output, Fault fault) {
+    if (!t.integer) return;
+    launch_on_numbers(
+        builder, convert_integers_to_floats(t, from, output), output,
+        [&t, sums, fault, all = from.as<typename Sums::Sum>(), to = output.as<float>()](Range range) {
+            sums.finish(all + range.first, range.count(), fault, to + range.first);
+            if (fault == fault_dweights && t.weights_after) subtract_gradients(t, range);
+        });
 }
 
 // All launches of a variant, which has a class for them.

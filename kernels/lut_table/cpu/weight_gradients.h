@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "kernels/core/grid.h"
-#include "kernels/lut_table/cpu/job.h"
+#include "kernels/lut_table/cpu/gradients.h"
 #include "kernels/lut_table/cpu/scratch.h"
 
 namespace sawtooth::lut_table {
@@ -18,15 +18,15 @@ class WeightGradients {
     using Sum = typename Sums::Sum;
 
   public:
-    // `choices`: how often items choose a row of each detector. Null memory without a backward pass.
-    WeightGradients(PlanBuilder& builder, const CpuJob& job, const Sums& sums, int64_t choices)
+    // `sorted` is absent without a backward pass.
+    WeightGradients(const Tensors& job, const Sums& sums, const Sorted& sorted)
         : job_(job),
           sums_(sums),
-          choices_(job.dweights ? choices : 0),
+          choices_(sorted.rows ? sorted.rows.shape.back() : 0),
           most_weights_(job.sparse ? together : std::max(together, job.outputs)),
-          streams_(4 * job.weights_count >= streamed_bytes),
-          sorted_rows_(builder.take<int32_t>(job.detectors * choices_)),
-          sorted_items_(builder.take<int32_t>(job.detectors * choices_)) {}
+          streams_(job.weights.bytes() >= streamed_bytes),
+          sorted_rows_(sorted.rows.as<int32_t>()),
+          sorted_items_(sorted.items.as<int32_t>()) {}
 
     // A counting sort: items that chose the same row keep their order. `for_choices(act)` calls
     // act(row, item) for all choices of the detector.
@@ -88,7 +88,7 @@ class WeightGradients {
     // Weights whose gradients are summed before they are written, so that short rows cost no calls.
     static constexpr int64_t together = 2048;
     // Larger arrays do not fit into the last cache.
-    static constexpr int64_t streamed_bytes = 16 << 20;
+    static constexpr double streamed_bytes = 16 << 20;
 
     // Of some rows of a detector.
     Range weights_of(int64_t t, Range rows) const {
@@ -117,9 +117,10 @@ class WeightGradients {
 
     // The gradients of a neuron that these items chose.
     void add_rows(const int32_t* items, int64_t count, const float** rows, Sum* gradients) const {
+        const float* const dy = job_.dy.as<float>();
         for (; count > 0; items += rows_at_once, count -= rows_at_once) {
             const int64_t some = std::min(count, rows_at_once);
-            for (int64_t i = 0; i < some; ++i) rows[i] = job_.dy_of(items[i]);
+            for (int64_t i = 0; i < some; ++i) rows[i] = dy + items[i] * job_.outputs;
             sums_.add_rows(rows, some, job_.outputs, job_.lr, gradients);
         }
     }
@@ -132,19 +133,20 @@ class WeightGradients {
         for (int64_t i = 0; i < count; ++i) {
             const float* const dy = job_.dy_of(items[i]);
             for (int64_t s = range.first; s < range.last; ++s)
-                gradients[s - weights.first] += job_.synapse_gradient(sums_, s, dy);
+                gradients[s - weights.first] += synapse_gradient(job_, sums_, s, dy);
         }
     }
 
     void put(const Sum* gradients, Range range, float* floats) const {
         sums_.finish(gradients, range.count(), fault_dweights, floats);
-        put_row(floats, range.count(), job_.dweights + range.first, streams_);
+        put_row(floats, range.count(), job_.dweights.as<float>() + range.first, streams_);
         if (!job_.weights_after) return;
-        for (int64_t i = 0; i < range.count(); ++i) floats[i] = job_.weights[range.first + i] - floats[i];
-        put_row(floats, range.count(), job_.weights_after + range.first, streams_);
+        for (int64_t i = 0; i < range.count(); ++i)
+            floats[i] = job_.table.weights[range.first + i] - floats[i];
+        put_row(floats, range.count(), job_.weights_after.as<float>() + range.first, streams_);
     }
 
-    const CpuJob& job_;
+    const Tensors& job_;
     Sums sums_;
     int64_t choices_;
     // Whose gradients are summed at once. A plan does not know how long sparse rows are: longer ones are cut.

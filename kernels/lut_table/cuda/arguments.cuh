@@ -11,22 +11,23 @@ namespace sawtooth::lut_table {
 
 // Arguments of kernels of both families. An item of lut_sequence is position j of sequence b, number b S + j.
 struct CommonArguments {
-    int64_t batch, inputs, outputs, detectors, rows;  // items; rows of the table of a detector
+    int64_t batch, inputs, outputs, detectors, rows;  // batch: items; rows of the table of a detector
     int64_t output_blocks, group;                     // group: synapses
     const float* x;                                   // [batch, inputs]
     const int32_t* anchors;                           // [detectors, anchors, 2]
     Table table;
-    Found found;                          // [batch, detectors]
-    const float* dy;                      // [batch, outputs]; null without a backward pass
-    void *y, *dx;                         // sums in the variant unfused, else outputs
-    void* dweights;                       // likewise, in the shape of the weights
-    float* weights_after;                 // null unless the weights are updated
-    void* scratch;                        // rows of sums that do not fit into shared memory
-    int64_t choices;                      // how often a detector chooses a neuron
-    int32_t *sorted_rows, *sorted_items;  // [detectors, choices], by row
-    double scale;                         // of a term before it becomes an integer
+    Found found;           // [batch, detectors]
+    const float* dy;       // [batch, outputs]; null without a backward pass
+    void *y, *dx;          // sums in the variant unfused, else outputs
+    void* dweights;        // likewise, in the shape of the weights
+    float* weights_after;  // null unless the weights are updated
+    double scale;          // of a term before it becomes an integer
     double lr;
-    int32_t *fault, *room;  // room: of buffers of events, and of the hash table
+    int64_t choices;  // how often a detector chooses a neuron
+    int32_t* fault;
+    int32_t* room = nullptr;  // of buffers of events, and of the hash table
+    void* scratch = nullptr;  // rows of sums that do not fit into shared memory
+    int32_t *sorted_rows = nullptr, *sorted_items = nullptr;  // [detectors, choices], by row
 };
 
 // clear.cu

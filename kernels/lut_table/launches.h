@@ -1,0 +1,68 @@
+#pragma once
+
+// Launches of both families: what they mean, read, write and compute, on both backends. Work counts the rows
+// of tables that are read, and an atomic addition as one write.
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "kernels/core/launch_info.h"
+#include "kernels/lut_table/tensors.h"
+
+namespace sawtooth::lut_table {
+
+// The chosen rows of detectors, or those with a weakest bit flipped.
+enum class Choice { main, alternative };
+
+// "clear_y": zeros, before others add to the array.
+inline LaunchInfo clear(const Buffer& array) {
+    return {.name = "clear_" + array.name,
+            .meaning = "Sets " + array.name + " to zero, as others add to it.",
+            .writes = {array}};
+}
+
+// Those of dweights are also subtracted from the weights if that is the policy.
+inline LaunchInfo convert_integers_to_floats(const Tensors& t, const Buffer& sums, const Buffer& output) {
+    LaunchInfo info = {.name = "convert_integers_to_floats",
+                       .meaning = "Divides the integer sums of " + output.name + " by 2^20 and by rescale.",
+                       .reads = {sums},
+                       .writes = {output},
+                       .work = {.operations = 2 * static_cast<double>(count_of(output.shape))}};
+    if (output != t.dweights || !t.weights_after) return info;
+    info.reads.push_back(t.weights);
+    info.writes.push_back(t.weights_after);
+    return info;
+}
+
+// What adds to the gradients of weights writes; `dweights` are sums.
+inline Buffers gradients_of_weights(const Tensors& t, const Buffer& dweights) {
+    return {dweights, t.subtracts() ? t.weights_after : Buffer()};
+}
+// Of the rows of that many choices.
+inline double written_gradients(const Tensors& t, double choices) {
+    return choices * t.sum_row_bytes() * (t.subtracts() ? 2 : 1);
+}
+inline double read_rates(const Tensors& t, double choices) { return t.metas ? 4 * choices * t.row() : 0; }
+
+// The variant fused: dweights of every neuron from dy of the items that chose it, which `sorted` names;
+// `choices` of all detectors.
+inline LaunchInfo weight_gradients(const Tensors& t, std::string meaning, const Sorted& sorted,
+                                   double choices) {
+    Buffers reads = {sorted.rows, sorted.items}, writes = {t.dweights};
+    for (const Buffer& array : {t.offsets, t.targets, t.metas, t.meta_rates})
+        if (array) reads.push_back(array);
+    if (t.weights_after) {
+        reads.push_back(t.weights);
+        writes.push_back(t.weights_after);
+    }
+    const double bytes = bytes_of(reads) + bytes_of(writes) + 4 * choices * t.row();  // dy
+    reads.insert(reads.begin() + 2, t.dy);
+    return {.name = "weight_gradients",
+            .meaning = std::move(meaning),
+            .reads = std::move(reads),
+            .writes = std::move(writes),
+            .work = {.bytes = bytes, .operations = choices * t.row()}};
+}
+
+}  // namespace sawtooth::lut_table
