@@ -112,8 +112,8 @@ std::vector<Figure> all_marks() {
     figure.place = Place::timeline;
     figure.title = "title";
     figure.caption = "caption";
-    figure.x = {"time", "us", Scale::log2, 1.0, std::nullopt, 2.0, {"a", "b"}, true, "time"};
-    figure.y = {"error", "", Scale::log10, std::nullopt, inf, {}, {}, false, ""};
+    figure.x = {"time", "us", Scale::log2, 1.0, std::nullopt, 2.0, {"a", "b"}, true, true, "time"};
+    figure.y = {"error", "", Scale::log10, std::nullopt, inf, {}, {}, false, false, ""};
     const Ink ink{Ink::Role::accent, 3, true};
     figure.marks = {
         Line{"line", ink, {0, 1}, {NAN, -inf}, true, {"chunk", {1, 2}}, {}, {"", "unstable: 3x"}},
