@@ -42,6 +42,8 @@ Tensors::Tensors(PlanBuilder& builder)
     }
     table = {weights.as<float>(), offsets.as<int32_t>(), targets.as<int32_t>(), metas.as<int32_t>(),
              meta_rates.as<float>()};
+    pairs = anchor_pairs.as<int32_t>();
+    dy_rows = dy.as<float>();
 }
 
 Buffer Tensors::sums_of(PlanBuilder& builder, const Buffer& output) const {

@@ -93,7 +93,7 @@ struct Tensors : Sizes {
     Range outputs_of(int64_t block) const {
         return {outputs * block / output_blocks, outputs * (block + 1) / output_blocks};
     }
-    const float* dy_of(int64_t item) const { return dy.as<float>() + item * outputs; }
+    const float* dy_of(int64_t item) const { return dy_rows + item * outputs; }
 
     int64_t items, output_blocks;
     double lr;
@@ -106,8 +106,11 @@ struct Tensors : Sizes {
     FoundArrays found;               // [items, detectors]
     Buffer y, dx, dy;                // [items, outputs or inputs]
     Buffer dweights, weights_after;  // in the shape of `weights`
-    Table table;                     // as kernels take them
-    Found bits;                      // likewise
+    // As kernels take them:
+    Table table;
+    Found bits;
+    const int32_t* pairs;
+    const float* dy_rows;
 };
 
 }  // namespace sawtooth::lut_table

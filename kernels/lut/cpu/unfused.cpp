@@ -16,11 +16,12 @@ struct Unfused {
     const Tensors& job;
     Sums sums;
     Passed passed;
+    Sum* gradient_sums;
     // Group g has count[g] events, as many as its owner may have at most from one to the next.
     Events<Event> events, alternative;
 
     Sum& gradient_sum(int64_t item, int64_t detector, bool main) const {
-        return passed.gradient_sums.as<Sum>()[(2 * item + (main ? 0 : 1)) * job.detectors + detector];
+        return gradient_sums[(2 * item + (main ? 0 : 1)) * job.detectors + detector];
     }
     void fire(const Events<Event>& to, int64_t group, int64_t room, int64_t item, int64_t neuron) const {
         if (neuron >= 0 && job.weights_of(neuron).count() > 0)
@@ -140,8 +141,9 @@ class Launches {
         : builder_(builder),
           job_(job),
           passed_(builder, job, std::max(job.batch, job.detectors)),
-          pass_(builder.keep(Pass{job, Sums(builder), passed_, passed_.events.pointers<Event>(),
-                                  passed_.alternative.pointers<Event>()})) {}
+          pass_(builder.keep(Pass{job, Sums(builder), passed_, passed_.gradient_sums.as<Sum>(),
+                                  passed_.events.pointers<Event>(), passed_.alternative.pointers<Event>()})) {
+    }
 
     void add_forward() {
         add_clear(builder_, passed_.y);

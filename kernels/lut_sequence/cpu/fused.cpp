@@ -94,13 +94,12 @@ struct Fused {
     // All pairs in which its bit flips share two anchors.
     void position_gradients(int64_t position, cpu::Scratch scratch) const {
         Sum* const dx = cpu::take_rooms<SumRooms<Sum>>(scratch, job.inputs).sums;
-        const int32_t* const pairs = job.anchor_pairs.as<int32_t>();
         std::fill_n(dx, job.inputs, Sum{0});
         for (int64_t t = 0; t < job.detectors; ++t) {
             const int32_t bit = job.bits.min_delta_index[job.found_at(position, t)];
             if (bit < 0) continue;
             const Sum total = position_gradient(position, t);
-            const int32_t* const anchors = pairs + (t * job.anchors + bit) * 2;
+            const int32_t* const anchors = job.pairs + (t * job.anchors + bit) * 2;
             dx[anchors[0]] += total;
             dx[anchors[1]] -= total;
         }

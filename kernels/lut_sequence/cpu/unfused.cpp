@@ -22,6 +22,7 @@ struct Unfused {
     const CpuJob& job;
     const EventJob& events;
     Sums sums;
+    Sum* dweights;
 
     GradientTable table_of(int64_t item) const {
         const int64_t first = item * job.sizes.hash_width();
@@ -84,7 +85,6 @@ struct Unfused {
 
     void add_gradient(const Event& event, Range outputs, const float** rows) const {
         const float* const dy = job.dy_of(event.position);
-        Sum* const dweights = events.passed.dweights.as<Sum>();
         const Range range = job.weights_of(event.neuron);
         if (!job.sparse) {
             std::fill_n(rows, std::min<int64_t>(event.count, rows_at_once), dy + outputs.first);
@@ -162,7 +162,7 @@ class Launches {
           job_(job),
           events_(builder.keep(EventJob(builder, job))),
           passed_(events_.passed),
-          pass_(builder.keep(Pass{job, events_, Sums(builder)})) {}
+          pass_(builder.keep(Pass{job, events_, Sums(builder), passed_.dweights.as<Sum>()})) {}
 
     void add_forward() {
         add_event_launches(builder_, events_);

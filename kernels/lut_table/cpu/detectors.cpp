@@ -53,12 +53,11 @@ HWY_INLINE void check_detector(const float* x, const int32_t* anchors, int64_t p
 
 void check_tile(const Tensors& all, Range items, const float* x) {
     constexpr int64_t at_once = 16;  // detectors: a cache line of every result
-    const int32_t* const anchors = all.anchor_pairs.as<int32_t>();
     Checked found[at_once];
     for (int64_t first = 0; first < all.detectors; first += at_once) {
         const int64_t count = std::min(at_once, all.detectors - first);
         for (int64_t t = 0; t < count; ++t)
-            check_detector(x, anchors + (first + t) * all.anchors * 2, all.anchors, found[t]);
+            check_detector(x, all.pairs + (first + t) * all.anchors * 2, all.anchors, found[t]);
         for (int64_t item = 0; item < items.count(); ++item) {
             const int64_t at = all.found_at(items.first + item, first);
             for (int64_t t = 0; t < count; ++t) {

@@ -7,11 +7,12 @@
 
 namespace sawtooth::lut_table {
 
-// What kernels of both families compute of a neuron on the CPU.
+// What kernels of both families compute of a neuron on the CPU. Templates are inline too: otherwise the
+// compiler calls gather for every few synapses.
 
 // The sum of weight times output gradient.
 template <class Sums>
-typename Sums::Sum gather(const Tensors& t, const Sums& sums, int64_t neuron, const float* dy_row) {
+inline typename Sums::Sum gather(const Tensors& t, const Sums& sums, int64_t neuron, const float* dy_row) {
     using Real = typename Sums::Real;
     const Range range = t.weights_of(neuron);
     if (!t.sparse) return sums.dot(t.table.weights + range.first, dy_row, t.outputs);
@@ -23,8 +24,8 @@ typename Sums::Sum gather(const Tensors& t, const Sums& sums, int64_t neuron, co
 
 // The term that dy of an item adds to the gradient of a synapse.
 template <class Sums>
-typename Sums::Sum synapse_gradient(const Tensors& t, const Sums& sums, int64_t synapse,
-                                    const float* dy_row) {
+inline typename Sums::Sum synapse_gradient(const Tensors& t, const Sums& sums, int64_t synapse,
+                                           const float* dy_row) {
     using Real = typename Sums::Real;
     const float rate = t.table.metas ? t.table.meta_rates[t.table.metas[synapse]] : 1;
     return sums.term(Real{dy_row[t.table.targets[synapse]]} * static_cast<Real>(t.lr) * Real{rate});
@@ -32,8 +33,8 @@ typename Sums::Sum synapse_gradient(const Tensors& t, const Sums& sums, int64_t 
 
 // The term of du: g up'(delta), from the sums of the chosen row and of the alternative one.
 template <class Sums>
-typename Sums::Sum gradient(const Sums& sums, float delta, typename Sums::Sum main,
-                            typename Sums::Sum alternative) {
+inline typename Sums::Sum gradient(const Sums& sums, float delta, typename Sums::Sum main,
+                                   typename Sums::Sum alternative) {
     using Real = typename Sums::Real;
     sums.check(main, fault_gradient_sums);
     sums.check(alternative, fault_gradient_sums);
@@ -44,12 +45,12 @@ typename Sums::Sum gradient(const Sums& sums, float delta, typename Sums::Sum ma
 
 // Adds it to the two inputs of a detector's weakest difference.
 template <class Sums>
-void propagate(const Tensors& t, const Sums& sums, int64_t item, int64_t detector, typename Sums::Sum main,
-               typename Sums::Sum alternative, typename Sums::Sum* to) {
+inline void propagate(const Tensors& t, const Sums& sums, int64_t item, int64_t detector,
+                      typename Sums::Sum main, typename Sums::Sum alternative, typename Sums::Sum* to) {
     const int64_t at = t.found_at(item, detector), weakest = t.bits.min_delta_index[at];
     if (weakest < 0) return;
     const auto term = gradient(sums, t.bits.min_delta[at], main, alternative);
-    const int32_t* const pair = t.anchor_pairs.as<int32_t>() + (detector * t.anchors + weakest) * 2;
+    const int32_t* const pair = t.pairs + (detector * t.anchors + weakest) * 2;
     to[pair[0]] += term;
     to[pair[1]] -= term;
 }

@@ -117,10 +117,9 @@ class WeightGradients {
 
     // The gradients of a neuron that these items chose.
     void add_rows(const int32_t* items, int64_t count, const float** rows, Sum* gradients) const {
-        const float* const dy = job_.dy.as<float>();
         for (; count > 0; items += rows_at_once, count -= rows_at_once) {
             const int64_t some = std::min(count, rows_at_once);
-            for (int64_t i = 0; i < some; ++i) rows[i] = dy + items[i] * job_.outputs;
+            for (int64_t i = 0; i < some; ++i) rows[i] = job_.dy_of(items[i]);
             sums_.add_rows(rows, some, job_.outputs, job_.lr, gradients);
         }
     }
