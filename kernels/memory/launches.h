@@ -46,15 +46,15 @@ inline LaunchInfo tokens(const Tensors& t, Range range) {
     return info;
 }
 
-// One token; the launches of all tokens share the description. Only the first reads the given state and only
-// the last leaves the final one: the bytes are those of a token between them.
+// One token; the launches of all tokens share the description. Only the first reads the given state, and only
+// the last leaves the final one and a second boundary: the bytes are those of a token between them.
 inline LaunchInfo token(const Tensors& t) {
     LaunchInfo info = walk_tokens(t, 1);
     for (const Buffers& arrays : {info.reads, info.writes, Buffers{t.m.live, t.m.live, t.s.live, t.s.live}})
         for (const Buffer& array : arrays)
             if (array) info.work.bytes += array.bytes();
     info.reads = info.reads + Buffers{t.m.from, t.m.live, t.s.from, t.s.live};
-    info.writes = info.writes + Buffers{t.m.live, t.m.to, t.s.live, t.s.to, first_of(t.boundaries, 1)};
+    info.writes = info.writes + Buffers{t.m.live, t.m.to, t.s.live, t.s.to, first_of(t.boundaries, 2)};
     return info;
 }
 
