@@ -7,10 +7,9 @@
 #include <vector>
 
 #include "kernels/ar_ssm/cpu/gradients.h"
-#include "kernels/ar_ssm/cpu/scans.h"
-#include "kernels/ar_ssm/describe.h"
+#include "kernels/ar_ssm/launches.h"
 #include "kernels/ar_ssm/parts.h"
-#include "kernels/core/launch_info.h"
+#include "kernels/ar_ssm/scans.h"
 #include "kernels/core/passes.h"
 #include "kernels/cpu/row_scan.h"
 #include "kernels/cpu/vectors.h"
@@ -20,29 +19,32 @@ namespace {
 
 using cpu::Into;
 
-// Rows of a tile, `stride` apart; null unless they are needed.
-Buffer take_rows(cpu::Scratch& scratch, const CpuJob& job, int64_t stride, bool needed = true) {
-    return {needed ? scratch.take<float>(most_tokens_a_tile(job) * stride) : nullptr, stride};
+// Rows of a tile, `stride` apart.
+Rows take_rows(cpu::Scratch& scratch, const CpuJob& job, int64_t stride) {
+    return {scratch.take<float>(job.most_tokens_a_tile() * stride), stride};
 }
-Buffer take_ranks(cpu::Scratch& scratch, const CpuJob& job, bool needed = true) {
-    return take_rows(scratch, job, job.rank_stride(), needed);
+Rows take_ranks(cpu::Scratch& scratch, const CpuJob& job, bool needed = true) {
+    return needed ? take_rows(scratch, job, job.rank_stride()) : Rows();
+}
+float* take_tile(cpu::Scratch& scratch, const CpuJob& job, const Buffer& array) {
+    return take_room(scratch, array, job.most_tokens_a_tile());
 }
 
 struct ProjectRooms {
     float* x;
     DoubleRooms in_double;
-    Buffer projections, u;
+    Rows projections, u;
 
     ProjectRooms(cpu::Scratch& scratch, const CpuJob& job)
-        : x(job.x.take_room(scratch, most_tokens_a_tile(job))),
+        : x(take_tile(scratch, job, job.x)),
           in_double(scratch, job),
           projections(take_rows(scratch, job, job.projections.columns)),
           u(take_ranks(scratch, job)) {}
 };
 
 struct ScanAndOutputRooms {
-    Buffer u, v;
-    Buffer c, w;  // null if the backward pass reads those of all tokens
+    Rows u, v;
+    Rows c, w;  // null if the backward pass reads those of all tokens
     float *carry, *y;
     AroundRooms around;
 
@@ -52,22 +54,20 @@ struct ScanAndOutputRooms {
           c(take_ranks(scratch, job, !job.backward)),
           w(take_ranks(scratch, job, !job.backward)),
           carry(scratch.take<float>(job.rank_stride())),
-          y(job.y.take_room(scratch, most_tokens_a_tile(job))),
+          y(take_tile(scratch, job, job.y)),
           around(scratch, job) {}
 };
 
 struct OutputGradientRooms {
-    Buffer dw, v;
+    Rows dw, v;
     float* dy;
 
     OutputGradientRooms(cpu::Scratch& scratch, const CpuJob& job)
-        : dw(take_ranks(scratch, job)),
-          v(take_ranks(scratch, job)),
-          dy(job.dy.take_room(scratch, most_tokens_a_tile(job))) {}
+        : dw(take_ranks(scratch, job)), v(take_ranks(scratch, job)), dy(take_tile(scratch, job, job.dy)) {}
 };
 
 struct InputGradientRooms {
-    Buffer du, du_rev;  // the second is null unless the layer is bidirectional
+    Rows du, du_rev;  // the second is null unless the layer is bidirectional
     float *carry, *dx;
     AroundRooms around;
 
@@ -75,7 +75,7 @@ struct InputGradientRooms {
         : du(take_ranks(scratch, job)),
           du_rev(take_ranks(scratch, job, job.bidirectional)),
           carry(scratch.take<float>(job.rank_stride())),
-          dx(job.dx.take_room(scratch, most_tokens_a_tile(job))),
+          dx(take_tile(scratch, job, job.dx)),
           around(scratch, job) {}
 };
 
@@ -89,116 +89,111 @@ struct Tile {
     int64_t count() const { return tokens.count(); }
 };
 
-// The totals of all tiles, and their prefixes, which include their own.
-struct Totals {
-    Buffer totals, prefixes, reverse_prefixes;  // the last is null unless the layer is bidirectional
-};
-
 struct Fused {
     const CpuJob& job;
-    int64_t tile, tiles;  // positions of a tile; tiles of a sequence
-    Buffer gates, slopes, projected_u, projected_v, hidden, c, w;
-    Buffer dc, dv, dprojected_u, dprojected_v, dlogits, dhidden;
-    Totals of_u, of_dc;
 
     Tile tile_of_item(int64_t item) const {
-        const int64_t first = item / tiles * job.length, index = item % tiles;
-        const Range positions = tile_at(index, tile, job.length);
+        const int64_t tiles = job.tiles(), first = item / tiles * job.length, index = item % tiles;
+        const Range positions = tile_at(index, job.tile, job.length);
         return {{first + positions.first, first + positions.last}, item, index == 0, index + 1 == tiles};
     }
 
-    void fold(const Buffer& rows, int64_t count, float* total) const {
+    void fold(const Rows& rows, const Tile& tile, const Buffer& totals) const {
+        float* const total = rows_from(totals, tile.index).values;
         std::fill_n(total, rows.stride, 0.0f);
-        cpu::fold_rows(
-            {.in = {{rows.values}, rows.stride}, .rows = count, .columns = rows.stride, .total = {{total}}});
+        cpu::fold_rows({.in = {{rows.values}, rows.stride},
+                        .rows = tile.count(),
+                        .columns = rows.stride,
+                        .total = {{total}}});
     }
 
-    // to = the scan of the rows of a tile from what precedes it, along the sequence or from its end; `carry`
-    // is room for one row.
-    void scan(const Tile& of, const Buffer& rows, const Buffer& prefixes, bool flipped, float* carry,
-              const Buffer& to) const {
-        const int64_t start = flipped ? of.count() - 1 : 0, stride = flipped ? -to.stride : to.stride;
-        if (flipped ? of.is_last : of.is_first)
+    // to = the scan of the rows of a tile from what precedes it, along the sequence or from its end. Prefixes
+    // of tiles include their own; `carry` is room for one row.
+    void scan(const Tile& tile, const Rows& rows, const Buffer& prefixes, bool flipped, float* carry,
+              const Rows& to) const {
+        const int64_t start = flipped ? tile.count() - 1 : 0, stride = flipped ? -to.stride : to.stride;
+        if (flipped ? tile.is_last : tile.is_first)
             std::fill_n(carry, to.stride, 0.0f);
         else
-            std::copy_n(prefixes.at(of.index + (flipped ? 1 : -1)), to.stride, carry);
+            std::copy_n(rows_from(prefixes, tile.index + (flipped ? 1 : -1)).values, to.stride, carry);
         cpu::scan_rows({.in = {{rows.at(start)}, stride},
-                        .rows = of.count(),
+                        .rows = tile.count(),
                         .columns = to.stride,
                         .carry = {{carry}},
                         .out = to.at(start),
                         .out_stride = stride});
     }
 
-    void project(const Tile& of, const ProjectRooms& rooms) const {
-        const int64_t units = job.hidden_stride();
-        const Buffer& all = rooms.projections;
-        job.projections.multiply(job.x.load(of.tokens, rooms.x), of.count(), all);
-        job.activate_hidden(of.tokens, all, rooms.in_double);
-        const Buffer to = gates.from(of.first());
-        job.gate_w2.multiply(all, of.count(), to);
-        job.open_gates(of.tokens, to.values, job.backward ? slopes.at(of.first()) : nullptr, rooms.in_double);
-        job.sum_gates(of.tokens, to.values);
-        for (int64_t i = 0; i < of.count(); ++i) {
+    void project(const Tile& tile, const ProjectRooms& rooms) const {
+        const int64_t first = tile.first(), units = job.hidden_stride(), ranks = job.rank_stride();
+        const Rows &all = rooms.projections, to = rows_from(job.gates, first);
+        job.projections.multiply(load(job.x, tile.tokens, rooms.x), tile.count(), all);
+        job.activate_hidden(tile.tokens, all, rooms.in_double);
+        job.gate_w2.multiply(all, tile.count(), to);
+        job.open_gates(tile.tokens, to.values, rooms.in_double);
+        job.sum_gates(tile.tokens, to.values);
+        const Rows hidden = job.hidden_units ? rows_from(job.hidden_units, first) : Rows();
+        const Rows u = rows_from(job.projected_u, first), v = rows_from(job.projected_v, first);
+        for (int64_t i = 0; i < tile.count(); ++i) {
             const float* const row = all.at(i);
-            if (hidden) std::copy_n(row, units, hidden.at(of.first() + i));
-            std::copy_n(row + units, job.rank_stride(), projected_u.at(of.first() + i));
-            std::copy_n(row + units + job.rank_stride(), job.rank_stride(), projected_v.at(of.first() + i));
+            if (hidden.values) std::copy_n(row, units, hidden.at(i));
+            std::copy_n(row + units, ranks, u.at(i));
+            std::copy_n(row + units + ranks, ranks, v.at(i));
         }
-        gate(of, projected_u, rooms.u);
-        fold(rooms.u, of.count(), of_u.totals.at(of.index));
+        gate(tile, job.projected_u, rooms.u);
+        fold(rooms.u, tile, job.totals);
     }
 
     // To u or v.
-    void gate(const Tile& of, const Buffer& projected, const Buffer& to) const {
-        multiply(projected.from(of.first()), gates.from(of.first()), to, of.count());
+    void gate(const Tile& tile, const Buffer& projected, const Rows& to) const {
+        multiply(rows_from(projected, tile.first()), rows_from(job.gates, tile.first()), to, tile.count());
     }
 
-    void scan_and_output(const Tile& of, const ScanAndOutputRooms& rooms) const {
-        gate(of, projected_u, rooms.u);
-        gate(of, projected_v, rooms.v);
-        const Buffer sum = job.backward ? c.from(of.first()) : rooms.c;
-        const Buffer read = job.backward ? w.from(of.first()) : rooms.w;
-        scan(of, rooms.u, of_u.prefixes, false, rooms.carry, sum);
+    void scan_and_output(const Tile& tile, const ScanAndOutputRooms& rooms) const {
+        gate(tile, job.projected_u, rooms.u);
+        gate(tile, job.projected_v, rooms.v);
+        const Rows c = job.c ? rows_from(job.c, tile.first()) : rooms.c;
+        const Rows w = job.w ? rows_from(job.w, tile.first()) : rooms.w;
+        scan(tile, rooms.u, job.prefixes, false, rooms.carry, c);
         if (job.bidirectional) {
-            scan(of, rooms.u, of_u.reverse_prefixes, true, rooms.carry, rooms.u);
-            add(sum, rooms.u, of.count());
+            scan(tile, rooms.u, job.reverse_prefixes, true, rooms.carry, rooms.u);
+            add(c, rooms.u, tile.count());
         }
-        multiply(sum, rooms.v, read, of.count());
-        const Buffer y = job.y.rows(of.tokens, rooms.y);
-        job.convolve_tokens(job.x, of.tokens, job.taps, job.out_bias, rooms.around, y.values);
-        job.out_proj.multiply(read, of.count(), y, Into::add);
-        job.y.put(of.tokens, y.values);
+        multiply(c, rooms.v, w, tile.count());
+        const Rows y = rows_to_put(job.y, tile.tokens, rooms.y);
+        job.convolve_tokens(job.x, tile.tokens, job.weight.conv, job.weight.out_bias.as<float>(),
+                            rooms.around, y.values);
+        job.out_proj.multiply(w, tile.count(), y, Into::add);
+        put(y.values, tile.tokens, job.y);
     }
 
-    void output_gradients(const Tile& of, const OutputGradientRooms& rooms) const {
-        gate(of, projected_v, rooms.v);
-        job.out_proj_back.multiply(job.dy.load(of.tokens, rooms.dy), of.count(), rooms.dw);
-        multiply(rooms.dw, rooms.v, dc.from(of.first()), of.count());
-        multiply(rooms.dw, c.from(of.first()), dv.from(of.first()), of.count());
-        fold(dc.from(of.first()), of.count(), of_dc.totals.at(of.index));
+    void output_gradients(const Tile& tile, const OutputGradientRooms& rooms) const {
+        const int64_t first = tile.first(), count = tile.count();
+        const Rows dc = rows_from(job.dc, first);
+        gate(tile, job.projected_v, rooms.v);
+        job.out_proj_back.multiply(load(job.dy, tile.tokens, rooms.dy), count, rooms.dw);
+        multiply(rooms.dw, rooms.v, dc, count);
+        multiply(rooms.dw, rows_from(job.c, first), rows_from(job.dv, first), count);
+        fold(dc, tile, job.gradient_totals);
     }
 
-    void input_gradients(const Tile& of, const InputGradientRooms& rooms) const {
-        const int64_t first = of.first(), count = of.count();
-        const Buffer& du = rooms.du;
-        scan(of, dc.from(first), of_dc.prefixes, true, rooms.carry, du);
+    void input_gradients(const Tile& tile, const InputGradientRooms& rooms) const {
+        const int64_t count = tile.count();
+        const auto rows = [&](const Buffer& array) { return rows_from(array, tile.first()); };
+        const Rows& du = rooms.du;
+        scan(tile, rows(job.dc), job.gradient_prefixes, true, rooms.carry, du);
         if (job.bidirectional) {
-            scan(of, dc.from(first), of_dc.reverse_prefixes, false, rooms.carry, rooms.du_rev);
+            scan(tile, rows(job.dc), job.reverse_gradient_prefixes, false, rooms.carry, rooms.du_rev);
             add(du, rooms.du_rev, count);
         }
-        gate_gradients(
-            {du.values, dv.at(first), gates.at(first), slopes.at(first), projected_u.at(first),
-             projected_v.at(first), dprojected_u.at(first), dprojected_v.at(first), dlogits.at(first)},
-            count * du.stride);
-        job.gate_w2_back.multiply(dlogits.from(first), count, dhidden.from(first));
-        keep_where_positive(dhidden.at(first), hidden.at(first), count * hidden.stride);
-        const Buffer dx = job.dx.rows(of.tokens, rooms.dx);
-        job.convolve_tokens(job.dy, of.tokens, job.taps_back, job.zeros, rooms.around, dx.values);
-        job.gate_w1_back.multiply(dhidden.from(first), count, dx, Into::add);
-        job.u_proj_back.multiply(dprojected_u.from(first), count, dx, Into::add);
-        job.v_proj_back.multiply(dprojected_v.from(first), count, dx, Into::add);
-        job.dx.put(of.tokens, dx.values);
+        job.differentiate_gates(tile.tokens, du);
+        job.differentiate_hidden(tile.tokens);
+        const Rows dx = rows_to_put(job.dx, tile.tokens, rooms.dx);
+        job.convolve_tokens(job.dy, tile.tokens, job.back.conv, nullptr, rooms.around, dx.values);
+        job.gate_w1_back.multiply(rows(job.dhidden), count, dx, Into::add);
+        job.u_proj_back.multiply(rows(job.dprojected_u), count, dx, Into::add);
+        job.v_proj_back.multiply(rows(job.dprojected_v), count, dx, Into::add);
+        put(dx.values, tile.tokens, job.dx);
     }
 };
 
@@ -213,7 +208,7 @@ struct TotalRooms {
 struct WeightSums {
     // Some rows of a gradient, and where they begin in the sums of a part.
     struct Block {
-        size_t of;
+        size_t gradient;
         Range rows;
         int64_t at;
     };
@@ -223,112 +218,80 @@ struct WeightSums {
     std::vector<Block> blocks;
     int64_t parts, numbers = 0;  // `numbers` of a part
     int64_t most_numbers_a_block = 0;
-    float* sums;  // [parts, numbers]
+    Buffer partial;  // [parts, numbers]
 
-    WeightSums(cpu::PlanBuilder& builder, const CpuJob& of, const GradientRows& rows)
-        : job(of),
-          gradients(weight_gradients(builder, of, rows)),
-          parts(std::clamp<int64_t>(of.tokens() / 256, 1, 16)) {
+    WeightSums(cpu::PlanBuilder& builder, const CpuJob& whole)
+        : job(whole),
+          gradients(whole.weight_gradients()),
+          parts(std::clamp<int64_t>(whole.tokens() / 256, 1, 16)) {
         for (size_t i = 0; i < gradients.size(); ++i)
-            for (int64_t first = 0; first < gradients[i].rows; first += cpu::lanes) {
-                const Range some = tile_at(first / cpu::lanes, cpu::lanes, gradients[i].rows);
-                const int64_t of_block = some.count() * cpu::padded(gradients[i].columns);
+            for (int64_t first = 0; first < gradients[i].rows(); first += cpu::lanes) {
+                const Range some = tile_at(first / cpu::lanes, cpu::lanes, gradients[i].rows());
+                const int64_t count = some.count() * cpu::padded(gradients[i].columns());
                 blocks.push_back({i, some, numbers});
-                numbers += of_block;
-                most_numbers_a_block = std::max(most_numbers_a_block, of_block);
+                numbers += count;
+                most_numbers_a_block = std::max(most_numbers_a_block, count);
             }
-        sums = builder.take<float>(parts * numbers);
+        partial = builder.take("partial_gradients", {parts, numbers});
     }
 
     // The scratch of a part: for one gradient after another, all of it.
     int64_t part_bytes() const {
         int64_t most = 0;
-        for (const WeightGradient& of : gradients)
-            most = std::max(most, cpu::scratch_bytes<TermRooms>(job, of, of.rows, of.columns));
+        for (const WeightGradient& gradient : gradients)
+            most = std::max(
+                most, cpu::scratch_bytes<TermRooms>(job, gradient, gradient.rows(), gradient.columns()));
         return most;
     }
 
     void add_part(const cpu::Item& item) const {
-        const int64_t tile = tile_of(job), tiles = ceil_divide(job.tokens(), tile);
-        float* const part = sums + item.index * numbers;
+        const int64_t tile = job.tile, tiles = ceil_divide(job.tokens(), tile);
+        float* const part = partial.as<float>() + item.index * numbers;
         std::fill_n(part, numbers, 0.0f);
         for (int64_t t = tiles * item.index / parts; t < tiles * (item.index + 1) / parts; ++t) {
             if (item.stop.stop_requested()) return;
             int64_t at = 0;
-            for (const WeightGradient& of : gradients) {
-                const auto rooms = cpu::take_rooms<TermRooms>(item.scratch, job, of, of.rows, of.columns);
-                of.add(job, tile_at(t, tile, job.tokens()), {0, of.rows}, {0, of.columns}, rooms, part + at);
-                at += of.rows * cpu::padded(of.columns);
+            for (const WeightGradient& gradient : gradients) {
+                const int64_t rows = gradient.rows(), columns = gradient.columns();
+                const auto rooms = cpu::take_rooms<TermRooms>(item.scratch, job, gradient, rows, columns);
+                add_terms(job, gradient, tile_at(t, tile, job.tokens()), {0, rows}, {0, columns}, rooms,
+                          part + at);
+                at += rows * cpu::padded(columns);
             }
         }
     }
 
     void sum_parts(const Block& block, float* total) const {
-        const WeightGradient& of = gradients[block.of];
-        const int64_t count = block.rows.count() * cpu::padded(of.columns);
-        std::copy_n(sums + block.at, count, total);
+        const WeightGradient& gradient = gradients[block.gradient];
+        const float* const sums = partial.as<float>() + block.at;
+        const int64_t count = block.rows.count() * cpu::padded(gradient.columns());
+        std::copy_n(sums, count, total);
         for (int64_t part = 1; part < parts; ++part)
-            cpu::combine(total, 1, total, 1, sums + part * numbers + block.at, count);
-        of.put(total, block.rows, {0, of.columns}, false);
+            cpu::combine(total, 1, total, 1, sums + part * numbers, count);
+        put_sums(gradient, total, block.rows, {0, gradient.columns()});
     }
 };
-
-Fused fused_on(cpu::PlanBuilder& builder, const CpuJob& job) {
-    const int64_t tile = tile_of(job), tiles = ceil_divide(job.length, tile);
-    const auto take = [&](bool needed, int64_t rows, int64_t stride) {
-        return Buffer{needed ? builder.take<float>(rows * stride) : nullptr, stride};
-    };
-    const auto ranks = [&](bool needed) { return take(needed, job.tokens(), job.rank_stride()); };
-    const auto units = [&](bool needed) { return take(needed, job.tokens(), job.hidden_stride()); };
-    const auto totals = [&](bool needed) { return take(needed, job.batch * tiles, job.rank_stride()); };
-    const bool both = job.bidirectional, back = job.backward;
-    const Buffer gates = job.gates.buffer(builder, job.tokens());
-    return {.job = job,
-            .tile = tile,
-            .tiles = tiles,
-            .gates = gates,
-            .slopes = ranks(back),
-            .projected_u = ranks(true),
-            .projected_v = ranks(true),
-            .hidden = units(back),
-            .c = ranks(back),
-            .w = ranks(back),
-            .dc = ranks(back),
-            .dv = ranks(back),
-            .dprojected_u = ranks(back),
-            .dprojected_v = ranks(back),
-            .dlogits = ranks(back),
-            .dhidden = units(back),
-            .of_u = {totals(true), totals(true), totals(both)},
-            .of_dc = {totals(back), totals(back), totals(back && both)}};
-}
 
 // Adds the launches in their order.
 class Launches {
   public:
     explicit Launches(cpu::PlanBuilder& builder)
-        : builder_(builder),
-          request_(builder.request()),
-          job_(builder.keep(CpuJob(builder, Sizes(request_.parameters).scale()))),
-          fused_(builder.keep(fused_on(builder, job_))) {}
+        : builder_(builder), job_(builder.keep(CpuJob(builder, true))), fused_(builder.keep(Fused{job_})) {}
 
     void add_forward() {
-        add(describe::project(request_, fused_.tile), &Fused::project);
-        add_scan("totals_", false, fused_.of_u.totals, "totals", fused_.of_u.prefixes, "prefixes");
-        if (job_.bidirectional)
-            add_scan("reverse_totals_", true, fused_.of_u.totals, "totals", fused_.of_u.reverse_prefixes,
-                     "reverse_prefixes");
-        add(describe::scan_and_output(request_, fused_.tile), &Fused::scan_and_output);
+        add(project(job_), &Fused::project);
+        scan_totals("totals_", false, job_.totals, job_.prefixes);
+        if (job_.bidirectional) scan_totals("reverse_totals_", true, job_.totals, job_.reverse_prefixes);
+        add(scan_and_output(job_), &Fused::scan_and_output);
     }
 
     void add_backward() {
-        add(describe::output_gradients(request_, fused_.tile), &Fused::output_gradients);
-        add_scan("gradient_totals_", true, fused_.of_dc.totals, "gradient_totals", fused_.of_dc.prefixes,
-                 "gradient_prefixes");
+        add(output_gradients(job_), &Fused::output_gradients);
+        scan_totals("gradient_totals_", true, job_.gradient_totals, job_.gradient_prefixes);
         if (job_.bidirectional)
-            add_scan("gradient_reverse_totals_", false, fused_.of_dc.totals, "gradient_totals",
-                     fused_.of_dc.reverse_prefixes, "reverse_gradient_prefixes");
-        add(describe::input_gradients(request_, fused_.tile), &Fused::input_gradients);
+            scan_totals("gradient_reverse_totals_", false, job_.gradient_totals,
+                        job_.reverse_gradient_prefixes);
+        add(input_gradients(job_), &Fused::input_gradients);
         add_weight_gradients();
     }
 
@@ -336,25 +299,20 @@ class Launches {
     template <class Rooms>
     void add(LaunchInfo info, void (Fused::*act)(const Tile&, const Rooms&) const) {
         builder_.launch(with_scratch(std::move(info), cpu::scratch_bytes<Rooms>(job_)),
-                        side("B", job_.batch) * pieces("L", job_.length, fused_.tile),
+                        side("B", job_.batch) * pieces("L", job_.length, job_.tile),
                         [act, &fused = fused_](const cpu::Item& item) {
                             (fused.*act)(fused.tile_of_item(item.index),
                                          cpu::take_rooms<Rooms>(item.scratch, fused.job));
                         });
     }
 
-    void add_scan(const char* prefix, bool flipped, const Buffer& from, const char* from_name,
-                  const Buffer& to, const char* to_name) {
-        ar_ssm::add_scan(builder_, "lookback", job_.batch, fused_.tiles,
-                         {prefix, flipped, from, from_name, to, to_name});
+    void scan_totals(const char* prefix, bool flipped, const Buffer& from, const Buffer& to) {
+        add_scan(builder_, "lookback", prefix, flipped, from, to);
     }
 
     void add_weight_gradients() {
-        const WeightSums& sums =
-            builder_.keep(WeightSums(builder_, job_,
-                                     {fused_.hidden, fused_.dhidden, fused_.dlogits, fused_.dprojected_u,
-                                      fused_.dprojected_v, fused_.w}));
-        auto [summing, adding] = describe::in_parts(describe::weight_gradients(request_), sums.parts);
+        const WeightSums& sums = builder_.keep(WeightSums(builder_, job_));
+        auto [summing, adding] = in_parts(weight_gradients(job_), sums.partial);
         builder_.launch(with_scratch(std::move(summing), sums.part_bytes()), side("parts", sums.parts),
                         [&sums](const cpu::Item& item) { sums.add_part(item); });
         const int64_t numbers = sums.most_numbers_a_block;
@@ -367,7 +325,6 @@ class Launches {
     }
 
     cpu::PlanBuilder& builder_;
-    const PlanRequest& request_;
     const CpuJob& job_;
     const Fused& fused_;
 };

@@ -25,58 +25,62 @@ struct View {
     }
 };
 
-// Packs weights for the plan. A dry plan packs nothing.
+// A weight [rows, columns], as the factor that maps rows of `columns` numbers to `rows` numbers.
+View view(const Buffer& weight) {
+    const int64_t columns = weight.shape.back();
+    return {weight.as<float>(), columns, weight.shape.front(), 1, columns};
+}
+
+// Packs weights for the plan: the address of `packed` becomes that of the copy. A dry plan packs nothing.
 class Packing {
   public:
     explicit Packing(cpu::PlanBuilder& builder) : builder_(builder) {}
 
-    // A weight [rows, columns], as the factor that maps rows of `columns` numbers to `rows` numbers.
-    View weight(const char* name, int64_t rows, int64_t columns) const {
-        return {builder_.input(name).as<float>(), columns, rows, 1, columns};
+    Factor factor(const View& weight, Buffer& packed, float scale = 1) const {
+        auto* const to = builder_.take<float>(strips_of(weight.columns) * weight.inner * lanes);
+        fill(weight, scale, to);
+        packed.address = to;
+        return {to, weight.inner, weight.columns};
     }
-    Factor factor(const View& view, float scale = 1) const {
-        float* const to = builder_.take<float>(strips_of(view.columns) * view.inner * lanes);
-        fill(view, scale, to);
-        return {to, view.inner, view.columns};
-    }
-    // Columns of all side by side, each padded.
-    Factor joined(std::initializer_list<View> views) const {
-        Factor all = {.inner = views.begin()->inner};
-        for (const View& view : views) all.columns += padded(view.columns);
-        float* to = builder_.take<float>(all.columns * all.inner);
-        all.strips = to;
-        for (const View& view : views) {
-            fill(view, 1, to);
-            to += padded(view.columns) * view.inner;
+    // Columns of all side by side, each padded, in one array.
+    Factor joined(std::initializer_list<Buffer*> weights) const {
+        Factor all = {.inner = (*weights.begin())->shape.back()};
+        for (const Buffer* weight : weights) all.columns += padded(weight->shape.front());
+        all.strips = builder_.take<float>(all.columns * all.inner);
+        int64_t first = 0;
+        for (Buffer* weight : weights) {
+            fill(view(*weight), 1, all.strips + first * all.inner);
+            first += padded(weight->shape.front());
+            weight->address = all.strips;
         }
         return all;
     }
-    const float* numbers(int64_t count, const float* from = nullptr) const {
-        return lines({from, 1, count, count, 1}, 1);
+    void numbers(Buffer& bias) const {
+        const int64_t count = bias.shape.back();
+        lines({bias.as<float>(), 1, count, count, 1}, bias);
     }
     // [inner, padded columns]
-    const float* lines(const View& view, float scale) const {
-        const int64_t stride = padded(view.columns);
-        float* const to = builder_.take<float>(view.inner * stride);
-        if (!writes()) return to;
-        std::fill_n(to, view.inner * stride, 0.0f);
-        if (!view.values) return to;
-        for (int64_t k = 0; k < view.inner; ++k)
-            for (int64_t c = 0; c < view.columns; ++c) to[k * stride + c] = element(view, k, c, scale);
-        return to;
+    void lines(const View& weight, Buffer& packed, float scale = 1) const {
+        const int64_t stride = padded(weight.columns);
+        auto* const to = builder_.take<float>(weight.inner * stride);
+        packed.address = to;
+        if (!writes()) return;
+        std::fill_n(to, weight.inner * stride, 0.0f);
+        for (int64_t k = 0; k < weight.inner; ++k)
+            for (int64_t c = 0; c < weight.columns; ++c) to[k * stride + c] = element(weight, k, c, scale);
     }
 
   private:
     bool writes() const { return !builder_.dry() && !builder_.failed(); }
-    static float element(const View& view, int64_t k, int64_t c, float scale) {
-        return scale * view.values[k * view.inner_step + c * view.column_step];
+    static float element(const View& weight, int64_t k, int64_t c, float scale) {
+        return scale * weight.values[k * weight.inner_step + c * weight.column_step];
     }
-    void fill(const View& view, float scale, float* to) const {
+    void fill(const View& weight, float scale, float* to) const {
         if (!writes()) return;
-        std::fill_n(to, strips_of(view.columns) * view.inner * lanes, 0.0f);
-        for (int64_t c = 0; c < view.columns; ++c)
-            for (int64_t k = 0; k < view.inner; ++k)
-                to[(c / lanes * view.inner + k) * lanes + c % lanes] = element(view, k, c, scale);
+        std::fill_n(to, strips_of(weight.columns) * weight.inner * lanes, 0.0f);
+        for (int64_t c = 0; c < weight.columns; ++c)
+            for (int64_t k = 0; k < weight.inner; ++k)
+                to[(c / lanes * weight.inner + k) * lanes + c % lanes] = element(weight, k, c, scale);
     }
 
     cpu::PlanBuilder& builder_;
@@ -95,7 +99,7 @@ std::array<double, lanes> strip_in_double(const Factor& factor, int64_t strip, c
 
 }  // namespace
 
-void Factor::multiply(const Rows& left, int64_t rows, const Buffer& to, cpu::Into into) const {
+void Factor::multiply(const Rows& left, int64_t rows, const Rows& to, cpu::Into into) const {
     cpu::multiply({.left = {left.values, left.stride, 1},
                    .right = {strips, lanes, inner * lanes},
                    .target = {to.values, to.stride, lanes},
@@ -105,52 +109,42 @@ void Factor::multiply(const Rows& left, int64_t rows, const Buffer& to, cpu::Int
                    .into = into});
 }
 
-CpuJob::CpuJob(cpu::PlanBuilder& builder, float output_scale)
-    : Sizes(builder.parameters()),
-      x{builder.input("x", storage).address, width, storage},
-      dy{builder.input("dy", storage).address, width, storage},
-      y{builder.output("y", storage).address, width, storage},
-      gates{builder.output("gates").as<float>(), rank},
-      dx{builder.output("dx").as<float>(), width},
-      effective_rank(builder.output("effective_rank").as<float>()) {
+CpuJob::CpuJob(cpu::PlanBuilder& builder, bool fused) : Tensors(builder, fused) {
     const Packing pack(builder);
-    const View w1 = pack.weight("gate_w1", hidden, width), w2 = pack.weight("gate_w2", rank, hidden);
-    const View u = pack.weight("u_proj", rank, width), v = pack.weight("v_proj", rank, width);
-    const View out = pack.weight("out_proj", width, rank);
-    const View conv = pack.weight("conv", width, 3);
-    projections = pack.joined({w1, u, v});
+    const Weights given = weight;
+    const float output_scale = fused ? scale() : 1;
+    projections = pack.joined({&weight.gate_w1, &weight.u_proj, &weight.v_proj});
     gate_w1 = part_of(projections, 0, hidden);
     u_proj = part_of(projections, hidden_stride(), rank);
     v_proj = part_of(projections, hidden_stride() + rank_stride(), rank);
-    gate_w2 = pack.factor(w2);
-    out_proj = pack.factor(out, output_scale);
-    gate_b1 = pack.numbers(hidden, builder.input("gate_b1").as<float>());
-    gate_b2 = pack.numbers(rank, builder.input("gate_b2").as<float>());
-    out_bias = pack.numbers(width, builder.input("out_bias").as<float>());
-    zeros = pack.numbers(width);
-    taps = pack.lines(conv, output_scale);
+    gate_w2 = pack.factor(view(given.gate_w2), weight.gate_w2);
+    out_proj = pack.factor(view(given.out_proj), weight.out_proj, output_scale);
+    for (Buffer* bias : {&weight.gate_b1, &weight.gate_b2, &weight.out_bias}) pack.numbers(*bias);
+    pack.lines(view(given.conv), weight.conv, output_scale);
     if (!backward) return;
-    gate_w1_back = pack.factor(w1.transposed());
-    u_proj_back = pack.factor(u.transposed());
-    v_proj_back = pack.factor(v.transposed());
-    gate_w2_back = pack.factor(w2.transposed());
-    out_proj_back = pack.factor(out.transposed(), scale());
+    gate_w1_back = pack.factor(view(given.gate_w1).transposed(), back.gate_w1);
+    u_proj_back = pack.factor(view(given.u_proj).transposed(), back.u_proj);
+    v_proj_back = pack.factor(view(given.v_proj).transposed(), back.v_proj);
+    gate_w2_back = pack.factor(view(given.gate_w2).transposed(), back.gate_w2);
+    out_proj_back = pack.factor(view(given.out_proj).transposed(), back.out_proj, scale());
     // The gradient of a position comes from the taps that read it, in the other order.
-    taps_back = pack.lines(conv.reversed(), scale());
+    pack.lines(view(given.conv).reversed(), back.conv, scale());
 }
 
 double CpuJob::unit_in_double(int64_t token, int64_t unit, const DoubleRooms& rooms) const {
-    const float* const row = x.load({token, token + 1}, rooms.x).values;
-    return strip_in_double(gate_w1, unit / lanes, row)[unit % lanes] + double{gate_b1[unit]};
+    const float* const row = load(x, {token, token + 1}, rooms.x).values;
+    return strip_in_double(gate_w1, unit / lanes, row)[unit % lanes] +
+           double{weight.gate_b1.as<float>()[unit]};
 }
 
 // A unit so much smaller than the largest of its token may be rounded to the wrong side of the jump of relu's
 // derivative.
-void CpuJob::activate_hidden(Range tokens, const Buffer& rows, const DoubleRooms& rooms) const {
+void CpuJob::activate_hidden(Range tokens, const Rows& rows, const DoubleRooms& rooms) const {
     constexpr float near = 0x1p-14f;
+    const auto* const bias = weight.gate_b1.as<float>();
     for (int64_t i = 0; i < tokens.count(); ++i) {
         float* const row = rows.at(i);
-        const Magnitudes sizes = add_bias(row, gate_b1, hidden);
+        const Magnitudes sizes = add_bias(row, bias, hidden);
         const float limit = near * sizes.largest;
         if (sizes.least < limit)
             for (int64_t unit = 0; unit < hidden; ++unit)
@@ -161,11 +155,12 @@ void CpuJob::activate_hidden(Range tokens, const Buffer& rows, const DoubleRooms
 }
 
 void CpuJob::hidden_in_double(int64_t token, const DoubleRooms& rooms) const {
-    const float* const row = x.load({token, token + 1}, rooms.x).values;
+    const float* const row = load(x, {token, token + 1}, rooms.x).values;
+    const auto* const bias = weight.gate_b1.as<float>();
     for (int64_t strip = 0; strip < strips_of(hidden); ++strip) {
         const auto sums = strip_in_double(gate_w1, strip, row);
         for (int64_t i = strip * lanes; i < std::min((strip + 1) * lanes, hidden); ++i) {
-            const double unit = sums[i % lanes] + double{gate_b1[i]};
+            const double unit = sums[i % lanes] + double{bias[i]};
             rooms.units[i] = unit < 0 ? 0 : unit;
         }
     }
@@ -173,15 +168,17 @@ void CpuJob::hidden_in_double(int64_t token, const DoubleRooms& rooms) const {
 
 double CpuJob::logit_in_double(const double* units, int64_t of_rank) const {
     const float* const weights = gate_w2.strips + of_rank / lanes * hidden * lanes + of_rank % lanes;
-    double logit = gate_b2[of_rank];
+    double logit = weight.gate_b2.as<float>()[of_rank];
     for (int64_t i = 0; i < hidden; ++i) logit += units[i] * double{weights[i * lanes]};
     return logit;
 }
 
-void CpuJob::open_gates(Range tokens, float* rows, float* slopes, const DoubleRooms& rooms) const {
+void CpuJob::open_gates(Range tokens, float* rows, const DoubleRooms& rooms) const {
     const int64_t stride = rank_stride(), numbers = tokens.count() * stride;
-    for (float* row = rows; row < rows + numbers; row += stride) add_bias(row, gate_b2, rank);
-    if (slopes) {
+    const auto* const bias = weight.gate_b2.as<float>();
+    for (float* row = rows; row < rows + numbers; row += stride) add_bias(row, bias, rank);
+    if (gate_slopes) {
+        float* const slopes = rows_from(gate_slopes, tokens.first).values;
         // The sigmoid that is nearer to 0: no digit is lost where a gate is near 1.
         for (int64_t i = 0; i < numbers; ++i) slopes[i] = -std::abs(rows[i]);
         cpu::sigmoid(slopes, numbers);
@@ -189,7 +186,7 @@ void CpuJob::open_gates(Range tokens, float* rows, float* slopes, const DoubleRo
     }
     hard ? open_hard_gates(tokens, rows, rooms) : cpu::sigmoid(rows, numbers);
     for (float* row = rows; row < rows + numbers; row += stride) std::fill(row + rank, row + stride, 0.0f);
-    gates.put(tokens, rows);
+    put(rows, tokens, stored_gates);
 }
 
 // A logit close to 0 may be rounded to the wrong side of the jump of a hard gate.
@@ -210,36 +207,47 @@ void CpuJob::open_hard_gates(Range tokens, float* rows, const DoubleRooms& rooms
 }
 
 void CpuJob::sum_gates(Range tokens, const float* rows) const {
+    auto* const sums = effective_rank.as<float>();
     for (int64_t token = tokens.first; token < tokens.last; ++token, rows += rank_stride())
-        effective_rank[token] = std::accumulate(rows, rows + rank, 0.0f);
+        sums[token] = std::accumulate(rows, rows + rank, 0.0f);
 }
 
-void CpuJob::convolve_tokens(const TokenArray& from, Range tokens, const float* of_taps, const float* bias,
+void CpuJob::convolve_tokens(const Buffer& from, Range tokens, const Buffer& taps, const float* bias,
                              const AroundRooms& rooms, float* to) const {
     const Surroundings around(*this, from, tokens, {0, width}, rooms.rows);
+    const auto* const of_taps = taps.as<float>();
     for (int64_t token = tokens.first; token < tokens.last; ++token, to += width_stride())
         convolve(around.of(token), of_taps, bias, width_stride(), to);
 }
 
-Surroundings::Surroundings(const CpuJob& job, const TokenArray& array, Range tokens, Range columns,
-                           float* room)
+void CpuJob::differentiate_gates(Range tokens, const Rows& du) const {
+    const auto rows = [&](const Buffer& array) { return rows_from(array, tokens.first).values; };
+    gate_gradients({du.values, rows(dv), rows(gates), rows(gate_slopes), rows(projected_u), rows(projected_v),
+                    rows(dprojected_u), rows(dprojected_v), rows(dlogits)},
+                   tokens.count() * du.stride);
+}
+
+void CpuJob::differentiate_hidden(Range tokens) const {
+    const Rows to = rows_from(dhidden, tokens.first);
+    gate_w2_back.multiply(rows_from(dlogits, tokens.first), tokens.count(), to);
+    keep_where_positive(to.values, rows_from(hidden_units, tokens.first).values, tokens.count() * to.stride);
+}
+
+Surroundings::Surroundings(const CpuJob& job, const Buffer& array, Range tokens, Range columns, float* room)
     : length_(job.length),
       around_{std::max<int64_t>(tokens.first - 1, 0), std::min(tokens.last + 1, job.tokens())},
-      rows_(array.load(around_, columns, room)) {}
+      rows_(load(array, around_, columns, room)) {}
 
 Neighbours Surroundings::of(int64_t token) const {
     const int64_t position = token % length_, row = token - around_.first;
-    return {{position > 0 ? rows_.row(row - 1) : nullptr, rows_.row(row),
-             position + 1 < length_ ? rows_.row(row + 1) : nullptr}};
+    return {{position > 0 ? rows_.at(row - 1) : nullptr, rows_.at(row),
+             position + 1 < length_ ? rows_.at(row + 1) : nullptr}};
 }
 
-int64_t tile_of(const CpuJob& job) { return tile_rows_on_cpu(job.width_stride()); }
-int64_t most_tokens_a_tile(const CpuJob& job) { return std::min(tile_of(job), job.tokens()); }
-
 DoubleRooms::DoubleRooms(cpu::Scratch& scratch, const CpuJob& job)
-    : x(job.x.take_room(scratch, 1)), units(job.hard ? scratch.take<double>(job.hidden) : nullptr) {}
+    : x(take_room(scratch, job.x, 1)), units(job.hard ? scratch.take<double>(job.hidden) : nullptr) {}
 
 AroundRooms::AroundRooms(cpu::Scratch& scratch, const CpuJob& job)
-    : rows(job.x.take_room(scratch, most_tokens_a_tile(job) + Surroundings::beside)) {}
+    : rows(take_room(scratch, job.x, job.most_tokens_a_tile() + Surroundings::beside)) {}
 
 }  // namespace sawtooth::ar_ssm

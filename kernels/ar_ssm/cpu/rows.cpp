@@ -72,7 +72,7 @@ void convolve(const Neighbours& from, const float* taps, const float* bias, int6
                 return hn::MulAdd(hn::LoadU(tag, taps + k * count + i), hn::LoadU(tag, from.rows[k] + i),
                                   sum);
             };
-            V sum = hn::LoadU(tag, bias + i);
+            V sum = bias ? hn::LoadU(tag, bias + i) : hn::Zero(tag);
             if constexpr (before) sum = tap(0, sum);
             sum = tap(1, sum);
             if constexpr (after) sum = tap(2, sum);

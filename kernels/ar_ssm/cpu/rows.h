@@ -19,7 +19,7 @@ void keep_where_positive(float* row, const float* by, int64_t count);
 struct Neighbours {
     const float* rows[3] = {};
 };
-// to = bias + the sum of taps [3, count] times neighbours.
+// to = bias + the sum of taps [3, count] times neighbours. A bias that is null is 0.
 void convolve(const Neighbours& from, const float* taps, const float* bias, int64_t count, float* to);
 // gradients [3, count] += the sum over positions of neighbours times dt, whose rows are `stride` apart.
 void add_tap_gradients(std::span<const Neighbours> from, const float* dt, int64_t stride, int64_t count,

@@ -6,55 +6,56 @@
 #include "kernels/cpu/vectors.h"
 
 namespace sawtooth::ar_ssm {
+namespace {
 
-float* TokenArray::take_room(cpu::Scratch& scratch, int64_t tokens, int64_t of_columns) const {
-    return in_place() ? nullptr : scratch.take<float>(tokens * cpu::padded(of_columns));
+bool in_place(const Buffer& array) {
+    return array.storage == Storage::f32 && array.shape.back() % cpu::lanes == 0;
 }
 
-Rows TokenArray::load(Range tokens, Range of_columns, float* room) const {
-    const int64_t at = tokens.first * columns + of_columns.first, count = of_columns.count();
-    if (in_place()) return {static_cast<const float*>(values) + at, columns};
-    const int64_t stride = cpu::padded(count);
+}  // namespace
+
+void multiply(const Rows& left, const Rows& right, const Rows& to, int64_t count) {
+    std::copy_n(left.values, count * to.stride, to.values);
+    cpu::multiply_elements(to.values, right.values, count * to.stride);
+}
+
+void add(const Rows& to, const Rows& other, int64_t count) {
+    cpu::combine(to.values, 1, to.values, 1, other.values, count * to.stride);
+}
+
+float* take_room(cpu::Scratch& scratch, const Buffer& array, int64_t tokens, int64_t columns) {
+    return in_place(array) ? nullptr : scratch.take<float>(tokens * cpu::padded(columns));
+}
+
+float* take_room(cpu::Scratch& scratch, const Buffer& array, int64_t tokens) {
+    return take_room(scratch, array, tokens, array.shape.back());
+}
+
+Rows load(const Buffer& array, Range tokens, Range columns, float* room) {
+    const int64_t across = array.shape.back(), count = columns.count(), stride = cpu::padded(count);
+    const int64_t at = tokens.first * across + columns.first;
+    if (in_place(array)) return {array.as<float>() + at, across};
     for (int64_t i = 0; i < tokens.count(); ++i) {
         float* const row = room + i * stride;
-        if (storage == Storage::f32)
-            std::copy_n(static_cast<const float*>(values) + at + i * columns, count, row);
-        else
-            cpu::widen(storage, static_cast<const uint16_t*>(values) + at + i * columns, row, count);
+        cpu::read(array, at + i * across, count, row);
         std::fill(row + count, row + stride, 0.0f);
     }
     return {room, stride};
 }
 
-void multiply(const Buffer& left, const Buffer& right, const Buffer& to, int64_t count) {
-    std::copy_n(left.values, count * to.stride, to.values);
-    cpu::multiply_elements(to.values, right.values, count * to.stride);
+Rows load(const Buffer& array, Range tokens, float* room) {
+    return load(array, tokens, {0, array.shape.back()}, room);
 }
 
-void add(const Buffer& to, const Buffer& other, int64_t count) {
-    cpu::combine(to.values, 1, to.values, 1, other.values, count * to.stride);
+Rows rows_to_put(const Buffer& array, Range tokens, float* room) {
+    return in_place(array) ? rows_from(array, tokens.first) : Rows{room, cpu::padded(array.shape.back())};
 }
 
-Buffer TokenOutput::buffer(PlanBuilder& builder, int64_t tokens) const {
-    const int64_t stride = cpu::padded(columns);
-    return {in_place() ? static_cast<float*>(values) : builder.take<float>(tokens * stride), stride};
-}
-
-Buffer TokenOutput::rows(Range tokens, float* room) const {
-    const int64_t stride = cpu::padded(columns);
-    if (in_place()) return {static_cast<float*>(values) + tokens.first * stride, stride};
-    return {room, stride};
-}
-
-void TokenOutput::put(Range tokens, const float* rows) const {
-    if (in_place()) return;
-    for (int64_t token = tokens.first; token < tokens.last; ++token, rows += cpu::padded(columns)) {
-        const int64_t at = token * columns;
-        if (storage == Storage::f32)
-            std::copy_n(rows, columns, static_cast<float*>(values) + at);
-        else
-            cpu::narrow(storage, rows, static_cast<uint16_t*>(values) + at, columns);
-    }
+void put(const float* rows, Range tokens, const Buffer& to) {
+    if (in_place(to)) return;
+    const int64_t columns = to.shape.back();
+    for (int64_t token = tokens.first; token < tokens.last; ++token, rows += cpu::padded(columns))
+        cpu::write(rows, columns, to, token * columns);
 }
 
 }  // namespace sawtooth::ar_ssm

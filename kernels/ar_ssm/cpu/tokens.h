@@ -1,8 +1,7 @@
 #pragma once
 
-#include "kernels/core/plan_builder.h"
+#include "kernels/core/buffer.h"
 #include "kernels/core/range.h"
-#include "kernels/core/storage.h"
 #include "kernels/cpu/products.h"
 #include "kernels/cpu/scratch.h"
 
@@ -10,66 +9,34 @@ namespace sawtooth::ar_ssm {
 
 // Rows of f32, `stride` apart. As many numbers as the columns padded to a multiple of 16 can be read.
 struct Rows {
-    const float* values = nullptr;
-    int64_t stride = 0;
-
-    const float* row(int64_t index) const { return values + index * stride; }
-};
-
-// An array [tokens, columns] of any storage.
-struct TokenArray {
-    const void* values = nullptr;
-    int64_t columns = 0;
-    Storage storage = Storage::f32;
-
-    // Whether its rows are padded f32, so that they are used where they are.
-    bool in_place() const { return storage == Storage::f32 && columns % cpu::lanes == 0; }
-    // The room that `load` needs; null for rows that are used in place.
-    float* take_room(cpu::Scratch& scratch, int64_t tokens, int64_t of_columns) const;
-    float* take_room(cpu::Scratch& scratch, int64_t tokens) const {
-        return take_room(scratch, tokens, columns);
-    }
-    // Some columns of some tokens; copied to `room` unless they are used in place. The first column is a
-    // multiple of 16.
-    Rows load(Range tokens, Range of_columns, float* room) const;
-    Rows load(Range tokens, float* room) const { return load(tokens, {0, columns}, room); }
-};
-
-// Rows between launches, [tokens, stride] of f32; the stride is a multiple of 16.
-struct Buffer {
     float* values = nullptr;
     int64_t stride = 0;
 
-    float* at(int64_t token) const { return values + token * stride; }
-    Buffer from(int64_t token) const { return {at(token), stride}; }
-    operator Rows() const { return {values, stride}; }
-    TokenArray array() const { return {values, stride}; }
-    explicit operator bool() const { return values; }
+    float* at(int64_t row) const { return values + row * stride; }
 };
+
+// Of an array between launches, the rows from that token on.
+inline Rows rows_from(const Buffer& array, int64_t token) {
+    const int64_t stride = array.shape.back();
+    return {array.as<float>() + token * stride, stride};
+}
 
 // to = left * right and to += other, number by number, on `count` rows. All have one stride.
-void multiply(const Buffer& left, const Buffer& right, const Buffer& to, int64_t count);
-void add(const Buffer& to, const Buffer& other, int64_t count);
+void multiply(const Rows& left, const Rows& right, const Rows& to, int64_t count);
+void add(const Rows& to, const Rows& other, int64_t count);
 
-// An output [tokens, columns] of any storage. Its rows are computed in padded f32, in place where possible;
-// then `put` stores them.
-struct TokenOutput {
-    void* values = nullptr;
-    int64_t columns = 0;
-    Storage storage = Storage::f32;
+// Rows of arrays [batch, length, columns] of any storage. Those of padded f32 are used where they are, others
+// need a room.
 
-    // The room that `rows` needs; null for rows that are computed in place.
-    float* take_room(cpu::Scratch& scratch, int64_t tokens) const {
-        return array().take_room(scratch, tokens);
-    }
-    // Rows of all tokens, or of some, then in `room`.
-    Buffer buffer(PlanBuilder& builder, int64_t tokens) const;
-    Buffer rows(Range tokens, float* room) const;
-    void put(Range tokens, const float* rows) const;
-
-  private:
-    TokenArray array() const { return {values, columns, storage}; }
-    bool in_place() const { return array().in_place(); }
-};
+// The room for `columns` of some tokens; null for rows that are used in place.
+float* take_room(cpu::Scratch& scratch, const Buffer& array, int64_t tokens, int64_t columns);
+float* take_room(cpu::Scratch& scratch, const Buffer& array, int64_t tokens);  // for all columns
+// Some columns of some tokens; copied to `room` unless they are used in place. The first column is a multiple
+// of 16.
+Rows load(const Buffer& array, Range tokens, Range columns, float* room);
+Rows load(const Buffer& array, Range tokens, float* room);
+// Where rows of an output are computed, and what stores them then.
+Rows rows_to_put(const Buffer& array, Range tokens, float* room);
+void put(const float* rows, Range tokens, const Buffer& to);
 
 }  // namespace sawtooth::ar_ssm

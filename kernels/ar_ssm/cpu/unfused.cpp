@@ -4,10 +4,9 @@
 #include <algorithm>
 
 #include "kernels/ar_ssm/cpu/gradients.h"
-#include "kernels/ar_ssm/cpu/scans.h"
-#include "kernels/ar_ssm/describe.h"
+#include "kernels/ar_ssm/launches.h"
 #include "kernels/ar_ssm/parts.h"
-#include "kernels/core/launch_info.h"
+#include "kernels/ar_ssm/scans.h"
 #include "kernels/core/passes.h"
 #include "kernels/cpu/vectors.h"
 
@@ -15,14 +14,12 @@ namespace sawtooth::ar_ssm {
 namespace {
 
 using cpu::Into;
-using describe::Direction;
-
 // For the rows of a tile of x, dy or y, which are stored alike.
 struct TileRooms {
     float* rows;
 
     TileRooms(cpu::Scratch& scratch, const CpuJob& job)
-        : rows(job.x.take_room(scratch, most_tokens_a_tile(job))) {}
+        : rows(take_room(scratch, job.x, job.most_tokens_a_tile())) {}
 };
 
 struct HiddenRooms {
@@ -39,212 +36,179 @@ struct BlockRooms {
     float* sums;
     TermRooms terms;
 
-    BlockRooms(cpu::Scratch& scratch, const CpuJob& job, const WeightGradient& of)
+    BlockRooms(cpu::Scratch& scratch, const CpuJob& job, const WeightGradient& gradient)
         : sums(scratch.take<float>(block_rows * block_columns)),
-          terms(scratch, job, of, block_rows, block_columns) {}
+          terms(scratch, job, gradient, block_rows, block_columns) {}
 };
 
 class Unfused {
   public:
     explicit Unfused(cpu::PlanBuilder& builder)
-        : builder_(builder), request_(builder.request()), job_(builder.keep(CpuJob(builder, 1))) {
-        hidden_ = take(job_.hidden_stride());
-        gates_ = job_.gates.buffer(builder, job_.tokens());
-        u_ = take_ranks(), v_ = take_ranks(), c_ = take_ranks(), w_ = take_ranks();
-        if (job_.bidirectional) c_rev_ = take_ranks(), w_rev_ = take_ranks();
-        if (job_.backward) slopes_ = take_ranks();
-        projected_u_ = job_.backward ? take_ranks() : u_;
-        projected_v_ = job_.backward ? take_ranks() : v_;
-    }
+        : builder_(builder), job_(builder.keep(CpuJob(builder, false))) {}
 
     void add_forward() {
-        const Buffer t = take(job_.width_stride());
-        launch_in<AroundRooms>(
-            describe::convolve(request_), [t, &job = job_](Range tokens, const AroundRooms& rooms) {
-                job.convolve_tokens(job.x, tokens, job.taps, job.zeros, rooms, t.at(tokens.first));
-            });
+        launch_in<AroundRooms>(convolve(job_), [&job = job_](Range tokens, const AroundRooms& rooms) {
+            job.convolve_tokens(job.x, tokens, job.weight.conv, nullptr, rooms,
+                                rows_from(job.t, tokens.first).values);
+        });
         add_gates();
-        add_projection(describe::project_u(request_), job_.u_proj, projected_u_, u_);
-        add_projection(describe::project_v(request_), job_.v_proj, projected_v_, v_);
-        add_scan("", false, u_, "u", c_, "c");
-        if (job_.bidirectional) add_scan("reverse_", true, u_, "u", c_rev_, "c_rev");
-        add_read_out(Direction::forward, c_, w_);
-        if (job_.bidirectional) add_read_out(Direction::reverse, c_rev_, w_rev_);
-        const Buffer uv = add_output(Direction::forward, w_);
-        const Buffer uv_rev = job_.bidirectional ? add_output(Direction::reverse, w_rev_) : Buffer{};
-        launch_in<TileRooms>(
-            describe::add(request_), [t, uv, uv_rev, &job = job_](Range tokens, const TileRooms& rooms) {
-                const int64_t count = tokens.count() * job.width_stride();
-                float* const y = job.y.rows(tokens, rooms.rows).values;
-                cpu::combine(y, 1, t.at(tokens.first), 1, uv.at(tokens.first), count);
-                if (uv_rev) cpu::combine(y, job.scale(), y, job.scale(), uv_rev.at(tokens.first), count);
-                job.y.put(tokens, y);
-            });
+        add_projection(project_u(job_), job_.u_proj, job_.projected_u, job_.u);
+        add_projection(project_v(job_), job_.v_proj, job_.projected_v, job_.v);
+        scan("", false, job_.u, job_.c);
+        if (job_.bidirectional) scan("reverse_", true, job_.u, job_.c_rev);
+        for (const bool reverse : directions()) add_read_out(reverse);
+        for (const bool reverse : directions()) add_output(reverse);
+        launch_in<TileRooms>(add(job_), [&job = job_](Range tokens, const TileRooms& rooms) {
+            const int64_t first = tokens.first, count = tokens.count() * job.width_stride();
+            float* const y = rows_to_put(job.y, tokens, rooms.rows).values;
+            cpu::combine(y, 1, rows_from(job.t, first).values, 1, rows_from(job.uv, first).values, count);
+            if (job.uv_rev)
+                cpu::combine(y, job.scale(), y, job.scale(), rows_from(job.uv_rev, first).values, count);
+            put(y, tokens, job.y);
+        });
     }
 
     void add_backward() {
-        const Buffer dc = take_ranks(), dv = take_ranks();
-        add_factor_gradients(dc, dv);
-        const Buffer du = take_ranks(), du_rev = job_.bidirectional ? take_ranks() : Buffer{};
-        add_scan("gradient_", true, dc, "dc", du, "du");
-        if (du_rev) add_scan("gradient_reverse_", false, dc, "dc", du_rev, "du_rev");
-        const Buffer dprojected_u = take_ranks(), dprojected_v = take_ranks(), dlogits = take_ranks();
-        launch(describe::gate_gradients(request_),
-               [=, gates = gates_, slopes = slopes_, projected_u = projected_u_,
-                projected_v = projected_v_](Range tokens) {
-                   const int64_t first = tokens.first;
-                   if (du_rev) add(du.from(first), du_rev.from(first), tokens.count());
-                   gate_gradients({du.at(first), dv.at(first), gates.at(first), slopes.at(first),
-                                   projected_u.at(first), projected_v.at(first), dprojected_u.at(first),
-                                   dprojected_v.at(first), dlogits.at(first)},
-                                  tokens.count() * du.stride);
-               });
-        const Buffer dhidden = take(job_.hidden_stride());
-        launch(describe::hidden_gradient(request_), [=, hidden = hidden_, &job = job_](Range tokens) {
-            const Buffer to = dhidden.from(tokens.first);
-            job.gate_w2_back.multiply(dlogits.from(tokens.first), tokens.count(), to);
-            keep_where_positive(to.values, hidden.at(tokens.first), tokens.count() * to.stride);
+        add_factor_gradients();
+        scan("gradient_", true, job_.dc, job_.du);
+        if (job_.bidirectional) scan("gradient_reverse_", false, job_.dc, job_.du_rev);
+        LaunchInfo info = gate_gradients(job_);
+        if (job_.du_rev) info.writes.push_back(job_.du);  // the sum of both
+        launch(std::move(info), [&job = job_](Range tokens) {
+            const Rows du = rows_from(job.du, tokens.first);
+            if (job.du_rev) add(du, rows_from(job.du_rev, tokens.first), tokens.count());
+            job.differentiate_gates(tokens, du);
         });
-        add_weight_gradients({hidden_, dhidden, dlogits, dprojected_u, dprojected_v, w_});
-        const Buffer dx = job_.dx.buffer(builder_, job_.tokens());
-        launch_in<AroundRooms>(
-            describe::x_gradient(request_, "conv"), [=, &job = job_](Range tokens, const AroundRooms& rooms) {
-                job.convolve_tokens(job.dy, tokens, job.taps_back, job.zeros, rooms, dx.at(tokens.first));
-                job.dx.put(tokens, dx.at(tokens.first));
-            });
-        add_x_gradient("gate_w1", dhidden, job_.gate_w1_back, dx);
-        add_x_gradient("u_proj", dprojected_u, job_.u_proj_back, dx);
-        add_x_gradient("v_proj", dprojected_v, job_.v_proj_back, dx);
+        launch(hidden_gradient(job_), [&job = job_](Range tokens) { job.differentiate_hidden(tokens); });
+        for (const WeightGradient& gradient : job_.weight_gradients()) add_weight_gradient(gradient);
+        launch_in<AroundRooms>(x_gradient_conv(job_), [&job = job_](Range tokens, const AroundRooms& rooms) {
+            float* const dx = rows_from(job.dx, tokens.first).values;
+            job.convolve_tokens(job.dy, tokens, job.back.conv, nullptr, rooms, dx);
+            put(dx, tokens, job.stored_dx);
+        });
+        add_x_gradient(job_.dhidden, job_.back.gate_w1, job_.gate_w1_back);
+        add_x_gradient(job_.dprojected_u, job_.back.u_proj, job_.u_proj_back);
+        add_x_gradient(job_.dprojected_v, job_.back.v_proj, job_.v_proj_back);
     }
 
   private:
-    Buffer take(int64_t stride) { return {builder_.take<float>(job_.tokens() * stride), stride}; }
-    Buffer take_ranks() { return take(job_.rank_stride()); }
+    // Whether each is that of the scan from the end.
+    std::vector<bool> directions() const {
+        return job_.bidirectional ? std::vector<bool>{false, true} : std::vector<bool>{false};
+    }
 
     // A launch whose items call act(tokens) for a tile each.
     template <class Act>
     void launch(LaunchInfo info, Act act) {
-        const int64_t tile = tile_of(job_), count = job_.tokens();
+        const int64_t tile = job_.tile, count = job_.tokens();
         builder_.launch(std::move(info), pieces("B L", count, tile),
                         [=](const cpu::Item& item) { act(tile_at(item.index, tile, count)); });
     }
     // A launch whose items call act(tokens, rooms).
     template <class Rooms, class Act>
     void launch_in(LaunchInfo info, Act act) {
-        const int64_t tile = tile_of(job_), count = job_.tokens();
+        const int64_t tile = job_.tile, count = job_.tokens();
         builder_.launch(with_scratch(std::move(info), cpu::scratch_bytes<Rooms>(job_)),
                         pieces("B L", count, tile), [=, &job = job_](const cpu::Item& item) {
                             act(tile_at(item.index, tile, count), cpu::take_rooms<Rooms>(item.scratch, job));
                         });
     }
 
-    void add_scan(const char* prefix, bool flipped, const Buffer& from, const char* from_name,
-                  const Buffer& to, const char* to_name) {
-        ar_ssm::add_scan(builder_, request_.parameters.text("scan"), job_.batch, job_.length,
-                         {prefix, flipped, from, from_name, to, to_name});
+    void scan(const char* prefix, bool flipped, const Buffer& from, const Buffer& to) {
+        add_scan(builder_, builder_.parameters().text("scan"), prefix, flipped, from, to);
     }
 
     void add_gates() {
-        launch_in<HiddenRooms>(describe::hidden(request_), [hidden = hidden_, &job = job_](
-                                                               Range tokens, const HiddenRooms& rooms) {
-            const Buffer to = hidden.from(tokens.first);
-            job.gate_w1.multiply(job.x.load(tokens, rooms.tile.rows), tokens.count(), to);
+        launch_in<HiddenRooms>(hidden(job_), [&job = job_](Range tokens, const HiddenRooms& rooms) {
+            const Rows to = rows_from(job.hidden_units, tokens.first);
+            job.gate_w1.multiply(load(job.x, tokens, rooms.tile.rows), tokens.count(), to);
             job.activate_hidden(tokens, to, rooms.in_double);
         });
-        launch_in<DoubleRooms>(
-            describe::gates(request_), [hidden = hidden_, gates = gates_, slopes = slopes_, &job = job_](
-                                           Range tokens, const DoubleRooms& rooms) {
-                const Buffer to = gates.from(tokens.first);
-                job.gate_w2.multiply(hidden.from(tokens.first), tokens.count(), to);
-                job.open_gates(tokens, to.values, job.backward ? slopes.at(tokens.first) : nullptr, rooms);
-            });
-        launch(describe::effective_rank(request_), [gates = gates_, &job = job_](Range tokens) {
-            job.sum_gates(tokens, gates.at(tokens.first));
+        launch_in<DoubleRooms>(gates(job_), [&job = job_](Range tokens, const DoubleRooms& rooms) {
+            const Rows to = rows_from(job.gates, tokens.first);
+            job.gate_w2.multiply(rows_from(job.hidden_units, tokens.first), tokens.count(), to);
+            job.open_gates(tokens, to.values, rooms);
+        });
+        launch(effective_rank(job_), [&job = job_](Range tokens) {
+            job.sum_gates(tokens, rows_from(job.gates, tokens.first).values);
         });
     }
 
+    // Without a backward pass `projected` is absent, and gated in place.
     void add_projection(LaunchInfo info, const Factor& factor, const Buffer& projected, const Buffer& gated) {
-        launch_in<TileRooms>(
-            std::move(info), [=, gates = gates_, &job = job_](Range tokens, const TileRooms& rooms) {
-                factor.multiply(job.x.load(tokens, rooms.rows), tokens.count(), projected.from(tokens.first));
-                multiply(projected.from(tokens.first), gates.from(tokens.first), gated.from(tokens.first),
-                         tokens.count());
-            });
-    }
-
-    void add_read_out(Direction direction, const Buffer& c, const Buffer& w) {
-        launch(describe::multiply(request_, direction), [=, v = v_](Range tokens) {
-            multiply(c.from(tokens.first), v.from(tokens.first), w.from(tokens.first), tokens.count());
+        launch_in<TileRooms>(std::move(info), [&factor, &gated, &projected = projected ? projected : gated,
+                                               &job = job_](Range tokens, const TileRooms& rooms) {
+            const Rows from = rows_from(projected, tokens.first);
+            factor.multiply(load(job.x, tokens, rooms.rows), tokens.count(), from);
+            multiply(from, rows_from(job.gates, tokens.first), rows_from(gated, tokens.first),
+                     tokens.count());
         });
     }
 
-    Buffer add_output(Direction direction, const Buffer& w) {
-        const Buffer uv = take(job_.width_stride());
-        launch(describe::project_out(request_, direction), [=, &job = job_](Range tokens) {
-            for (int64_t token = tokens.first; token < tokens.last; ++token)
-                std::copy_n(job.out_bias, uv.stride, uv.at(token));
-            job.out_proj.multiply(w.from(tokens.first), tokens.count(), uv.from(tokens.first), Into::add);
-        });
-        return uv;
-    }
-
-    void add_factor_gradients(const Buffer& dc, const Buffer& dv) {
-        const Buffer dw = take_ranks();
-        launch_in<TileRooms>(describe::w_gradient(request_),
-                             [=, &job = job_](Range tokens, const TileRooms& rooms) {
-                                 job.out_proj_back.multiply(job.dy.load(tokens, rooms.rows), tokens.count(),
-                                                            dw.from(tokens.first));
-                             });
-        launch(describe::factor_gradients(request_), [=, v = v_, c = c_, c_rev = c_rev_](Range tokens) {
-            const int64_t first = tokens.first, count = tokens.count();
-            multiply(dw.from(first), v.from(first), dc.from(first), count);
-            if (c_rev) add(c.from(first), c_rev.from(first), count);  // c has no other reader from here on
-            multiply(dw.from(first), c.from(first), dv.from(first), count);
+    void add_read_out(bool reverse) {
+        const Buffer &c = reverse ? job_.c_rev : job_.c, &w = reverse ? job_.w_rev : job_.w;
+        launch(multiply(job_, reverse), [&c, &w, &v = job_.v](Range tokens) {
+            multiply(rows_from(c, tokens.first), rows_from(v, tokens.first), rows_from(w, tokens.first),
+                     tokens.count());
         });
     }
 
-    void add_weight_gradients(const GradientRows& rows) {
-        for (const WeightGradient& gradient : weight_gradients(builder_, job_, rows)) {
-            add_weight_gradient(gradient, Direction::forward);
-            if (!job_.bidirectional || !gradient.of_w) continue;
-            WeightGradient reverse = gradient;
-            reverse.left = w_rev_.array();
-            add_weight_gradient(reverse, Direction::reverse);
-        }
+    void add_output(bool reverse) {
+        const Buffer &w = reverse ? job_.w_rev : job_.w, &uv = reverse ? job_.uv_rev : job_.uv;
+        launch(project_out(job_, reverse), [&w, &uv, &job = job_](Range tokens) {
+            const Rows to = rows_from(uv, tokens.first);
+            const auto* const bias = job.weight.out_bias.as<float>();
+            for (int64_t i = 0; i < tokens.count(); ++i) std::copy_n(bias, to.stride, to.at(i));
+            job.out_proj.multiply(rows_from(w, tokens.first), tokens.count(), to, Into::add);
+        });
     }
 
-    void add_weight_gradient(const WeightGradient& gradient, Direction direction) {
-        const Side blocks =
-            pieces("rows", gradient.rows, block_rows) * pieces("columns", gradient.columns, block_columns);
+    void add_factor_gradients() {
+        launch_in<TileRooms>(w_gradient(job_), [&job = job_](Range tokens, const TileRooms& rooms) {
+            job.out_proj_back.multiply(load(job.dy, tokens, rooms.rows), tokens.count(),
+                                       rows_from(job.dw, tokens.first));
+        });
+        LaunchInfo info = factor_gradients(job_);
+        if (job_.c_rev)
+            info.writes.push_back(job_.c);  // the sum of both: it has no other reader from here on
+        launch(std::move(info), [&job = job_](Range tokens) {
+            const auto rows = [&](const Buffer& array) { return rows_from(array, tokens.first); };
+            const int64_t count = tokens.count();
+            multiply(rows(job.dw), rows(job.v), rows(job.dc), count);
+            if (job.c_rev) add(rows(job.c), rows(job.c_rev), count);
+            multiply(rows(job.dw), rows(job.c), rows(job.dv), count);
+        });
+    }
+
+    void add_weight_gradient(const WeightGradient& gradient) {
+        const int64_t down = gradient.rows(), across = gradient.columns();
         builder_.launch(
-            with_scratch(describe::weight_gradient(request_, gradient.weight, direction),
-                         cpu::scratch_bytes<BlockRooms>(job_, gradient)),
-            blocks, [=, &job = job_](const cpu::Item& item) {
-                const int64_t across = ceil_divide(gradient.columns, block_columns), tile = tile_of(job);
-                const int64_t tiles = ceil_divide(job.tokens(), tile);
-                const Range of_rows = tile_at(item.index / across, block_rows, gradient.rows);
-                const Range of_columns = tile_at(item.index % across, block_columns, gradient.columns);
+            with_scratch(weight_gradient(job_, gradient), cpu::scratch_bytes<BlockRooms>(job_, gradient)),
+            pieces("rows", down, block_rows) * pieces("columns", across, block_columns),
+            [=, &job = job_](const cpu::Item& item) {
+                const int64_t side = ceil_divide(across, block_columns);
+                const int64_t tiles = ceil_divide(job.tokens(), job.tile);
+                const Range rows = tile_at(item.index / side, block_rows, down);
+                const Range columns = tile_at(item.index % side, block_columns, across);
                 const auto rooms = cpu::take_rooms<BlockRooms>(item.scratch, job, gradient);
                 std::fill_n(rooms.sums, block_rows * block_columns, 0.0f);
                 for (int64_t t = 0; t < tiles && !item.stop.stop_requested(); ++t)
-                    gradient.add(job, tile_at(t, tile, job.tokens()), of_rows, of_columns, rooms.terms,
-                                 rooms.sums);
-                gradient.put(rooms.sums, of_rows, of_columns, direction == Direction::reverse);
+                    add_terms(job, gradient, tile_at(t, job.tile, job.tokens()), rows, columns, rooms.terms,
+                              rooms.sums);
+                put_sums(gradient, rooms.sums, rows, columns);
             });
     }
 
-    void add_x_gradient(const char* weight, const Buffer& from, const Factor& factor, const Buffer& dx) {
-        launch(describe::x_gradient(request_, weight), [=, &job = job_](Range tokens) {
-            const Buffer to = dx.from(tokens.first);
-            factor.multiply(from.from(tokens.first), tokens.count(), to, Into::add);
-            job.dx.put(tokens, to.values);
+    void add_x_gradient(const Buffer& from, const Buffer& weight, const Factor& factor) {
+        launch(x_gradient(job_, from, weight), [&from, &factor, &job = job_](Range tokens) {
+            const Rows to = rows_from(job.dx, tokens.first);
+            factor.multiply(rows_from(from, tokens.first), tokens.count(), to, Into::add);
+            put(to.values, tokens, job.stored_dx);
         });
     }
 
     cpu::PlanBuilder& builder_;
-    const PlanRequest& request_;
     const CpuJob& job_;
-    Buffer hidden_, gates_, slopes_, projected_u_, projected_v_, u_, v_, c_, c_rev_, w_, w_rev_;
 };
 
 }  // namespace

@@ -1,48 +1,58 @@
 #include "kernels/ar_ssm/cuda/job.h"
 
-#include "kernels/scan/job.h"
-
 namespace sawtooth::ar_ssm {
 
-CudaJob::CudaJob(cuda::PlanBuilder& of_plan) : Sizes(of_plan.parameters()), builder(of_plan) {
-    given.batch = batch;
-    given.length = length;
-    given.width = width;
-    given.rank = rank;
-    given.hidden = hidden;
-    given.scale = scale();
-    const auto input = [&](const char* name) { return builder.input(name, storage).address; };
-    given.x = input("x");
-    given.conv = input("conv");
-    given.gate_w1 = input("gate_w1");
-    given.gate_b1 = input("gate_b1");
-    given.gate_w2 = input("gate_w2");
-    given.gate_b2 = input("gate_b2");
-    given.u_proj = input("u_proj");
-    given.v_proj = input("v_proj");
-    given.out_proj = input("out_proj");
-    given.out_bias = input("out_bias");
-    given.y = builder.output("y", storage).address;
-    given.gates = builder.output("gates").as<float>();
-    given.effective_rank = builder.output("effective_rank").as<float>();
-    given.hidden_units = take_factors(hidden);
-    if (hard && storage != Storage::f32) given.hidden_rest = take_factors(hidden);
-    if (!backward) return;
-    given.dy = input("dy");
-    given.dx = builder.output("dx").as<float>();
-    given.gate_slopes = take_ranks();
-    given.dc = take_ranks();
-    given.dv = take_ranks();
-    given.dprojected_u = take_factors(rank);
-    given.dprojected_v = take_factors(rank);
-    given.dlogits = take_factors(rank);
-    given.dhidden = take_factors(hidden);
-}
-
-float* CudaJob::gradient(const std::string& weight) {
-    const auto [at, is_new] = gradients_.try_emplace(weight);
-    if (is_new) at->second = builder.output("d" + weight).as<float>();
-    return at->second;
+Layer CudaJob::arguments() const {
+    return {.batch = batch,
+            .length = length,
+            .width = width,
+            .rank = rank,
+            .hidden = hidden,
+            .scale = scale(),
+            .x = x.address,
+            .dy = dy.address,
+            .conv = weight.conv.address,
+            .gate_w1 = weight.gate_w1.address,
+            .gate_b1 = weight.gate_b1.address,
+            .gate_w2 = weight.gate_w2.address,
+            .gate_b2 = weight.gate_b2.address,
+            .u_proj = weight.u_proj.address,
+            .v_proj = weight.v_proj.address,
+            .out_proj = weight.out_proj.address,
+            .out_bias = weight.out_bias.address,
+            .y = y.address,
+            .gates = gates.as<float>(),
+            .effective_rank = effective_rank.as<float>(),
+            .dx = dx.as<float>(),
+            .hidden_units = hidden_units.address,
+            .hidden_rest = hidden_rest.address,
+            .gate_slopes = gate_slopes.as<float>(),
+            .projected_u = projected_u.address,
+            .projected_v = projected_v.address,
+            .u = u.address,
+            .v = v.address,
+            .c = c.as<float>(),
+            .c_rev = c_rev.as<float>(),
+            .w = w.address,
+            .w_rev = w_rev.address,
+            .t = t.address,
+            .uv = uv.address,
+            .uv_rev = uv_rev.address,
+            .dw = dw.as<float>(),
+            .dc = dc.as<float>(),
+            .dv = dv.as<float>(),
+            .du = du.as<float>(),
+            .du_rev = du_rev.as<float>(),
+            .dprojected_u = dprojected_u.address,
+            .dprojected_v = dprojected_v.address,
+            .dlogits = dlogits.address,
+            .dhidden = dhidden.address,
+            .totals = totals.as<float>(),
+            .prefixes = prefixes.as<float>(),
+            .reverse_prefixes = reverse_prefixes.as<float>(),
+            .gradient_totals = gradient_totals.as<float>(),
+            .gradient_prefixes = gradient_prefixes.as<float>(),
+            .reverse_gradient_prefixes = reverse_gradient_prefixes.as<float>()};
 }
 
 int64_t CudaJob::long_depth() const {
@@ -66,21 +76,6 @@ cuda::KernelSource CudaJob::source(const std::string& file, const std::string& e
         {"STORAGE", name_of(storage)}, {"ALIGNED", all}, {"ALIGNED_CHANNELS", is_aligned(width)}};
     std::move(more.begin(), more.end(), std::back_inserter(defines));
     return {"kernels/ar_ssm/cuda/" + file, entry, std::move(defines), threads, shared_bytes};
-}
-
-void CudaJob::scan(const std::string& variant, const ScanOf& of) {
-    scan::Job job = {};
-    job.op = scan::Operator::sum;
-    job.flipped = of.flipped;
-    job.batch = batch;
-    job.length = of.count;
-    job.channels = rank;
-    job.block_size = scan::automatic_block_size(of.count);
-    const Shape shape = {batch, of.count, rank};
-    job.in = {{of.name, shape, bytes_of(of.storage), of.storage, const_cast<void*>(of.from)}};
-    job.y = {of.to_name, shape, 4, Storage::f32, of.to};
-    job.prefix = of.prefix;
-    scan::launch_scan(builder, variant, job);
 }
 
 int64_t panel_of(int64_t columns, int64_t most, int64_t step) {

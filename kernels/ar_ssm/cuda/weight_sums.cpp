@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "kernels/ar_ssm/cuda/job.h"
-#include "kernels/ar_ssm/describe.h"
+#include "kernels/ar_ssm/launches.h"
 
 namespace sawtooth::ar_ssm {
 namespace {
@@ -9,73 +9,83 @@ namespace {
 // Of weight_gradients.cu.
 constexpr int64_t rows = 64, columns = 128, lanes = 32;
 
-}  // namespace
+// The arguments of both kernels, without the partial gradients.
+struct WeightSums {
+    WeightGradients summing = {};
+    GradientParts adding = {};
 
-WeightSums::WeightSums(CudaJob& job) : job_(job) {
-    of_.tokens = job.tokens();
-    of_.length = job.length;
-}
+    WeightSums(const CudaJob& job, const std::vector<WeightGradient>& gradients) {
+        summing.tokens = job.tokens();
+        summing.length = job.length;
+        for (const WeightGradient& gradient : gradients) {
+            const int64_t offset = summing.total, count = count_of(gradient.to.shape);
+            summing.total += count;
+            adding.gradients[adding.gradient_count++] = {gradient.to.as<float>(), offset, count};
+            adding.adds = gradient.adds;
+            add(gradient, offset);
+        }
+        adding.total = summing.total;
+    }
 
-int64_t WeightSums::place(const char* weight, int64_t count) {
-    const int64_t offset = of_.total;
-    of_.total += count;
-    to_.gradients[to_.gradient_count++] = {job_.gradient(weight), offset, count};
-    return offset;
-}
+    // Thread blocks for a part of the tokens.
+    Side tiles(int64_t channels_together) const {
+        Side all = {0, ""};
+        const auto add = [&](const Side& more) { all = all.count == 0 ? more : all + more; };
+        for (int i = 0; i < summing.product_count; ++i)
+            add(pieces("rows", summing.products[i].rows, rows) *
+                pieces("columns", summing.products[i].columns, columns));
+        for (int i = 0; i < summing.sum_count; ++i) add(pieces("columns", summing.sums[i].columns, lanes));
+        if (summing.conv_width > 0) add(pieces("D", summing.conv_width, 8 * channels_together));
+        return all;
+    }
 
-void WeightSums::product(const char* weight, const void* left, int64_t left_columns, const void* right,
-                         int64_t right_columns, float scale) {
-    of_.products[of_.product_count++] = {left,          right, left_columns,
-                                         right_columns, scale, place(weight, left_columns * right_columns)};
-}
-
-void WeightSums::sum(const char* weight, const void* values, int64_t of_columns) {
-    of_.sums[of_.sum_count++] = {values, of_columns, place(weight, of_columns)};
-}
-
-void WeightSums::taps() {
-    of_.x = job_.given.x;
-    of_.dy = job_.given.dy;
-    of_.conv_width = job_.width;
-    of_.conv_scale = job_.scale();
-    of_.conv_offset = place("conv", 3 * job_.width);
-}
-
-Side WeightSums::tiles() const {
-    Side all = {0, ""};
-    const auto add = [&](const Side& more) { all = all.count == 0 ? more : all + more; };
-    for (int i = 0; i < of_.product_count; ++i)
-        add(pieces("rows", of_.products[i].rows, rows) * pieces("columns", of_.products[i].columns, columns));
-    for (int i = 0; i < of_.sum_count; ++i) add(pieces("columns", of_.sums[i].columns, lanes));
-    const int64_t tap_columns = 8 * job_.channels_together();
-    if (of_.conv_width > 0) add(pieces("D", of_.conv_width, tap_columns));
-    return all;
-}
+  private:
+    void add(const WeightGradient& gradient, int64_t offset) {
+        const Shape& shape = gradient.to.shape;
+        if (gradient.of_neighbours) {
+            summing.x = gradient.right.address;
+            summing.dy = gradient.left.address;
+            summing.conv_width = shape.front();
+            summing.conv_scale = gradient.scale;
+            summing.conv_offset = offset;
+        } else if (!gradient.left) {
+            summing.sums[summing.sum_count++] = {gradient.right.address, shape.back(), offset};
+        } else {
+            const bool swapped = gradient.transposed;
+            const Buffer &left = swapped ? gradient.right : gradient.left,
+                         &right = swapped ? gradient.left : gradient.right;
+            summing.products[summing.product_count++] = {left.address, right.address,  shape.front(),
+                                                         shape.back(), gradient.scale, offset};
+        }
+    }
+};
 
 // Two thread blocks for every SM, but no part shorter than it takes to fill a pipeline.
-int64_t WeightSums::parts() const {
+int64_t parts_for(const CudaJob& job, int64_t tiles) {
     constexpr int64_t fewest_tokens = 64, most_parts = 64;
-    const int64_t wanted = ceil_divide(int64_t{2} * job_.builder.chip().multiprocessors, tiles().count);
-    return std::clamp<int64_t>(wanted, 1, std::min(most_parts, ceil_divide(of_.tokens, fewest_tokens)));
+    const int64_t wanted = ceil_divide(int64_t{2} * job.builder.chip().multiprocessors, tiles);
+    return std::clamp<int64_t>(wanted, 1, std::min(most_parts, ceil_divide(job.tokens(), fewest_tokens)));
 }
 
-void WeightSums::launch(LaunchInfo info, bool adds) const {
-    WeightGradients of = of_;
-    GradientParts to = to_;
-    of.part_tokens = ceil_divide(of.tokens, parts());
-    of.partial = job_.builder.take<float>(parts() * of.total);
-    to.partial = of.partial;
-    to.parts = ceil_divide(of.tokens, of.part_tokens);
-    to.total = of.total;
-    to.adds = adds;
-    const int64_t shared = job_.product_bytes(job_.depth(), rows, job_.depth(), columns);
-    auto [summing, adding] = describe::in_parts(std::move(info), to.parts);
-    job_.builder.launch(
-        std::move(summing), {tiles(), side("parts", to.parts)},
-        job_.source("weight_gradients.cu", "weight_gradients", shared, {{"DEPTH", job_.depth()}}), of);
-    job_.builder.launch(
-        std::move(adding), {pieces("weights", of.total, threads)},
-        {.file = "kernels/ar_ssm/cuda/sum_parts.cu", .entry = "sum_parts", .threads = threads}, to);
+}  // namespace
+
+void add_weight_gradients(const CudaJob& job, LaunchInfo info, const std::vector<WeightGradient>& gradients) {
+    WeightSums sums(job, gradients);
+    WeightGradients& summing = sums.summing;
+    GradientParts& adding = sums.adding;
+    const Side tiles = sums.tiles(job.channels_together());
+    summing.part_tokens = ceil_divide(summing.tokens, parts_for(job, tiles.count));
+    adding.parts = ceil_divide(summing.tokens, summing.part_tokens);
+    const Buffer partial = job.builder.take("partial_gradients", {adding.parts, adding.total});
+    adding.partial = summing.partial = partial.as<float>();
+    auto [first, second] = in_parts(std::move(info), partial);
+    const int64_t shared = job.product_bytes(job.depth(), rows, job.depth(), columns);
+    job.builder.launch(
+        std::move(first), {tiles, side("parts", adding.parts)},
+        job.source("weight_gradients.cu", "weight_gradients", shared, {{"DEPTH", job.depth()}}), summing);
+    job.builder.launch(std::move(second), {pieces("weights", adding.total, threads)},
+                       {.file = "kernels/ar_ssm/cuda/sum_parts.cu", .entry = "sum_parts", .threads = threads},
+                       adding);
 }
 
 }  // namespace sawtooth::ar_ssm

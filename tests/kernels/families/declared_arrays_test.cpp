@@ -12,7 +12,7 @@ namespace sawtooth {
 namespace {
 
 // Their launches take declared arrays.
-bool declares_arrays(const Family& family) { return family.name != "ar_ssm" && family.name != "scale"; }
+bool declares_arrays(const Family& family) { return family.name != "scale"; }
 
 using Bytes = std::vector<std::byte>;
 using Contents = std::map<void*, Bytes>;
