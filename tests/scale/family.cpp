@@ -2,10 +2,9 @@
 
 #include "tests/scale/family.h"
 
-#include <algorithm>
-
 #include "kernels/core/common_parameters.h"
 #include "kernels/core/noisy.h"
+#include "kernels/core/range.h"
 #include "kernels/cpu/plan_builder.h"
 #include "kernels/cuda/plan_builder.h"
 #include "kernels/figures/figures.h"
@@ -42,8 +41,7 @@ Array generate(const ArraySpec& row, const Parameters& parameters, const Arrays&
     return array;
 }
 
-// 3. The reference: in f64, written for reading. Noisy numbers show how far rounding may take a kernel from
-// it.
+// 3. The reference: in float64, written for reading. Noisy numbers show how far rounding takes a kernel.
 template <class Real>
 Outcome<Arrays> scaled(const Parameters& parameters, const Arrays& inputs) {
     const Array& x = *find(inputs, "x");
@@ -66,41 +64,45 @@ Work work(const Parameters& parameters) {
     return {8 * count, count};
 }
 
-// 4. The plans: memory, then a list of launches. Both backends share the description of a launch.
-scale::Arguments take_arrays(PlanBuilder& builder) {
-    const Parameters& parameters = builder.parameters();
-    return {builder.input("x").as<float>(), builder.output("y").as<float>(),
-            static_cast<float>(parameters.real("a")),
-            parameters.integer("batch") * parameters.integer("length")};
-}
+// 4. The arrays, once, and the launch, once: both backends share them.
+struct Tensors {
+    const Parameters& parameters;
+    Buffer x, y;  // [batch, length]
+};
+Tensors tensors(PlanBuilder& plan) { return {plan.parameters(), plan.input("x"), plan.output("y")}; }
 
-LaunchInfo describe(const Parameters& parameters) {
-    const Shape shape = {parameters.integer("batch"), parameters.integer("length")};
+LaunchInfo multiply(const Tensors& t) {
     return {.name = "scale",
             .meaning = "Multiplies every number with a.",
-            .reads = {{"x", shape}},
-            .writes = {{"y", shape}},
-            .work = work(parameters)};
+            .reads = {t.x},
+            .writes = {t.y},
+            .work = work(t.parameters)};
+}
+
+scale::Arguments arguments(const Tensors& t) {
+    return {t.x.as<float>(), t.y.as<float>(), static_cast<float>(t.parameters.real("a")),
+            count_of(t.x.shape)};
 }
 
 Outcome<Plan> plan_cpu(const PlanRequest& request) {
     cpu::PlanBuilder builder(request);
-    const scale::Arguments given = take_arrays(builder);
-    const int64_t block = request.parameters.integer("block_size");
-    builder.launch(describe(request.parameters), pieces("B L", given.count, "block_size", block),
-                   [=](const cpu::Item& item) {
-                       const int64_t first = item.index * block, end = std::min(first + block, given.count);
-                       for (int64_t i = first; i < end; ++i) given.y[i] = given.a * given.x[i];
-                   });
+    const Tensors t = tensors(builder);
+    const scale::Arguments given = arguments(t);
+    const int64_t block = t.parameters.integer("block_size");
+    const Side items = pieces("B L", given.count, "block_size", block);
+    builder.launch(multiply(t), items, [=](const cpu::Item& item) {
+        const Range own = tile_at(item.index, block, given.count);
+        for (int64_t i = own.first; i < own.last; ++i) given.y[i] = given.a * given.x[i];
+    });
     return builder.finish();
 }
 
 Outcome<Plan> plan_cuda(const PlanRequest& request) {
     cuda::PlanBuilder builder(request);
-    const scale::Arguments given = take_arrays(builder);
-    const int64_t block = request.parameters.integer("block_size");
-    builder.launch(describe(request.parameters), {pieces("B L", given.count, "block_size", block)},
-                   {.file = "tests/scale/scale.cu", .entry = "scale", .threads = block}, given);
+    const Tensors t = tensors(builder);
+    const int64_t block = t.parameters.integer("block_size");
+    builder.launch(multiply(t), {pieces("B L", count_of(t.x.shape), "block_size", block)},
+                   {.file = "tests/scale/scale.cu", .entry = "scale", .threads = block}, arguments(t));
     return builder.finish();
 }
 

@@ -1,6 +1,6 @@
 // Kernel arguments: plain structs, filled in by the host. Kernels use what they need; null means "absent".
-// Chains in tiles have a struct of their own: with more fields before those that it reads, chain_walk.cu
-// takes other registers.
+// Chains in tiles have a struct of their own: with one for all, chain_walk.cu of exact_chunk spilled
+// registers (sm_90a, d = 24).
 #pragma once
 
 #include "kernels/cuda/device/types.cuh"

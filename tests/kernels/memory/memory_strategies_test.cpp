@@ -20,7 +20,7 @@ Settings usual(const std::string& rule) {
             {"chunk", int64_t{70}}, {"C_G", int64_t{48}},     {"C_L", int64_t{11}}};
 }
 
-TEST_CASE("a run is the fold of chunk_forward over its chunks", "[memory][cpu]") {
+TEST_CASE("a run is the fold of a strategy over its chunks", "[memory][cpu]") {
     Settings settings = usual(any_rule());
     const int64_t chunk = GENERATE(1, 16, 70);
     settings.insert(settings.end(),
