@@ -4,17 +4,17 @@
 #include <filesystem>
 #include <memory>
 
-#include "app/gui/state/family_choice.h"
-#include "app/gui/state/run_rows.h"
-#include "app/gui/state/shown_values.h"
 #include "app/engine/files/npz.h"
 #include "app/engine/tables/tables.h"
 #include "app/gui/panels/panels.h"
 #include "app/gui/state/backends.h"
+#include "app/gui/state/family_choice.h"
 #include "app/gui/state/input_file.h"
 #include "app/gui/state/kept_times.h"
 #include "app/gui/state/launch_words.h"
 #include "app/gui/state/pacing.h"
+#include "app/gui/state/run_rows.h"
+#include "app/gui/state/shown_values.h"
 #include "app/gui/state/sweeps.h"
 #include "kernels/families.h"
 #include "tests/gui/fake_engine.h"

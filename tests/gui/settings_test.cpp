@@ -6,10 +6,10 @@
 #include <thread>
 
 #include "app/gui/state/family_choice.h"
-#include "app/gui/state/shown_values.h"
 #include "app/gui/state/kept_lab.h"
 #include "app/gui/state/lab.h"
 #include "app/gui/state/run_rows.h"
+#include "app/gui/state/shown_values.h"
 #include "app/gui/state/sweeps.h"
 #include "tests/gui/fake_engine.h"
 #include "tests/kit/catch.h"

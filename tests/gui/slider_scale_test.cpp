@@ -1,8 +1,8 @@
 #include "app/gui/state/slider_scale.h"
 
+#include "app/gui/panels/controls.h"
 #include "app/gui/state/family_choice.h"
 #include "app/gui/state/shown_values.h"
-#include "app/gui/panels/controls.h"
 #include "kernels/families.h"
 #include "tests/gui/fake_engine.h"
 #include "tests/kit/catch.h"

@@ -1,4 +1,5 @@
-// delta_i = sum of o_id do_id, for BLOCK_M queries of a head per thread block; a warp sums a row, several if HEAD is below 64.
+// delta_i = sum of o_id do_id, for BLOCK_M queries of a head per thread block; a warp sums a row, several if
+// HEAD is below 64.
 //
 // Defines: THREADS, SHARED_BYTES, BLOCK_M, HEAD, STORAGE.
 

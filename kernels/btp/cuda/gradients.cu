@@ -233,7 +233,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) gradients(Argu
 //   dx [B H, DH, L], a [B H, L] -> dc [B H, blocks, DH]     dc = sum of (a_0 … a_i) dx_i
 extern "C" __global__ void __launch_bounds__(THREADS) first_gradient_pass(Arguments given) {
     const int64_t positions = warps * segment;
-    const Stretch stretch = Stretch::by_block(static_cast<int>((given.all.length + positions - 1) / positions));
+    const Stretch stretch =
+        Stretch::by_block(static_cast<int>((given.all.length + positions - 1) / positions));
     const auto heads = static_cast<int>(given.all.heads);
     const Place place{given.all, stretch.row % heads, stretch.row / heads * 16,
                       stretch.index * positions + device::uniform_warp_of_thread() * segment};

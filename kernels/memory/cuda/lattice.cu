@@ -152,8 +152,7 @@ struct Team {
 };
 
 // Loads rows of `count` tokens from `first` on, one warp per row; a barrier must follow.
-__device__ void load_tokens(const Arguments& given, int64_t batch, int64_t first, int count,
-                            Shared& shared) {
+__device__ void load_tokens(const Arguments& given, int64_t batch, int64_t first, int count, Shared& shared) {
     for (int at = device::warp_of_thread(); at < 3 * count; at += THREADS / 32) {
         const int which = at / count, i = at % count;
         if (which == 2 && !READS) break;

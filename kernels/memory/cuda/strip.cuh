@@ -74,8 +74,7 @@ __device__ inline void fill_absent_gates(const Gates& given, Staged& shared) {
 
 // Starts the copies of a group into one side of `raw` and `gates`, with all threads; zeros after the last
 // token. A thread waits for its own copies, then a barrier makes all of them visible.
-__device__ inline void start_copies(const Arguments& given, const Tokens& tokens, Staged& shared,
-                                    int side) {
+__device__ inline void start_copies(const Arguments& given, const Tokens& tokens, Staged& shared, int side) {
     const int64_t token = tokens.batch * given.length + tokens.first;
     const int there = tokens.count();
     const void* const inputs[3] = {given.k, given.v, given.q};

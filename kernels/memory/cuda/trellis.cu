@@ -67,8 +67,7 @@ __device__ void advance(Row& row, float decay, float u, const float* with, int l
 }
 
 // Loads rows and gates of `count` tokens from `first` on, one warp per row; a barrier must follow.
-__device__ void load_tokens(const Arguments& given, int64_t batch, int64_t first, int count,
-                            Shared& shared) {
+__device__ void load_tokens(const Arguments& given, int64_t batch, int64_t first, int count, Shared& shared) {
     for (int at = device::warp_of_thread(); at < 4 * count; at += warps) {
         // All x first, then all k, v and q.
         const int which = at / count, i = at % count;

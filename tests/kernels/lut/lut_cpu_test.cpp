@@ -3,9 +3,9 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/lut_table/cpu/rows.h"
 #include "kernels/lut/family.h"
 #include "kernels/lut/parts.h"
+#include "kernels/lut_table/cpu/rows.h"
 #include "tests/kernels/cpu/vector_targets.h"
 #include "tests/kit/catch.h"
 #include "tests/kit/run_family.h"

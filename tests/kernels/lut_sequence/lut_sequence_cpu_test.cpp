@@ -100,9 +100,9 @@ TEST_CASE("a buffer has room for the most events of each position", "[lut][cpu]"
         for (const int64_t a_pair : {main_events, alternative_events})
             for (const int64_t anchors : {1, 2}) {
                 const lut_sequence::Sizes s(parameters_with({{"events", events},
-                                               {"anchors_per_detector", anchors},
-                                               {"positional_bits", int64_t{0}},
-                                               {"sequence_length", int64_t{23}}}));
+                                                             {"anchors_per_detector", anchors},
+                                                             {"positional_bits", int64_t{0}},
+                                                             {"sequence_length", int64_t{23}}}));
                 int64_t sum = 0;
                 for (int64_t j = 0; j < s.length; ++j) {
                     CHECK(events_before(s, j, a_pair) == sum);

@@ -12,7 +12,6 @@
 namespace sawtooth::memory_facts {
 namespace {
 
-
 Plan plan_in_theory(cuda::Device& device, const std::string& variant, const Parameters& parameters,
                     bool dry = false) {
     const Arrays inputs = input_shapes(memory_family(), parameters, true);
