@@ -87,7 +87,7 @@ class Reference {
     Sizes sizes_;
     bool backward_;
     Terms<Real> terms_;
-    Table<Real> table_;
+    definitions::Table<Real> table_;
     Gather<Real> gather_;
     const float *x_, *dy_;
     const int32_t* anchors_;

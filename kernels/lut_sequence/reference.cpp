@@ -161,7 +161,7 @@ class Reference {
     Sizes sizes_;
     bool backward_;
     Terms<Real> terms_;
-    Table<Real> table_;
+    lut_table::definitions::Table<Real> table_;
     Gather<Real> gather_;
     const float *x_, *dy_;
     const int32_t* anchors_;
