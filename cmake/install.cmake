@@ -16,7 +16,7 @@ install(TARGETS sawtooth
     LIBRARY DESTINATION ${libraries})
 
 install(FILES ${fonts} DESTINATION share/sawtooth/assets/fonts)
-install(DIRECTORY ${CMAKE_SOURCE_DIR}/assets/ DESTINATION share/sawtooth/assets)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/assets/ DESTINATION share/sawtooth/assets PATTERN icon EXCLUDE)
 file(GLOB_RECURSE device_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/kernels/*.cu
      ${CMAKE_SOURCE_DIR}/kernels/*.cuh)
 foreach(source IN LISTS device_sources)

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "kernels/ar_ssm/tensors.h"
-#include "kernels/core/launch_info.h"
+#include "kernels/core/launch.h"
 
 namespace sawtooth::ar_ssm {
 

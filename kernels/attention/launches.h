@@ -3,7 +3,7 @@
 // The launches of all variants: what they mean, read, write and compute, on both backends.
 
 #include "kernels/attention/tensors.h"
-#include "kernels/core/launch_info.h"
+#include "kernels/core/launch.h"
 
 namespace sawtooth::attention {
 

@@ -31,7 +31,7 @@ struct Buffer {
         return static_cast<T*>(address);
     }
 
-    // What a launch uses of it, where that is not all.
+    // The part that a launch uses.
     Buffer part(Shape used) const {
         Buffer part = *this;
         part.shape = std::move(used);

@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "kernels/core/integers.h"
-#include "kernels/core/launch_info.h"
+#include "kernels/core/launch.h"
 
 namespace sawtooth {
 namespace {
 
-// Those that are there: a launch may name an array twice that is two on the other backend.
+// Without absent arrays, and each once: two arrays of one backend may be the same array on the other.
 Buffers each_once(const Buffers& uses) {
     Buffers kept;
     for (const Buffer& use : uses)
@@ -44,10 +44,13 @@ void* PlanBuilder::take_bytes(int64_t bytes, bool zeroed) {
     return address;
 }
 
+Buffer PlanBuilder::take_array(std::string name, Shape shape, int64_t element_bytes, Storage storage) {
+    void* const memory = take_bytes(saturating_multiply(count_of(shape), element_bytes), false);
+    return {std::move(name), std::move(shape), element_bytes, storage, memory};
+}
+
 Buffer PlanBuilder::take(std::string name, Shape shape, Storage storage) {
-    const int64_t element = bytes_of(storage);
-    void* const memory = take_bytes(saturating_multiply(count_of(shape), element), false);
-    return {std::move(name), std::move(shape), element, storage, memory};
+    return take_array(std::move(name), std::move(shape), bytes_of(storage), storage);
 }
 
 Buffer PlanBuilder::input(std::string_view name, Storage storage) {

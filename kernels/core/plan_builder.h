@@ -52,9 +52,7 @@ class PlanBuilder {
     // The same for elements that are not floats of a storage, such as int32_t, double or a struct.
     template <class T>
     Buffer take(std::string name, Shape shape) {
-        constexpr auto element = static_cast<int64_t>(sizeof(T));
-        void* const memory = take_bytes(saturating_multiply(count_of(shape), element), false);
-        return {std::move(name), std::move(shape), element, Storage::f32, memory};
+        return take_array(std::move(name), std::move(shape), sizeof(T), Storage::f32);
     }
     // Memory of the plan for `count` elements, uninitialised.
     template <class T>
@@ -111,6 +109,7 @@ class PlanBuilder {
     using Copy = void (*)(Queue& queue, void* to, const void* from, int64_t bytes);
     virtual Copy copy() const = 0;
 
+    Buffer take_array(std::string name, Shape shape, int64_t element_bytes, Storage storage);
     void* take_bytes(int64_t bytes, bool zeroed);
     // False after a failure, and once the request was stopped, which is one.
     bool goes_on();

@@ -40,3 +40,13 @@ class PlanBuilder : public sawtooth::PlanBuilder {
 };
 
 }  // namespace sawtooth::cpu
+
+namespace sawtooth {
+
+// For a launch whose workers need scratch.
+inline LaunchInfo with_scratch(LaunchInfo info, int64_t bytes_of_worker) {
+    info.scratch_bytes = bytes_of_worker;
+    return info;
+}
+
+}  // namespace sawtooth

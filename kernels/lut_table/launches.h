@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "kernels/core/launch_info.h"
+#include "kernels/core/launch.h"
 #include "kernels/lut_table/tensors.h"
 
 namespace sawtooth::lut_table {

@@ -2,7 +2,7 @@
 
 // The launches of all variants: what they mean, read, write and compute, on both backends.
 
-#include "kernels/core/launch_info.h"
+#include "kernels/core/launch.h"
 #include "kernels/memory/tensors.h"
 
 namespace sawtooth::memory::launches {

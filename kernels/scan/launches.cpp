@@ -4,7 +4,6 @@
 #include <bit>
 
 #include "kernels/core/common_parameters.h"
-#include "kernels/core/launch_info.h"
 #include "kernels/scan/job.h"
 #include "kernels/scan/parts.h"
 #include "kernels/scan/tensors.h"
@@ -37,8 +36,11 @@ struct Stages {
     void add(const Job& job, const std::string& name, std::string meaning, Buffers reads, Buffers writes,
              double operations, const Stage::What& what) {
         all.push_back({job,
-                       launch_info(job.prefix + name, std::move(meaning), std::move(reads), std::move(writes),
-                                   operations),
+                       {.name = job.prefix + name,
+                        .meaning = std::move(meaning),
+                        .reads = std::move(reads),
+                        .writes = std::move(writes),
+                        .work = {.operations = operations}},
                        what});
     }
 };

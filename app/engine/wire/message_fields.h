@@ -20,6 +20,15 @@ namespace sawtooth {
         return std::tie(__VA_ARGS__);           \
     }
 
+// Some of the fields: those in brackets, of all that follow.
+#define SAWTOOTH_SENT_FIELDS(Type, Sent, ...)                  \
+    template <class Either>                                    \
+    requires std::is_same_v<std::remove_const_t<Either>, Type> \
+    auto fields_of(Either& object) {                           \
+        auto& [__VA_ARGS__] = object;                          \
+        return std::tie Sent;                                  \
+    }
+
 SAWTOOTH_FIELDS(Parameters, values)
 SAWTOOTH_FIELDS(Request, family, variants, backend, device, arch, kernels, jitter, on, threads, preset,
                 parameters, seed, values, optional, input, repeats, cache, profile, extras,
@@ -32,12 +41,7 @@ SAWTOOTH_FIELDS(Error, kind, text)
 
 SAWTOOTH_FIELDS(Work, bytes, operations)
 // The storage and the address have no meaning in another process.
-template <class Either>
-requires std::is_same_v<std::remove_const_t<Either>, Buffer>
-auto fields_of(Either& object) {
-    auto& [name, shape, element_bytes, storage, address] = object;
-    return std::tie(name, shape, element_bytes);
-}
+SAWTOOTH_SENT_FIELDS(Buffer, (name, shape, element_bytes), name, shape, element_bytes, storage, address)
 SAWTOOTH_FIELDS(Extent, x, y, z)
 SAWTOOTH_FIELDS(Resources, registers, shared_bytes, spill_bytes)
 SAWTOOTH_FIELDS(LaunchInfo, name, meaning, grid, grid_formula, block, reads, writes, resources, scratch_bytes,
@@ -121,25 +125,16 @@ SAWTOOTH_FIELDS(ArrayPart, job, bytes)
 SAWTOOTH_FIELDS(DevicesFound, job, devices)
 SAWTOOTH_FIELDS(Failed, job, error, ending)
 
-#undef SAWTOOTH_FIELDS
-
 inline std::tuple<> fields_of(const Alive&) { return {}; }
 
 // The data of an array, and which rows it has, stay where it was computed.
-template <class OneArray>
-requires std::is_same_v<std::remove_const_t<OneArray>, Array>
-auto fields_of(OneArray& array) {
-    auto& [name, dtype, shape, data, rows] = array;
-    return std::tie(name, dtype, shape);
-}
+SAWTOOTH_SENT_FIELDS(Array, (name, dtype, shape), name, dtype, shape, data, rows)
 
 // The deadline belongs to the client, which stops the worker.
-template <class OneProgress>
-requires std::is_same_v<std::remove_const_t<OneProgress>, Progress>
-auto fields_of(OneProgress& progress) {
-    auto& [fraction, words, excused, deadline] = progress;
-    return std::tie(fraction, words, excused);
-}
+SAWTOOTH_SENT_FIELDS(Progress, (fraction, words, excused), fraction, words, excused, deadline)
+
+#undef SAWTOOTH_FIELDS
+#undef SAWTOOTH_SENT_FIELDS
 
 // The last enumerator: values above it are refused.
 template <class Enumeration>

@@ -8,7 +8,6 @@
 #include "kernels/btp/cpu/block.h"
 #include "kernels/btp/launches.h"
 #include "kernels/btp/parts.h"
-#include "kernels/core/launch_info.h"
 #include "kernels/cpu/plan_builder.h"
 
 namespace sawtooth::btp {

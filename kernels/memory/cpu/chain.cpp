@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/core/launch_info.h"
+#include "kernels/cpu/plan_builder.h"
 #include "kernels/cpu/vectors.h"
 
 namespace sawtooth::memory {

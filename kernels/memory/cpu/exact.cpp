@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-#include "kernels/core/launch_info.h"
+#include "kernels/cpu/plan_builder.h"
 #include "kernels/cpu/vectors.h"
 #include "kernels/memory/cpu/job.h"
 #include "kernels/memory/launches.h"

@@ -9,9 +9,9 @@
 
 #include <algorithm>
 
-#include "kernels/core/launch_info.h"
 #include "kernels/cpu/half.h"
 #include "kernels/cpu/lookback.h"
+#include "kernels/cpu/plan_builder.h"
 #include "kernels/scan/cpu/tiles.h"
 
 namespace sawtooth::scan {

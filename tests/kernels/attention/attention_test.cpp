@@ -3,7 +3,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "kernels/core/launch_info.h"
 #include "tests/kernels/attention/run_attention.h"
 #include "tests/kernels/families/schema_facts.h"
 #include "tests/kit/run_judge.h"
@@ -433,25 +432,6 @@ TEST_CASE("probabilities count down to the smallest normal number", "[attention]
         CHECK(run(variant, parameters, inputs)["o"].value(0).real() ==
               Approx(find(reference, "o")->value(0).real()).epsilon(1e-4));
     }
-}
-
-TEST_CASE("the variants of every bench case accept its settings", "[attention][bench]") {
-    for (const Backend backend : {Backend::cpu, Backend::cuda})
-        for (const BenchCase& bench : attention::bench_cases(backend)) {
-            const auto parameters = settled(attention_family(), bench.values, {}, backend);
-            for (const auto& [name, value] : bench.values)
-                CHECK_FALSE(attention_family().parameter(name)->check(value));
-            const Chip& chip = backend == Backend::cpu ? processor : schema_facts::h200;
-            for (const Variant& variant : attention_family().variants) {
-                const auto has = [](const auto& list, const auto& value) {
-                    return std::find(list.begin(), list.end(), value) != list.end();
-                };
-                if (!has(variant.backends, backend)) continue;
-                if (!bench.variants.empty() && !has(bench.variants, variant.name)) continue;
-                INFO(bench.name << " " << variant.name);
-                CHECK(variant.refusal(parameters, chip).value_or("") == "");
-            }
-        }
 }
 
 }  // namespace

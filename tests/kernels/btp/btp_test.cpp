@@ -417,19 +417,5 @@ TEST_CASE("a file with the gradient of x turns the backward pass of btp on", "[b
         for (const OutputError& error : variant.errors) CHECK(*error.rel_l2 < 1e-6);
 }
 
-TEST_CASE("the variants of every bench case of btp accept its settings", "[btp][bench]") {
-    for (const Backend backend : {Backend::cpu, Backend::cuda})
-        for (const BenchCase& bench : btp::bench_cases(backend)) {
-            const auto parameters = settled(btp_family(), bench.values, {}, backend);
-            for (const auto& [name, value] : bench.values)
-                CHECK_FALSE(btp_family().parameter(name)->check(value));
-            const Chip& chip = backend == Backend::cpu ? processor : schema_facts::h200;
-            for (const std::string& variant : bench.variants.empty() ? variants : bench.variants) {
-                INFO(bench.name << " " << variant);
-                CHECK(btp_family().variant(variant)->refusal(parameters, chip).value_or("") == "");
-            }
-        }
-}
-
 }  // namespace
 }  // namespace sawtooth

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "kernels/core/integers.h"
-#include "kernels/core/launch_info.h"
 #include "kernels/families.h"
 #include "tests/kernels/cuda/cuda_devices.h"
 #include "tests/kernels/families/family_random.h"
@@ -75,7 +74,7 @@ bool check_plan(const Family& family, const Variant& variant, const Parameters& 
             CHECK(extent.y > 0);
             CHECK(extent.z > 0);
         }
-        for (const Uses& uses : {info.reads, info.writes}) {
+        for (const Buffers& uses : {info.reads, info.writes}) {
             CHECK(bytes_of(uses) >= 0);
             CHECK(bytes_of(uses) < 1e16);
         }

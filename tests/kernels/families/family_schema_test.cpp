@@ -1,9 +1,11 @@
 // Properties of every row in the schemas of all families.
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "kernels/cuda/chips.h"
 #include "tests/kernels/families/schema_facts.h"
 
 using namespace sawtooth;
@@ -23,6 +25,29 @@ void check_names(const Rows& rows) {
 }
 
 bool is_sentence(const std::string& text) { return text.size() > 1 && text.back() == '.'; }
+
+TEST_CASE("the variants of every bench case accept its settings", "[family][bench]") {
+    for (const Family* family : offered_families())
+        for (const Backend backend : {Backend::cpu, Backend::cuda})
+            for (const BenchCase& bench : family->bench_cases(backend)) {
+                INFO(family->name << " on " << name_of(backend) << ": " << bench.name);
+                for (const auto& [name, value] : bench.values)
+                    CHECK_FALSE(family->parameter(name)->check(value));
+                const Parameters parameters = settled(*family, bench.values, {}, backend);
+                CHECK_FALSE((family->check && family->check(parameters)));
+                const Chip chip = backend == Backend::cpu ? processor : *cuda::chip_of("sm_90a");
+                int64_t able = 0;
+                for (const Variant& variant : family->variants) {
+                    const bool is_named = std::ranges::count(bench.variants, variant.name) > 0;
+                    if (!variant.runs_on(backend) || (!is_named && !bench.variants.empty())) continue;
+                    const std::string refusal = variant.refusal(parameters, chip).value_or("");
+                    INFO(variant.name << ": " << refusal);
+                    if (is_named) CHECK(refusal.empty());
+                    able += refusal.empty();
+                }
+                CHECK(able > 0);
+            }
+}
 
 }  // namespace
 
