@@ -134,37 +134,17 @@ void multiply_in_double(const float* row, int64_t inner, const float* strip, dou
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sawtooth::ar_ssm {
-namespace {
-HWY_EXPORT(add_bias);
-HWY_EXPORT(relu);
-HWY_EXPORT(keep_where_positive);
-HWY_EXPORT(convolve);
-HWY_EXPORT(add_tap_gradients);
-HWY_EXPORT(gate_gradients);
-HWY_EXPORT(multiply_in_double);
-}  // namespace
+#include "kernels/cpu/dispatch.h"
 
-Magnitudes add_bias(float* row, const float* bias, int64_t count) {
-    return HWY_DYNAMIC_DISPATCH(add_bias)(row, bias, count);
-}
-void relu(float* row, int64_t count) { HWY_DYNAMIC_DISPATCH(relu)(row, count); }
-void keep_where_positive(float* row, const float* by, int64_t count) {
-    HWY_DYNAMIC_DISPATCH(keep_where_positive)(row, by, count);
-}
-void convolve(const Neighbours& from, const float* taps, const float* bias, int64_t count, float* to) {
-    HWY_DYNAMIC_DISPATCH(convolve)(from, taps, bias, count, to);
-}
-void add_tap_gradients(std::span<const Neighbours> from, const float* dt, int64_t stride, int64_t count,
-                       float* gradients) {
-    HWY_DYNAMIC_DISPATCH(add_tap_gradients)(from, dt, stride, count, gradients);
-}
-void gate_gradients(const GateGradients& of, int64_t count) {
-    HWY_DYNAMIC_DISPATCH(gate_gradients)(of, count);
-}
-void multiply_in_double(const float* row, int64_t inner, const float* strip, double* to) {
-    HWY_DYNAMIC_DISPATCH(multiply_in_double)(row, inner, strip, to);
-}
+namespace sawtooth::ar_ssm {
+
+SAWTOOTH_DISPATCH(add_bias, 3)
+SAWTOOTH_DISPATCH(relu, 2)
+SAWTOOTH_DISPATCH(keep_where_positive, 3)
+SAWTOOTH_DISPATCH(convolve, 5)
+SAWTOOTH_DISPATCH(add_tap_gradients, 5)
+SAWTOOTH_DISPATCH(gate_gradients, 2)
+SAWTOOTH_DISPATCH(multiply_in_double, 4)
 
 }  // namespace sawtooth::ar_ssm
 #endif

@@ -127,36 +127,16 @@ void add_outer_products(const float* r, const float* line, const float* factors,
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sawtooth::btp {
-namespace {
-HWY_EXPORT(multiply);
-HWY_EXPORT(multiply_transposed);
-HWY_EXPORT(add_outer);
-HWY_EXPORT(multiply_line);
-HWY_EXPORT(multiply_neighbours);
-HWY_EXPORT(add_outer_products);
-}  // namespace
+#include "kernels/cpu/dispatch.h"
 
-void multiply(const float* columns, const float* u, int64_t channels, int64_t first, int64_t count,
-              float* v) {
-    HWY_DYNAMIC_DISPATCH(multiply)(columns, u, channels, first, count, v);
-}
-void multiply_transposed(const float* rows, const float* dx, int64_t channels, int64_t count, float* r) {
-    HWY_DYNAMIC_DISPATCH(multiply_transposed)(rows, dx, channels, count, r);
-}
-void add_outer(const float* line, const float* factors, int64_t channels, int64_t count, float* values) {
-    HWY_DYNAMIC_DISPATCH(add_outer)(line, factors, channels, count, values);
-}
-void multiply_line(const float* line, const float* values, int64_t channels, int64_t count, float* sums) {
-    HWY_DYNAMIC_DISPATCH(multiply_line)(line, values, channels, count, sums);
-}
-void multiply_neighbours(const float* w, const float* v, int64_t channels, int64_t count, float* da) {
-    HWY_DYNAMIC_DISPATCH(multiply_neighbours)(w, v, channels, count, da);
-}
-void add_outer_products(const float* r, const float* line, const float* factors, int64_t channels,
-                        int64_t count, float* da) {
-    HWY_DYNAMIC_DISPATCH(add_outer_products)(r, line, factors, channels, count, da);
-}
+namespace sawtooth::btp {
+
+SAWTOOTH_DISPATCH(multiply, 6)
+SAWTOOTH_DISPATCH(multiply_transposed, 5)
+SAWTOOTH_DISPATCH(add_outer, 5)
+SAWTOOTH_DISPATCH(multiply_line, 5)
+SAWTOOTH_DISPATCH(multiply_neighbours, 5)
+SAWTOOTH_DISPATCH(add_outer_products, 6)
 
 }  // namespace sawtooth::btp
 #endif

@@ -152,11 +152,12 @@ void fill_rows(std::span<const float> gates, float* rows) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include "kernels/cpu/dispatch.h"
+
 namespace sawtooth::btp {
 namespace {
 
 HWY_EXPORT(fill_vectors);
-HWY_EXPORT(fill_rows);
 
 void fill_exact(std::span<const float> gates, int64_t first, float* columns) {
     for (int64_t i = first; i < std::ssize(gates); ++i) {
@@ -175,7 +176,7 @@ void fill_columns(Construction construction, std::span<const float> gates, int64
     HWY_DYNAMIC_DISPATCH(fill_vectors)(construction, gates, first, columns);
 }
 
-void fill_rows(std::span<const float> gates, float* rows) { HWY_DYNAMIC_DISPATCH(fill_rows)(gates, rows); }
+SAWTOOTH_DISPATCH(fill_rows, 2)
 
 std::vector<float> transfer_matrix(Construction construction, std::span<const float> gates) {
     const auto n = std::ssize(gates);

@@ -110,21 +110,13 @@ void advance(const Coefficients& coefficients, float decay, float keep, float st
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sawtooth::memory {
-namespace {
-HWY_EXPORT(error_of);
-HWY_EXPORT(take_step);
-HWY_EXPORT(advance);
-}  // namespace
+#include "kernels/cpu/dispatch.h"
 
-void error_of(const float* m, const float* k, int64_t columns, const float* v, float* e) {
-    HWY_DYNAMIC_DISPATCH(error_of)(m, k, columns, v, e);
-}
-void take_step(const StripStep& step) { HWY_DYNAMIC_DISPATCH(take_step)(step); }
-void advance(const Coefficients& coefficients, float decay, float keep, float step, int64_t first,
-             int64_t count) {
-    HWY_DYNAMIC_DISPATCH(advance)(coefficients, decay, keep, step, first, count);
-}
+namespace sawtooth::memory {
+
+SAWTOOTH_DISPATCH(error_of, 5)
+SAWTOOTH_DISPATCH(take_step, 1)
+SAWTOOTH_DISPATCH(advance, 6)
 
 }  // namespace sawtooth::memory
 #endif
