@@ -51,7 +51,7 @@ inline std::string saying(const TemporaryFolder& folder, const std::string& name
 }
 
 inline std::string greeting() {
-    return framed(encode(FromWorker(Hello{build_identity(), protocol_version, "a fake"})));
+    return framed(encode(FromWorker(hello_from("a fake"))));
 }
 inline std::string message(const FromWorker& held) { return framed(encode(held)); }
 

@@ -1,5 +1,8 @@
 #include "app/engine/wire/wire.h"
 
+#include <bit>
+#include <cmath>
+
 #include "tests/kit/catch.h"
 
 using namespace sawtooth;
@@ -134,4 +137,63 @@ TEST_CASE("a list that declares more values than there are bytes is refused", "[
         MessageCursor cursor(message);
         CHECK_FALSE((kind == 0xDD ? cursor.list() : cursor.map()));
     }
+}
+
+TEST_CASE("a value that is written is read again, in the shortest form", "[wire]") {
+    MessageWriter writer;
+    const std::vector<uint64_t> naturals = {
+        0, 127, 128, 255, 256, 65535, 65536, UINT32_MAX, uint64_t{1} << 32, UINT64_MAX};
+    const std::vector<int64_t> integers = {
+        -1, -32, -33, -128, -129, -32768, -32769, INT32_MIN, int64_t{INT32_MIN} - 1, INT64_MIN};
+    const std::vector<double> numbers = {0.5, -0.0, 0.1, 1e300, INFINITY, 1e-320};
+    const std::vector<size_t> lengths = {0, 15, 16, 31, 32, 255, 256, 65535, 65536};
+    for (const uint64_t value : naturals) writer.integer(value);
+    for (const int64_t value : integers) writer.integer(value);
+    for (const double value : numbers) writer.number(value);
+    for (const size_t length : lengths) {
+        const std::string text(length, 'x');
+        writer.text(text);
+        writer.binary(text.data(), text.size());
+        writer.list(length);
+        for (size_t i = 0; i < length; ++i) writer.nil();
+        writer.map(length);
+        for (size_t i = 0; i < 2 * length; ++i) writer.boolean(i % 2 == 0);
+    }
+    const std::string bytes = std::move(writer).take();
+    CHECK(bytes.substr(0, 6) == std::string("\x00\x7F\xCC\x80\xCC\xFF", 6));
+    MessageCursor cursor(bytes), skipping(bytes);
+    for (const uint64_t value : naturals) CHECK(cursor.integer() == MessageCursor::Integer(value));
+    for (const int64_t value : integers) CHECK(cursor.integer() == MessageCursor::Integer(value));
+    for (const double value : numbers) {
+        const auto read = cursor.number();
+        REQUIRE(read);
+        CHECK(std::bit_cast<uint64_t>(*read) == std::bit_cast<uint64_t>(value));
+    }
+    for (const size_t length : lengths) {
+        CHECK(cursor.text() == std::string(length, 'x'));
+        CHECK(cursor.binary() == std::string(length, 'x'));
+        CHECK(cursor.list() == length);
+        for (size_t i = 0; i < length; ++i) REQUIRE(cursor.nil());
+        CHECK(cursor.map() == length);
+        for (size_t i = 0; i < 2 * length; ++i) REQUIRE(cursor.boolean() == (i % 2 == 0));
+    }
+    CHECK(cursor.at_end());
+    for (size_t i = naturals.size() + integers.size() + numbers.size() + 4 * lengths.size(); i > 0; --i)
+        REQUIRE(skipping.skip());
+    CHECK(skipping.at_end());
+    CHECK_FALSE(skipping.skip());
+}
+
+TEST_CASE("a value that is cut, or nested as deep as its message is long, is passed over or refused",
+          "[wire]") {
+    const std::string whole = bytes({0x92, 0x81, 0xA1, 'a', 0xCD, 1, 2, 0xC4, 1, 7});
+    for (size_t length = 0; length < whole.size(); ++length) {
+        const std::string cut = whole.substr(0, length);
+        CHECK_FALSE(MessageCursor(cut).skip());
+    }
+    const std::string deep(size_t{1} << 20, '\x91'), closed = deep + '\xC0';
+    CHECK_FALSE(MessageCursor(deep).skip());
+    CHECK(MessageCursor(closed).skip());
+    const std::string extension = bytes({0xD4, 1, 0});
+    CHECK_FALSE(MessageCursor(extension).skip());
 }

@@ -393,8 +393,8 @@ TEST_CASE("the error of a command that starts no worker has its last output", "[
     CHECK(contains(words("kill -SEGV $$"), "signal 11"));
     CHECK(contains(words("echo Welcome to this server; sleep 60"), "\"Welcome to this server"));
     CHECK(contains(words("exec >&-; sleep 60"), "closed its output"));
-    const std::string other = message(Hello{"9.8.7", 99, ""});
-    CHECK(contains(words(saying(folder, "other", other)), "sawtooth 9.8.7 (protocol 99)"));
+    const std::string other = message(Hello{"9.8.7", 99, 0, ""});
+    CHECK(contains(words(saying(folder, "other", other)), "sawtooth 9.8.7 (format 99)"));
     CHECK(contains(words(saying(folder, "rude", message(Alive{}))), "starts with"));
     CHECK(children().empty());
 }
@@ -437,7 +437,7 @@ TEST_CASE("a check goes on in a new worker, without the variant that ended the l
 TEST_CASE("a worker of another build works, and its results name both builds", "[worker]") {
     const TemporaryFolder folder;
     const auto hello_of = [](const char* build) {
-        return framed(encode(ToWorker(Hello{build, protocol_version, ""})));
+        return framed(encode(ToWorker(Hello{build, wire_format, 0, ""})));
     };
     put(folder.file("hello"), hello_of("9.8.7+other"));
     WorkerLink link("");
@@ -463,7 +463,7 @@ int exit_code_of_worker(const TemporaryFolder& folder, const std::string& input)
 TEST_CASE("a worker refuses another version and invalid messages, and exits with its input", "[worker]") {
     const TemporaryFolder folder;
     const auto sent = [](const ToWorker& held) { return framed(encode(held)); };
-    const std::string hello = sent(Hello{build_identity(), protocol_version, ""});
+    const std::string hello = sent(hello_from(""));
     CHECK(exit_code_of_worker(folder, "") == 0);
     CHECK(exit_code_of_worker(folder, hello) == 0);
     FrameReader output;
@@ -471,14 +471,14 @@ TEST_CASE("a worker refuses another version and invalid messages, and exits with
     const auto first = output.next();
     REQUIRE(first);
     CHECK(std::holds_alternative<Hello>(*decode_from_worker(**first)));
-    CHECK(exit_code_of_worker(folder, sent(Hello{"9.8.7", 99, ""}) + sent(CancelJob{1})) == 2);
+    CHECK(exit_code_of_worker(folder, sent(Hello{"9.8.7", 99, 0, ""}) + sent(CancelJob{1})) == 2);
     CHECK(contains(content_of(folder.file("errors")), "9.8.7"));
-    CHECK(exit_code_of_worker(folder, sent(Hello{std::string(9999, '\x1b'), 99, ""})) == 2);
+    CHECK(exit_code_of_worker(folder, sent(Hello{std::string(9999, '\x1b'), 99, 0, ""})) == 2);
     CHECK_FALSE(contains(content_of(folder.file("errors")), "\x1b"));
     CHECK(content_of(folder.file("errors")).size() < 400);
     CHECK(exit_code_of_worker(folder, sent(CancelJob{1})) == 2);
-    CHECK(exit_code_of_worker(folder, hello + framed(std::string(size_t{8} << 20, '\x91'))) == 2);
-    CHECK(contains(content_of(folder.file("errors")), "wrong fields"));
+    CHECK(exit_code_of_worker(folder, hello + framed(std::string(size_t{8} << 20, '\x81'))) == 2);
+    CHECK(contains(content_of(folder.file("errors")), "not in this format"));
     CHECK(exit_code_of_worker(folder, hello + "\xFF\xFF\xFF\xFF") == 2);
     CHECK(exit_code_of_worker(folder, hello + hello.substr(0, hello.size() / 2)) == 0);
     // A running job is cancelled when the input ends.

@@ -22,7 +22,9 @@ namespace sawtooth {
 // worker runs one after another; every answer has the number of its job. A job ends with Shown of a complete
 // result, CellDone, Checked, FiguresMade, ArrayPart, DevicesFound or Failed.
 
-constexpr int protocol_version = 9;  // raised whenever message_fields.h changes
+// Raised only when messages of older builds would be misunderstood: fields that are added, or left out, need
+// no new format (fields.h).
+constexpr int wire_format = 10;
 
 using JobNumber = uint64_t;
 using Bytes = std::vector<uint8_t>;
@@ -30,8 +32,9 @@ using Bytes = std::vector<uint8_t>;
 // The first message in each direction.
 struct Hello {
     std::string program;  // its build identity, which may differ
-    int protocol = protocol_version;
-    std::string device;  // the processor of the worker; "" from the client
+    int format = 0;
+    uint64_t schema = 0;  // a hash of all messages, their fields and types
+    std::string device;   // the processor of the worker; "" from the client
 };
 
 // A part of the client's input file, before the job that reads it.
@@ -119,6 +122,8 @@ using ToWorker =
 using FromWorker =
     std::variant<Hello, Alive, Said, Shown, CellDone, Checked, FiguresMade, ArrayPart, DevicesFound, Failed>;
 
+Hello hello_from(const std::string& device);
+
 // MessagePack, without the length prefix.
 std::string encode(const ToWorker& message);
 std::string encode(const FromWorker& message);
@@ -127,6 +132,10 @@ std::string encode(const FromWorker& message);
 // not fit together.
 Outcome<ToWorker> decode_to_worker(std::string_view bytes);
 Outcome<FromWorker> decode_from_worker(std::string_view bytes);
+
+// "" if the other end has the same messages, otherwise the end of a sentence about one that could not be
+// understood.
+std::string other_build(const Hello& other);
 
 // Why this end cannot work with one that sent this Hello, and what to do; nullopt if it can.
 std::optional<std::string> version_refusal(const Hello& other);

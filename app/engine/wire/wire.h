@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 #include "kernels/core/refusal.h"
@@ -35,6 +36,30 @@ class FrameReader {
     size_t taken_ = 0;  // of `held_`: erased with the next append, not once a message
 };
 
+// Writes MessagePack values, each in the shortest form that keeps its bits.
+class MessageWriter {
+  public:
+    void nil() { bytes_ += '\xC0'; }
+    void boolean(bool value) { bytes_ += value ? '\xC3' : '\xC2'; }
+    void integer(uint64_t value);
+    void integer(int64_t value);
+    void number(double value);
+    void text(std::string_view value);
+    void binary(const void* data, size_t bytes);
+    void list(size_t count);  // the elements follow
+    void map(size_t count);   // the pairs follow
+
+    std::string take() && { return std::move(bytes_); }
+
+  private:
+    // A kind, and after it the last `bytes` bytes of a value, the highest first.
+    void put(int kind, uint64_t value, size_t bytes);
+    // A length in 1, 2 or 4 bytes: the first of three kinds in a row.
+    void counted(int kind, size_t count);
+
+    std::string bytes_;
+};
+
 // Reads the MessagePack values of a message one after another, never past its end. Every function takes the
 // next value if it has that type; otherwise it returns nothing, and the message is to be given up. Extension
 // types are not read, because no message contains them.
@@ -53,6 +78,8 @@ class MessageCursor {
     // The number of elements, or of pairs, that follow: at most the bytes that are left.
     std::optional<size_t> list();
     std::optional<size_t> map();
+    // Passes over one value, with all that it contains. False: it is cut or of no kind that is read.
+    bool skip();
 
   private:
     std::optional<uint8_t> take_kind(uint8_t low, uint8_t high);

@@ -369,7 +369,7 @@ void serve_worker(const std::string& cache_directory) {
     Outbox outbox(out.number());
     // Without its GPUs: a driver that hangs must not keep CPU work waiting.
     const int threads = static_cast<int>(std::thread::hardware_concurrency());
-    outbox.send(Hello{build_identity(), protocol_version, cpu_words(threads)});
+    outbox.send(hello_from(cpu_words(threads)));
     Worker worker(cache_directory, outbox);
     const int code = read_messages(in.number(), worker);
     worker.leave();

@@ -19,7 +19,7 @@ Outcome<std::unique_ptr<WorkerConnection>> WorkerConnection::start(const std::st
     auto process = WorkerProcess::start(std::move(words));
     if (!process) return process.error();
     std::unique_ptr<WorkerConnection> worker(new WorkerConnection(on, std::move(*process)));
-    worker->send(Hello{build_identity(), protocol_version, ""});
+    worker->send(hello_from(""));
     return worker;
 }
 
@@ -43,7 +43,7 @@ WorkerConnection::Moved WorkerConnection::catch_up() {
 }
 
 // A process that never sent a greeting may not exit by itself.
-void WorkerConnection::leave() { process.end(greeted ? seconds_to_leave : 0); }
+void WorkerConnection::leave() { process.end(greeting ? seconds_to_leave : 0); }
 
 // A failed write is ignored: the worker has exited, and reading detects its end.
 bool WorkerConnection::write() {

@@ -34,7 +34,7 @@ class WorkerConnection {
     const std::string on;
     WorkerProcess process;
     FrameReader frames;
-    bool greeted = false;
+    std::optional<Hello> greeting = {};
     FileStamp sent_file;
 
   private:

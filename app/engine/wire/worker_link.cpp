@@ -134,7 +134,9 @@ class WorkerLink::Job {
     }
 
     // The answer of the worker does not fit the job.
-    Error garbled(const std::string& reason) { return given_up("invalid answer from the worker: " + reason); }
+    Error garbled(const std::string& reason) {
+        return given_up("invalid answer from the worker: " + reason + other_build(*worker().greeting));
+    }
 
   private:
     WorkerConnection& worker() { return *link_.worker_; }
@@ -147,7 +149,7 @@ class WorkerLink::Job {
         }
         if (link_.worker_) {
             const bool ended = worker().catch_up() == WorkerConnection::Moved::ended;
-            if (!ended || !worker().greeted) return {};  // without a greeting, `greet` reports the reason
+            if (!ended || !worker().greeting) return {};  // without a greeting, `greet` reports the reason
             link_.worker_.reset();
         }
         auto started = WorkerConnection::start(request_.on, link_.cache_directory_);
@@ -167,16 +169,18 @@ class WorkerLink::Job {
         const auto passed = [](Clock::time_point since, double seconds) {
             return Clock::now() - since > std::chrono::duration<double>(seconds);
         };
-        if (!worker().greeted) tell({0, "starting the worker"});
-        while (!worker().greeted) {
+        if (!worker().greeting) tell({0, "starting the worker"});
+        while (!worker().greeting) {
             const auto frame = worker().frames.next();
             if (!frame) return no_worker("its output starts with " + quoted(worker().frames.held()));
             if (*frame) {
                 const auto message = decode_from_worker(**frame);
                 const auto* hello = message ? std::get_if<Hello>(&*message) : nullptr;
-                if (!hello) return no_worker("its output starts with " + quoted(**frame));
+                if (!hello)
+                    return no_worker((message ? "" : message.error().text + "; ") +
+                                     "its output starts with " + quoted(**frame));
                 if (const auto refusal = version_refusal(*hello)) return no_worker(*refusal);
-                worker().greeted = true;
+                worker().greeting = *hello;
                 tell({0, "worker on " + hello->device});
                 break;
             }

@@ -110,7 +110,14 @@ inline void change_one_place(nlohmann::json& message, Random& random) {
         *at = random.below(4) == 0 ? std::string(100000, 'A') : one_of(random, hostile_texts());
     else if (at->is_array())
         *at = random.below(2) ? halved(*at) : doubled(*at);
-    else if (at->is_binary()) {
+    else if (at->is_object() && !at->empty()) {
+        auto field = at->begin();  // left out, or known to another build only
+        std::advance(field, random.below(static_cast<int64_t>(at->size())));
+        const Json value = *field;
+        const std::string name = field.key() + "_of_another_build";
+        at->erase(field);
+        if (random.below(2)) (*at)[name] = value;
+    } else if (at->is_binary()) {
         auto& bytes = at->get_binary();
         const double number = one_of(random, numbers);
         if (random.below(2)) bytes.resize(bytes.size() / 16 * 8);
