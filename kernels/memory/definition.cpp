@@ -16,11 +16,12 @@ namespace {
 
 using namespace formulas;
 
-// Tokens of a tile, as kernels cut them. Solved tiles are whole chunks on the CPU: the longer a tile, the
-// more terms its sums have.
+// The tokens of a tile, as in the kernels. Tiles that are solved are whole chunks on the CPU: the longer a
+// tile is, the more terms its sums have.
 constexpr size_t usual_tile = 64, longest_solved_tile = 256;
 
-// A run over one sequence: how it is cut and read, and where its outputs go; null: not stored.
+// A run over one sequence: its chunk, what its tokens read, and where its outputs go (null if an output is
+// not stored).
 struct Run {
     size_t chunk = 1;
     bool reads_boundary = false;
@@ -33,7 +34,7 @@ double* put(double* to, const Real* values, size_t count) {
     return std::transform(values, values + count, to, [](Real value) { return value_of(value); });
 }
 
-// The strategy on one sequence.
+// Computes the outputs of a strategy for one sequence.
 template <class Real>
 class Definition {
   public:
@@ -46,7 +47,7 @@ class Definition {
           d_(tokens_.d()),
           stop_(request.stop) {}
 
-    // False if it was stopped.
+    // Returns false if it was stopped.
     bool compute(const Run& run) {
         if (strategy_.walks_by_token() || strategy_.scans) return walk_tokens(run);
         if (strategy_.exact == Exact::inside_locals) return walk_shards(run);
@@ -62,7 +63,7 @@ class Definition {
     }
 
   private:
-    // One token after another: exact, or with the errors of a chunk at its boundary.
+    // Walks token by token, either exactly or with the errors of a chunk taken at its boundary.
     bool walk_tokens(Run run) {
         const bool is_frozen = !strategy_.walks_by_token();
         ExactRule<Real> rule(parameters_, tokens_);
@@ -82,7 +83,7 @@ class Definition {
         return true;
     }
 
-    // Shards, one after another; in a shard local memories from the global one. Then
+    // Walks shard by shard. In a shard, local memories start from the global memory. Then
     // M = (1 - a) M + mean mean^T with the means of y and of alpha over the shard.
     bool walk_shards(Run run) {
         const auto local_tokens = static_cast<size_t>(parameters_.integer("C_L"));
@@ -113,7 +114,7 @@ class Definition {
         return true;
     }
 
-    // Chunks of a matrix in tiles.
+    // Walks the chunks of a matrix rule in tiles.
     bool walk_chunks(Run run) {
         MemoryState<Real> initial = initial_state(parameters_, tokens_);
         MatrixChunks<Real> chain(chunk_settings(), std::move(initial.m), std::move(initial.s));
@@ -137,8 +138,8 @@ class Definition {
         return whole;
     }
 
-    // Two chains: the output z of the key slots is the key of the value slots, and r is their query. Both
-    // errors are frozen; z reads the evolving memory in any case.
+    // Walks two chains: the output z of the key slots is the key of the value slots, and r is their query.
+    // The errors of both are frozen; z always reads the evolving memory.
     bool walk_trellis(Run run) {
         MemoryState<Real> initial = initial_state(parameters_, tokens_);
         const size_t c = initial.m.rows;
@@ -196,7 +197,7 @@ class Definition {
                 .multiplies_bf16 = parameters_.is("precision", "bf16")};
     }
 
-    // Calls act(first, last, opens_chunk) for the tiles of all chunks; false if it was stopped.
+    // Calls act(first, last, opens_chunk) for the tiles of all chunks. Returns false if it was stopped.
     template <class Act>
     bool each_tile(size_t chunk, Act&& act) const {
         const size_t tile = solves() ? longest_solved_tile : usual_tile;
@@ -231,7 +232,7 @@ class Definition {
             kept.insert(kept.end(), row, row + static_cast<std::ptrdiff_t>(count));
         return kept;
     }
-    // e = -v without the memory: v = -W silu([k; v]).
+    // Sets v = -W silu([k; v]), so that the error without the memory, e = -v, is W silu([k; v]).
     void make_updates(AtlasUpdate<Real>& atlas, TileTokens<Real>& tile) const {
         Vector<Real> w(d_);
         for (size_t t = 0; t < tile.gates.size(); ++t) {
@@ -266,7 +267,7 @@ Array pulses(const std::vector<int64_t>& levels, int64_t length) {
     return pulse;
 }
 
-// Outputs in f64 with the shapes of the variant.
+// The outputs in f64, with the shapes of the variant.
 Arrays outputs_of(const DefinitionRequest& request) {
     Arrays outputs;
     for (const std::string& name : request.variant.outputs) {
@@ -289,7 +290,7 @@ Outcome<Arrays> define(const DefinitionRequest& request) {
     Arrays outputs = outputs_of(request);
     const auto batch_count = static_cast<size_t>(parameters.integer("batch"));
     for (size_t batch = 0; batch < batch_count; ++batch) {
-        // Where an output of the sequence starts; null: it is not stored.
+        // Where the sequence begins in an output; null if the output is not stored.
         const auto part = [&](std::string_view name) -> double* {
             Array* const array = find(outputs, name);
             if (!array) return nullptr;

@@ -29,13 +29,13 @@ bool has_matrix(const UpdateRule& rule) { return rule.is(State::matrix); }
 bool has_two_matrices(const UpdateRule& rule) { return rule.is(State::trellis); }
 bool has_one_state(const UpdateRule& rule) { return !has_two_matrices(rule); }
 
-// An array for the rules that set a column of the table, or that satisfy a function.
+// True if the rule sets this column of the table, or satisfies this function.
 template <auto has>
 bool of_rules(const Parameters& parameters) {
     return std::invoke(has, rule_of(parameters));
 }
 
-// The row, used only by some rules.
+// Limits a parameter to some rules.
 Parameter only_for_rules(bool (*has)(const UpdateRule&), Parameter row) {
     const std::vector<std::string> names = names_of_rules(has);
     return only_for("rule", {names.begin(), names.end()}, std::move(row));
@@ -78,7 +78,7 @@ std::vector<Parameter> rule_parameters() {
     };
 }
 
-// The row, used only by rules that support the strategy with local memories.
+// Limits a parameter to the rules of the strategy with local memories.
 Parameter only_with_locals(Parameter row) {
     const auto& all = strategies();
     const auto with_locals = std::find_if(all.begin(), all.end(), [](const Strategy& strategy) {
@@ -164,7 +164,7 @@ std::vector<Parameter> parameters() {
 bool has_levels(const Parameters& p) { return !levels_of(p).empty(); }
 int64_t level_count(const Parameters& p) { return static_cast<int64_t>(levels_of(p).size()); }
 
-// [B, d, d]; the slots of lattice are [B, m, d].
+// The shape of a state: [B, d, d], or [B, slot_count, d] for the slots of lattice.
 Shape state_shape(const Parameters& p, const Arrays& = {}) {
     return {p.integer("batch"), p.integer(of_rules<has_slots>(p) ? "slot_count" : "d"), p.integer("d")};
 }
@@ -266,7 +266,7 @@ std::vector<Variant> variants() {
     return all;
 }
 
-// Outputs along the sequence, in the chunks of the strategy.
+// y is cut along the sequence into the chunks of the strategy, and into the local memories of tnt.
 std::vector<Tiling> tilings(const Variant& variant, const std::string& output, const Parameters& parameters,
                             Backend) {
     if (output != "y") return {};

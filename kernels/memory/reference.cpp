@@ -63,7 +63,7 @@ struct Boundaries {
     }
 };
 
-// The outputs of the queries at each level's last boundary.
+// What the queries read from the memory at each level's last boundary.
 struct Levels {
     std::vector<int64_t> chunks;
     Array pulse, y;

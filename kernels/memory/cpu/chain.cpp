@@ -114,7 +114,7 @@ void subtract_outer_products(const TiledChain& tiled, int64_t item, int64_t tile
 
 namespace {
 
-// The state after one strip of a tile.
+// Advances one strip of the state over a tile.
 void advance_state(const TiledChain& tiled, int64_t item, int64_t tile, const OuterProductRooms& rooms,
                    float* m, float* s) {
     const int64_t size = tiled.chain.strip_size();
@@ -148,7 +148,7 @@ void walk_strip(const TiledChain& tiled, const cpu::Item& item) {
 
 struct ReadRooms {
     float *w, *h;                                  // coefficients of a tile's sources
-    float *queries, *scaled, *weights, *products;  // of a block; weights: its rows of w
+    float *queries, *scaled, *weights, *products;  // arrays of a block; weights holds its rows of w
     float* y;
 
     ReadRooms(cpu::Scratch& scratch, const TiledChain& tiled)
@@ -161,13 +161,13 @@ struct ReadRooms {
           y(scratch.take<float>(block_rows * padded(tiled.chain.rows))) {}
 };
 
-// Rows first … first + count - 1 of a tile's tokens with their coefficients a and b.
+// Tokens first … first + count - 1 of a tile, with their coefficients a and b.
 struct Block {
     int64_t sequence, tile, first, count;
     float of_memory[block_rows], of_momentum[block_rows];
 };
 
-// y = a M q + b S q - sum of w e (k . q), for the block's queries into rooms.y [count, padded(rows)].
+// Computes y = a M q + b S q - sum of w e (k . q) for the block's queries into rooms.y [count, padded(rows)].
 void read_evolving(const TiledChain& tiled, const Block& block, const ReadRooms& rooms) {
     const StripChain& chain = tiled.chain;
     const int64_t slot = tiled.slot(block.sequence, block.tile), row = padded(chain.rows);

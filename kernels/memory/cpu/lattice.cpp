@@ -15,10 +15,10 @@
 namespace sawtooth::memory {
 namespace {
 
-// For blocks of at most `tokens` tokens, token by token.
+// The scratch to walk token by token over blocks of at most `tokens` tokens.
 struct LatticeRooms {
     float *k, *v, *q;
-    float *gates, *scores, *y;  // of one token
+    float *gates, *scores, *y;  // numbers of one token
 
     LatticeRooms(cpu::Scratch& scratch, const CpuJob& job, int64_t tokens)
         : k(scratch.take<float>(tokens * padded(job.d))),
@@ -29,7 +29,8 @@ struct LatticeRooms {
           y(scratch.take<float>(padded(job.d))) {}
 };
 
-// Slots before the first token, at the start of a chunk, and after the last token with the last boundary.
+// load_initial loads a slot before the first token, put_boundary stores it at the start of a chunk, and
+// put_final stores it after the last token, also as the last boundary.
 void load_initial(const CpuJob& job, int64_t item) {
     const int64_t stride = padded(job.d);
     float* const slot = job.m.live.as<float>() + item * stride;
@@ -54,7 +55,8 @@ void put_final(const CpuJob& job, int64_t item) {
     if (job.boundaries) std::copy_n(slot, job.d, boundary_of(job, item, job.boundary_count - 1));
 }
 
-// y = sum of softmax(s_i . q) s_i over unit slots [slot_count, padded(d)]; scores: [padded(slot_count)].
+// y = sum of softmax(s_i . q) s_i over unit slots [slot_count, padded(d)]. `scores` has padded(slot_count)
+// numbers.
 void read(const CpuJob& job, const float* slots, const float* q, float* scores, float* y) {
     const int64_t stride = padded(job.d), count = padded(job.slot_count);
     for (int64_t i = 0; i < job.slot_count; ++i) scores[i] = cpu::dot(slots + i * stride, q, stride);
@@ -72,7 +74,7 @@ void read(const CpuJob& job, const float* slots, const float* q, float* scores, 
     cpu::scale(y, 1 / sum, stride);
 }
 
-// gates: [padded(slot_count)].
+// Updates all slots by one token. `gates` has padded(slot_count) numbers.
 void step(const CpuJob& job, float* slots, const float* k, const float* v, float* gates) {
     const int64_t stride = padded(job.d), count = padded(job.slot_count);
     std::fill_n(gates, count, 0.0f);
@@ -118,11 +120,11 @@ void walk_lattice(const CpuJob& job, Range tokens, const cpu::Item& item) {
 
 namespace {
 
-// A range in tiles. Arrays are [batch, tiles, …].
+// The slots of a range in tiles. Arrays are [batch, tiles, …].
 struct TiledSlots {
     const CpuJob& job;
     Tiling tiling;
-    bool linearises;         // lattice_gla; otherwise sums, chunkwise_gd
+    bool linearises;         // in lattice_gla; chunkwise_gd sums
     int64_t stride, tokens;  // padded(d), padded(tile)
     Buffer keys, values;     // [d, tokens]: transposed
     Buffer value_rows;       // [tokens, padded(d)]
@@ -139,7 +141,7 @@ struct TiledSlots {
           value_rows(room.take("rows of values", {job.batch, tiling.count(), tokens, stride})),
           states(room.take("slots of tiles", {job.batch, tiling.count(), job.slot_count, stride})) {}
 
-    // The same for another range.
+    // These slots for another range, in the same arrays.
     TiledSlots in(Range range) const {
         TiledSlots part = *this;
         part.tiling = Tiling(range, job.chunk, tiling.tile());
@@ -148,7 +150,7 @@ struct TiledSlots {
         return part;
     }
     int64_t slot(int64_t sequence, int64_t tile) const { return sequence * tiling.count() + tile; }
-    // The part of a tile in an array.
+    // The numbers of a tile in an array.
     float* of_tile(const Buffer& array, int64_t slot) const {
         return array.as<float>() + slot * array.shape[2] * array.shape[3];
     }
@@ -176,7 +178,7 @@ void prepare(const TiledSlots& tiled, int64_t sequence, int64_t tile, float* k) 
     transpose(v, tiled.values);
 }
 
-// g and s . v of a tile's tokens for `count` slots: [count, tokens] each.
+// Computes g and s . v of a tile's tokens for `count` slots, [count, tokens] each.
 void gates_of(const TiledSlots& tiled, int64_t slot, const float* slots, int64_t count, float* gates,
               float* shares) {
     const auto with = [&](const Buffer& transposed, float* to) {
@@ -204,7 +206,8 @@ struct WalkSlotRooms {
           boundary(scratch.take<float>(tiled.stride)) {}
 };
 
-// Advances x over a whole tile: the part of x and of s that is kept, and the weight of each value, `factors`.
+// Advances x over a whole tile: computes how much of x and of s is kept and the weight of each value,
+// `factors`, then adds all values in one product.
 void advance_slot(const TiledSlots& tiled, int64_t slot, int64_t count, const WalkSlotRooms& rooms,
                   float* x) {
     const auto [gates, shares, factors, boundary] = rooms;
@@ -226,7 +229,7 @@ void advance_slot(const TiledSlots& tiled, int64_t slot, int64_t count, const Wa
                    .into = cpu::Into::add});
 }
 
-// One slot over all tiles.
+// Walks one slot over all tiles.
 void walk_slot(const TiledSlots& tiled, const cpu::Item& item) {
     const CpuJob& job = tiled.job;
     const Tiling& tiling = tiled.tiling;
@@ -253,7 +256,7 @@ void walk_slot(const TiledSlots& tiled, const cpu::Item& item) {
 struct ReadSlotsRooms {
     float *gates, *shares;  // of a tile's tokens for every slot
     float *x, *unit;        // every slot after a token, and normalised
-    float* q;               // of a tile
+    float* q;               // queries of a tile
     float *scores, *y;      // of one token
 
     ReadSlotsRooms(cpu::Scratch& scratch, const TiledSlots& tiled)

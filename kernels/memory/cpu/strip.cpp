@@ -1,5 +1,5 @@
-// One token on a strip of 16 rows of a memory, in vectors: each row stays in its lane. Also the coefficients
-// of the token's sources.
+// Processes one token on a strip of 16 rows of a memory in vectors: each row stays in its lane. Also advances
+// the coefficients of a tile's sources.
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/memory/cpu/strip.cpp"
@@ -19,10 +19,10 @@ constexpr Tag tag;
 constexpr int width = static_cast<int>(hn::MaxLanes(Tag()));
 constexpr int parts = static_cast<int>(lanes) / width;  // vectors of 16 numbers
 
-// Groups of four columns have separate sums, so that no addition waits for the previous one.
+// Four columns have separate sums, so that no addition waits for the previous one.
 constexpr int most_chains = 4;
 
-// e of 16 rows: `chains` columns at a time while they last.
+// Adds 16 rows of m times x to the sums, `chains` columns at a time while so many are left.
 template <int chains>
 HWY_INLINE void add_products(const float* m, const float* x, int64_t& column, int64_t columns,
                              V (&sums)[most_chains][parts]) {

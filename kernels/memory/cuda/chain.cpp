@@ -19,10 +19,10 @@ using cuda::PlanBuilder;
 using cuda::StructBytes;
 
 constexpr int64_t float_bytes = 4;
-constexpr int64_t copy_warps = 3;  // of chain_walk.cu
+constexpr int64_t copy_warps = 3;  // warps of chain_walk.cu that copy
 constexpr int64_t walk_sides = 3;
 
-// A chain and its inputs.
+// A chain, its inputs, and how they are prepared.
 struct TiledChain {
     Chain chain;
     Buffer keys, values;
@@ -34,13 +34,13 @@ struct TiledChain {
     bool has_momentum() const { return chain.rule->has_momentum; }
 };
 
-// How its memory is read: outputs, or z and r of trellis, which are nsilu of what is read and the queries of
-// later launches.
+// How the memory of a chain is read: the result is y, or z or r of trellis, which are nsilu of what is read
+// and inputs of later launches.
 struct Reader {
     launches::Reading words;
-    bool normalises = false;  // queries
-    bool reads_input = true;  // otherwise queries are r
-    bool writes_y = true;     // otherwise z or r
+    bool normalises = false;  // the queries
+    bool reads_input = true;  // otherwise the queries are r
+    bool writes_y = true;     // otherwise the result is z or r
 };
 
 // The element type of product factors for a precision, and the padding of their rows (products.cuh).
@@ -56,19 +56,19 @@ Elements elements_of(const std::string& precision) {
                          [&](const Elements& elements) { return elements.precision == precision; });
 }
 
-// How a chain is cut. Rows, columns and tiles are padded to multiples of 16.
+// How a chain is cut into tiles. Rows, columns and tiles are padded to multiples of 16.
 struct Cut {
     int64_t tile, padded_tile, tiles_a_chunk;
-    int64_t sources, source_block;  // per tile; processed together
+    int64_t sources, source_block;  // sources of a tile; sources processed together
     int64_t rows, columns;
-    Elements element;  // of factors of products
-    int64_t warps;     // of the walk, or of the sums
+    Elements element;  // type of the factors of products
+    int64_t warps;     // warps that walk or sum
     bool keeps_boundary;
 
     int64_t strip() const { return 16 * warps; }
 };
 
-// `Shared` of chain_walk.cu.
+// The bytes of `Shared` in chain_walk.cu.
 int64_t walk_shared_bytes(const TiledChain& tiled, const Cut& cut) {
     const int64_t element = cut.element.bytes, padding = cut.element.padding;
     const int64_t key_stride = cut.columns + padding;
@@ -85,7 +85,7 @@ int64_t walk_shared_bytes(const TiledChain& tiled, const Cut& cut) {
         .total();
 }
 
-// `Shared` of chain_read.cu.
+// The bytes of `Shared` in chain_read.cu.
 int64_t read_shared_bytes(const Cut& cut, bool at_boundary, int64_t sides) {
     const int64_t block = cut.source_block, padding = cut.element.padding, stride = cut.columns + padding;
     const int64_t state = cut.rows * stride;
@@ -98,7 +98,7 @@ int64_t read_shared_bytes(const Cut& cut, bool at_boundary, int64_t sides) {
         .total();
 }
 
-// `Shared` of chain_solve.cu: f32 for any storage.
+// The bytes of `Shared` in chain_solve.cu, which is f32 for any storage.
 int64_t solve_shared_bytes(const Cut& cut) {
     const int64_t tile = cut.padded_tile, padding = cut.element.padding;
     return StructBytes()
@@ -111,7 +111,7 @@ int64_t solve_shared_bytes(const Cut& cut) {
         .total();
 }
 
-// Two if an SM still holds two thread blocks: overlapped copies gain more than a third block.
+// Two sides if an SM still holds two thread blocks: overlapped copies gain more than a third block.
 int64_t read_sides(const Cut& cut, bool at_boundary, const Chip& chip) {
     const int64_t bytes = read_shared_bytes(cut, at_boundary, 2);
     const bool fits = bytes <= chip.shared_bytes_per_block &&
@@ -119,8 +119,8 @@ int64_t read_sides(const Cut& cut, bool at_boundary, const Chip& chip) {
     return !at_boundary && fits ? 2 : 1;
 }
 
-// Warps of a walk: the largest divisor of the strips up to four, or one if there are so few strips that each
-// gets an SM of its own.
+// The cut into tiles of at most `most` tokens. The warps of a walk are the largest divisor of the number of
+// strips of 16 rows up to four, or one if there are so few strips that each gets an SM of its own.
 Cut cut_with(const TiledChain& tiled, int64_t most, const Chip& chip) {
     const Chain& chain = tiled.chain;
     Cut cut{};
@@ -142,7 +142,7 @@ Cut cut_with(const TiledChain& tiled, int64_t most, const Chip& chip) {
     return cut;
 }
 
-// The longest tile, up to 64 tokens, that fits in shared memory.
+// The cut into the longest tiles, up to 64 tokens, that fit in shared memory.
 Cut cut_of(const TiledChain& tiled, const Chip& chip) {
     for (int64_t most = 64;; most /= 2) {
         Cut cut = cut_with(tiled, most, chip);
@@ -154,7 +154,7 @@ Cut cut_of(const TiledChain& tiled, const Chip& chip) {
     }
 }
 
-// Scratch bytes per tile of one sequence.
+// The scratch bytes of a tile of one sequence.
 int64_t tile_bytes(const TiledChain& tiled, const Cut& cut) {
     const int64_t states = (tiled.has_momentum() ? 2 : 1) * cut.rows * cut.columns;
     const int64_t rows =
@@ -163,7 +163,7 @@ int64_t tile_bytes(const TiledChain& tiled, const Cut& cut) {
            float_bytes * (2 * cut.sources + 4);
 }
 
-// Tokens of a range: whole chunks.
+// The tokens of a range with `room` bytes of scratch: whole chunks, at least one.
 int64_t tokens_a_range(const TiledChain& tiled, const Chip& chip, int64_t room) {
     const Chain& chain = tiled.chain;
     const Cut cut = cut_of(tiled, chip);
@@ -172,10 +172,10 @@ int64_t tokens_a_range(const TiledChain& tiled, const Chip& chip, int64_t room) 
     return std::min(chunks * chain.chunk, chain.length);
 }
 
-// One chain with its scratch; ranges are added one by one.
+// Adds the launches of one chain range by range, and takes its scratch.
 class Tiles {
   public:
-    // For ranges of at most `tokens` tokens.
+    // Takes scratch for ranges of at most `tokens` tokens.
     Tiles(PlanBuilder& builder, TiledChain tiled, int64_t tokens)
         : builder_(builder), tiled_(std::move(tiled)), cut_(cut_of(tiled_, builder.chip())) {
         take_arrays(tokens);

@@ -1,6 +1,6 @@
-// The outputs y of the tokens of a tile, read from a chain's memory:
+// Reads the outputs y of a tile's tokens from a chain's memory:
 //   y_t = a_t M q_t + b_t S q_t - sum over s of w_ts e_s (k_s . q_t)
-// with M, S at the start of the tile (AT_BOUNDARY: only M q_t, with M at the start of the chunk). A warp
+// with M, S at the start of the tile; with AT_BOUNDARY only M q_t, with M at the start of the chunk. A warp
 // keeps 16 tokens and their queries in registers. M, S and the sources, in blocks of SOURCE_BLOCK, pass
 // through shared memory one after another. With SIDES = 2 the next copies overlap with the work:
 //   side 0   M   . | block 0  . | block 2 …      block 0 is copied once M is no longer needed,
@@ -51,7 +51,7 @@ struct Side {
 struct Shared {
     Side sides[SIDES];
     alignas(16) float weights[AT_BOUNDARY ? 1 : tile_tokens][weight_stride];  // -w_ts of a block
-    Gate gates[tile_tokens];  // of the tile's tokens; a short tile leaves the last ones unset
+    Gate gates[tile_tokens];  // gates of the tile's tokens; a short tile leaves the last ones unset
 };
 static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
 
@@ -84,10 +84,10 @@ __device__ void norm_silu(Tile (&w)[row_tiles]) {
     }
 }
 
-// y[t][r] += (factor of t) * (q_t . row r of the state [rows, columns]) for the warp's 16 tokens.
+// Adds (factor of t) * (q_t . row r of the state [rows, columns]) to y[t][r] for the warp's 16 tokens.
 __device__ void add_state(const Element* state, const Tile (&q)[column_tiles], const float (&factors)[2],
                           Tile (&y)[row_tiles]) {
-    // Scales the queries, which are in registers; the state is the same for all tokens.
+    // The queries are scaled, because they are in registers and the state is the same for all tokens.
     Tile scaled[column_tiles];
 #pragma unroll
     for (int n = 0; n < column_tiles; ++n)
@@ -104,12 +104,12 @@ struct Reader {
     int tile;
     Range tokens;
 
-    // Distance from the tile's first token to the first source of a block; negative inside windows.
+    // The distance from the tile's first token to the first source of a block; negative inside windows.
     __device__ int source_of(int number) const {
         return static_cast<int>(first_source(given.tiling, tokens.first) - tokens.first) + number * block;
     }
 
-    // Starts the copies of a stage, by all threads.
+    // Starts the copies of a stage. All threads call it.
     __device__ void start_copies(int stage, Side& side) const {
         if (stage < states) {
             const int of_tile = AT_BOUNDARY ? tile - tile % given.tiling.tiles_a_chunk : tile;
@@ -118,15 +118,15 @@ struct Reader {
             copy_sources(stage - states, side);
         }
     }
-    // M or S [rows, columns] at the start of a tile; padding is stored, as zeros.
+    // Copies M or S [rows, columns] at the start of a tile. Their padding is stored as zeros.
     __device__ void copy_state(const void* from, int of_tile, Side& side) const {
         const int64_t slot = batch * given.tiling.tiles + of_tile;
         device::copy_matrix<columns>(side.elements, state_stride,
                                      static_cast<const Element*>(from) + slot * rows * columns, columns, rows,
                                      rows);
     }
-    // Keys [block, columns] and errors [rows, block] of block `number` of the tile's sources. Keys after the
-    // last token become zeros; their errors were computed from zeros too.
+    // Copies keys [block, columns] and errors [rows, block] of block `number` of the tile's sources. Keys
+    // after the last token become zeros; their errors were computed from zeros too.
     __device__ void copy_sources(int number, Side& side) const {
         const TilingArguments& tiling = given.tiling;
         const int64_t first = tokens.first + source_of(number);
@@ -143,8 +143,9 @@ struct Reader {
             rows);
     }
 
-    // -w_ts of a block of sources, [tile_tokens, block]: one thread per source fills its column token by
-    // token. Zeros if t is not a token of the tile, or if s comes after t or after the tile.
+    // Computes -w_ts of a block of sources, [tile_tokens, block]: one thread per source fills its column
+    // token by token. The weight is zero if t is not a token of the tile, or if s comes after t or after the
+    // tile.
     __device__ void make_weights(int number) const {
         const int first = source_of(number), count = tokens.count();
         for (int s = threadIdx.x; s < block; s += THREADS) {
@@ -159,7 +160,7 @@ struct Reader {
 
 // Subtracts the sources of a block from y in two products: scores of 16 tokens, then scores times errors.
 __device__ void add_sources(const Shared& shared, Side& side, Tile (&q)[column_tiles], Tile (&y)[row_tiles]) {
-    // [16 tokens, block]: k_s . q_t, times -w_ts; weights are 0 if s comes after t.
+    // scores [16 tokens, block] are k_s . q_t times -w_ts; the weights are 0 if s comes after t.
     Tile scores[source_tiles], weights[source_tiles];
     device::clear(scores);
     device::multiply<precision, Lies::in_columns>(q, side.keys(), state_stride, scores);
@@ -172,8 +173,9 @@ __device__ void add_sources(const Shared& shared, Side& side, Tile (&q)[column_t
     device::multiply<precision, Lies::in_columns>(scores, side.errors(), error_stride, y);
 }
 
-// The same source by source, for tokens from `row` on: a product multiplies later sources by zero, which
-// gives NaN if they are not finite. The first source lies `first` tokens from the tile's first one.
+// Subtracts the sources of a block one by one, for tokens from `row` on. A product multiplies later sources
+// by zero, which gives NaN if they are not finite. The first source lies `first` tokens from the tile's first
+// one.
 __device__ void add_sources_one_by_one(const Shared& shared, Side& side, Tile (&q)[column_tiles], int row,
                                        int first, Tile (&y)[row_tiles]) {
     Tile scores[source_tiles];
@@ -206,7 +208,7 @@ __device__ void add_sources_one_by_one(const Shared& shared, Side& side, Tile (&
     }
 }
 
-// a_t and b_t of the two tokens of a lane, `first` and `first` + 8.
+// Computes a_t and b_t of the two tokens of a lane, `first` and `first` + 8.
 __device__ void load_factors(const Shared& shared, int tokens, int first, float (&of_memory)[2],
                              float (&of_momentum)[2]) {
     // Every lane walks the gates itself: a barrier would cost more than these few products.

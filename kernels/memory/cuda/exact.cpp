@@ -1,5 +1,6 @@
 // Matrix rules token by token: sequential (one launch per token), sequential_persistent (one launch), the
-// local memories of tnt, and associative_scan, whose trees also cover strips of rows. Trellis token by token.
+// local memories of tnt, and associative_scan, whose trees also cover strips of rows. Also trellis token by
+// token.
 
 #include <algorithm>
 
@@ -22,7 +23,7 @@ constexpr int64_t float_bytes = 4;
 struct Strip {
     int64_t lanes, threads;
     int64_t row;   // numbers per row in shared memory
-    int64_t rows;  // per block
+    int64_t rows;  // rows per block
 };
 
 Strip strip_of(const Sizes& sizes) {
@@ -31,7 +32,7 @@ Strip strip_of(const Sizes& sizes) {
     return {lanes, threads, round_up(sizes.d, 4 * lanes), threads / lanes};
 }
 
-// Bytes per asynchronous copy that the alignment of rows allows.
+// The largest size of an asynchronous copy that the alignment of rows allows, in bytes.
 int64_t copy_bytes(const Sizes& sizes) {
     for (const int64_t bytes : {16, 8, 4})
         if (sizes.d * bytes_of(sizes.storage) % bytes == 0) return bytes;
@@ -43,10 +44,10 @@ int64_t group_of(const Sizes& sizes, int64_t tokens) {
     return sizes.rule->is_windowed ? persistent_group : std::min(tokens, persistent_group);
 }
 
-// Tokens whose keys and values are kept in shared memory.
+// The number of tokens whose keys and values are kept in shared memory.
 int64_t ring_of(const Sizes& sizes, int64_t group) { return sizes.window - 1 + group; }
 
-// `Staged` of strip.cuh.
+// The bytes of `Staged` in strip.cuh.
 int64_t staged_bytes(const Sizes& sizes, int64_t group) {
     const Strip strip = strip_of(sizes);
     const int64_t ring = ring_of(sizes, group);
@@ -94,7 +95,7 @@ int64_t exact_shared_bytes(const Sizes& sizes, int64_t tokens) {
     return staged_bytes(sizes, group_of(sizes, tokens));
 }
 
-// `Shared` of tree.cu.
+// The bytes of `Shared` in tree.cu.
 int64_t tree_shared_bytes(const Sizes& sizes) {
     const Strip strip = strip_of(sizes);
     const int64_t numbers = strip.row / strip.lanes * strip.threads;

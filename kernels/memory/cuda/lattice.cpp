@@ -16,7 +16,7 @@ constexpr int64_t group = 16;  // tokens staged together
 constexpr int64_t slots_a_warp = 4;
 constexpr int64_t most_tile = 64;
 
-// The slots of a thread block: all of them if it reads, otherwise those of one warp.
+// The size of a thread block, which owns all slots if it reads, and otherwise those of one warp.
 struct Share {
     int64_t warps, slots;
     int64_t threads() const { return 32 * warps; }
@@ -43,7 +43,7 @@ KernelSource source_of(const Sizes& sizes, const char* update, bool is_frozen, b
 
 }  // namespace
 
-// `Shared` of lattice.cu.
+// The bytes of `Shared` in lattice.cu.
 int64_t lattice_shared_bytes(const Sizes& sizes, bool is_frozen, bool reads) {
     const Share share = share_of(sizes, reads);
     const int64_t row = round_up(sizes.d, 32), teams = share.threads() / 8;
@@ -51,7 +51,7 @@ int64_t lattice_shared_bytes(const Sizes& sizes, bool is_frozen, bool reads) {
         .array((2 * group + (reads ? group : 1)) * row, 4, 16)  // k, v, q
         .array(share.slots * row, 4, 16)                        // x
         .array((is_frozen ? share.slots : 1) * row, 4, 16)      // boundary
-        .array((reads ? teams : 1) * row, 4, 16)                // parts
+        .array((reads ? teams : 1) * row, 4, 16)                // partial_y
         .array(2 * teams, 4)                                    // largest, weights
         .total();
 }

@@ -8,7 +8,7 @@
 // keep row r of both memories in registers (lane_row.cuh).
 //
 // A group of GROUP tokens:  load | walk over S_K | nsilu of z and r | walk over S_V | store y
-// Each `|` is a barrier: one side writes by rows and the other reads by tokens, or the other way round.
+// Each `|` is a barrier: what is written by rows is then read by tokens, or the other way round.
 //
 // Defines: THREADS, SHARED_BYTES, X (storage), WIDTH (d), COMPRESS (c), NORMALISE, GROUP.
 

@@ -14,11 +14,11 @@
 namespace sawtooth::memory {
 namespace {
 
-// Above this the window would wait for the state.
+// With more operations the window would wait for the state.
 constexpr double most_operations = 1e9;
 constexpr int64_t most_tokens_drawn = 256;
 
-// The first tokens of an input for one sequence.
+// The drawn sequence of an input, up to the drawn boundary.
 Array slice(const Array& array, const ArraySpec& spec, const Drawn& drawn) {
     if (spec.dimensions.front() != "batch") return array;
     const bool has_tokens = spec.dimensions.size() > 1 && spec.dimensions[1] == "length";
@@ -39,7 +39,7 @@ Arrays sliced_inputs(const Result& result, const Drawn& drawn) {
 }
 
 // M and S of the drawn sequence at the drawn boundary, computed by running the drawn strategy over the tokens
-// before. Failure: the reason.
+// before it. Fails with the reason.
 Outcome<Arrays> states_at(const Result& result, const Drawn& drawn) {
     Parameters parameters = result.parameters;
     parameters.set("batch", int64_t{1});
@@ -62,7 +62,7 @@ Outcome<Arrays> states_at(const Result& result, const Drawn& drawn) {
     return plan->outputs();
 }
 
-// One slot per row; for a matrix, one output except y.
+// A heat map of one state: slots, one per row, or a matrix.
 Figure state_figure(const Array& state, const Drawn& drawn, bool is_slots) {
     Figure figure = new_figure("state-" + state.name, Place::outputs,
                                fmt::format("{} of sequence {}: {}", is_slots ? "Slots" : state.name,
@@ -114,7 +114,7 @@ Figure decay_figure(const Result& result, const Drawn& drawn) {
     return figure;
 }
 
-// sigmoid(s_i . k_t) of the slots at the boundary with the keys of the next chunk.
+// The gates sigmoid(s_i . k_t) of the slots at the boundary for the keys of the next chunk.
 Figure gate_figure(const Result& result, const Drawn& drawn, const Array& slots) {
     const Range tokens = drawn_tokens(drawn);
     const Array& k = *find(result.inputs, "k");

@@ -35,7 +35,7 @@ class Sequence {
     size_t length() const { return length_; }
     size_t d() const { return d_; }
 
-    // A row of d numbers of a token; keys and queries are normalised.
+    // Loads a token's row of d numbers. Keys and queries are normalised.
     void load_k(size_t token, Real* to) const { load_unit(k_, token, to); }
     void load_q(size_t token, Real* to) const { load_unit(q_, token, to); }
     void load_v(size_t token, Real* to) const { load(v_, token, to); }
@@ -52,7 +52,7 @@ class Sequence {
                         rows * columns, state.values.begin());
         return state;
     }
-    // W of atlas.
+    // The matrix W of atlas.
     Matrix<Real> weights() const {
         Matrix<Real> w(d_, 2 * d_);
         std::copy_n(find(inputs_, "w_omega")->as<float>().begin(), w.values.size(), w.values.begin());
@@ -73,10 +73,10 @@ class Sequence {
     const Arrays& inputs_;
     size_t batch_, length_, d_;
     bool normalises_;
-    const float *k_, *v_, *q_, *x_, *alpha_, *eta_, *theta_;  // of the sequence; null if absent
+    const float *k_, *v_, *q_, *x_, *alpha_, *eta_, *theta_;  // inputs of the sequence; null if absent
 };
 
-// w = W silu([k; v]) of atlas.
+// Computes w = W silu([k; v]) of atlas.
 template <class Real>
 class AtlasUpdate {
   public:
