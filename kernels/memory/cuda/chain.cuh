@@ -27,7 +27,7 @@ struct StateCoefficients {
 struct SourceCoefficients {
     int at, halo;  // a source adds to the momentum of its own token and of the next `halo`
     float w = 0, h = 0;
-    __device__ SourceCoefficients(int at_token, int of_halo) : at(at_token), halo(of_halo) {}
+    __device__ SourceCoefficients(int at_token, int halo_tokens) : at(at_token), halo(halo_tokens) {}
     // This is also called for tokens before the source: w and h stay zero.
     __device__ void advance(const Gate& gate, int token) {
         h *= gate.keep;

@@ -34,13 +34,13 @@ __device__ void prepare_row(const typename Storage::Word* from, bool normalises,
         if (lane + 32 * k < room) to[lane + 32 * k] = P::element(lane + 32 * k < taken ? mine[k] : 0);
 }
 
-constexpr int slice = 32;  // columns of W in shared memory at a time
-constexpr int input_stride = device::round_up(2 * COLUMNS, slice) + 4;
+constexpr int w_columns = 32;  // columns of W in shared memory at a time
+constexpr int input_stride = device::round_up(2 * COLUMNS, w_columns) + 4;
 
 // What the threads of a block share: inputs [16, 2 d], padded, and a tile [rows, 32] of W.
 struct AtlasShared {
     float inputs[16][input_stride];  // silu([k; v]), then zeros
-    float w[rows][slice + 1];        // one more column, so that rows start in different banks
+    float w[rows][w_columns + 1];    // one more column, so that rows start in different banks
 };
 
 // Loads silu([k; v]) of 16 tokens, one warp per token, and zeros for missing tokens.
@@ -68,18 +68,19 @@ __device__ void prepare_atlas(const ChainArguments& given, int64_t batch, Range 
     constexpr int items = device::ceil_divide(rows * 4, THREADS);
     load_inputs_of_w(given, batch, tokens, shared);
     float sums[items][4] = {};
-    for (int from = 0; from < 2 * COLUMNS; from += slice) {
+    for (int from = 0; from < 2 * COLUMNS; from += w_columns) {
         device::sync_block();  // inputs are visible; the previous tile has been read
-        for (int at = threadIdx.x; at < rows * slice; at += THREADS) {
-            const int r = at / slice, c = from + at % slice;
-            shared.w[r][at % slice] = r < ROWS && c < 2 * COLUMNS ? given.w_omega[r * 2 * COLUMNS + c] : 0;
+        for (int at = threadIdx.x; at < rows * w_columns; at += THREADS) {
+            const int r = at / w_columns, c = from + at % w_columns;
+            shared.w[r][at % w_columns] =
+                r < ROWS && c < 2 * COLUMNS ? given.w_omega[r * 2 * COLUMNS + c] : 0;
         }
         device::sync_block();  // the tile of W is visible
 #pragma unroll
         for (int n = 0; n < items; ++n) {
             const int r = (threadIdx.x + n * THREADS) % rows, first = (threadIdx.x + n * THREADS) / rows * 4;
             if (first >= 16) continue;
-            for (int c = 0; c < slice; ++c)
+            for (int c = 0; c < w_columns; ++c)
 #pragma unroll
                 for (int i = 0; i < 4; ++i) sums[n][i] += shared.w[r][c] * shared.inputs[first + i][from + c];
         }

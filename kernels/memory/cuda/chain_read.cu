@@ -97,7 +97,7 @@ __device__ void add_state(const Element* state, const Tile (&q)[column_tiles], c
 }
 
 // The stages of a tile: M, S, then its sources block by block.
-struct Reader {
+struct TileStages {
     const ChainArguments& given;
     Shared& shared;
     int64_t batch;
@@ -112,15 +112,15 @@ struct Reader {
     // Starts the copies of a stage. All threads call it.
     __device__ void start_copies(int stage, Side& side) const {
         if (stage < states) {
-            const int of_tile = AT_BOUNDARY ? tile - tile % given.tiling.tiles_a_chunk : tile;
-            copy_state(stage == 0 ? given.states_m : given.states_s, of_tile, side);
+            const int state_tile = AT_BOUNDARY ? tile - tile % given.tiling.tiles_a_chunk : tile;
+            copy_state(stage == 0 ? given.states_m : given.states_s, state_tile, side);
         } else {
             copy_sources(stage - states, side);
         }
     }
     // Copies M or S [rows, columns] at the start of a tile. Their padding is stored as zeros.
-    __device__ void copy_state(const void* from, int of_tile, Side& side) const {
-        const int64_t slot = batch * given.tiling.tiles + of_tile;
+    __device__ void copy_state(const void* from, int state_tile, Side& side) const {
+        const int64_t slot = batch * given.tiling.tiles + state_tile;
         device::copy_matrix<columns>(side.elements, state_stride,
                                      static_cast<const Element*>(from) + slot * rows * columns, columns, rows,
                                      rows);
@@ -209,14 +209,13 @@ __device__ void add_sources_one_by_one(const Shared& shared, Side& side, Tile (&
 }
 
 // Computes a_t and b_t of the two tokens of a lane, `first` and `first` + 8.
-__device__ void load_factors(const Shared& shared, int tokens, int first, float (&of_memory)[2],
-                             float (&of_momentum)[2]) {
+__device__ void load_factors(const Shared& shared, int tokens, int first, float (&a)[2], float (&b)[2]) {
     // Every lane walks the gates itself: a barrier would cost more than these few products.
     StateCoefficients state;
     for (int t = 0; t < tokens && t <= first + 8; ++t) {
         state.advance(shared.gates[t]);
-        if (t == first) of_memory[0] = state.a, of_momentum[0] = state.b;
-        if (t == first + 8) of_memory[1] = state.a, of_momentum[1] = state.b;
+        if (t == first) a[0] = state.a, b[0] = state.b;
+        if (t == first + 8) a[1] = state.a, b[1] = state.b;
     }
 }
 
@@ -234,8 +233,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainReadArgume
     const ChainArguments& given = reading.chain;
     const int tile = blockIdx.x;
     const int64_t batch = blockIdx.y;
-    const Reader reader{given, shared, batch, tile, tokens_of(given.tiling, tile)};
-    const Range tokens = reader.tokens;
+    const TileStages tile_stages{given, shared, batch, tile, tokens_of(given.tiling, tile)};
+    const Range tokens = tile_stages.tokens;
     // The warp's first token in the tile, and how many tokens of the tile are left from there on: 0 or less
     // if a short tile ends before.
     const int before = device::warp_of_thread() * 16, there = tokens.count() - before;
@@ -253,13 +252,13 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainReadArgume
     device::wait_for_launches_before();
     device::let_next_launch_start();
     // Stage 0 is copied while a_t and b_t are computed.
-    reader.start_copies(0, shared.sides[0]);
+    tile_stages.start_copies(0, shared.sides[0]);
     device::end_batch_of_copies();
     if (!QUERIES_ARE_INPUT) load_own_queries();
-    float of_memory[2] = {1, 1}, of_momentum[2] = {};
+    float a[2] = {1, 1}, b[2] = {};
     if constexpr (!AT_BOUNDARY) {
         device::sync_block();  // the gates are visible to every lane
-        load_factors(shared, tokens.count(), before + device::row_of_lane(), of_memory, of_momentum);
+        load_factors(shared, tokens.count(), before + device::row_of_lane(), a, b);
     }
     // The second pass replaces products that multiplied zero by a value that is not finite.
 #pragma unroll 1
@@ -271,27 +270,27 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainReadArgume
             // All warps have read the previous stage: its side and its weights may be overwritten.
             if (stage > 0) device::sync_block();
             // With one side this stage's copies start here, with two the next stage's.
-            if (SIDES == 1 && stage > 0) reader.start_copies(stage, shared.sides[0]);
+            if (SIDES == 1 && stage > 0) tile_stages.start_copies(stage, shared.sides[0]);
             if (SIDES == 2 && stage + 1 < stages)
-                reader.start_copies(stage + 1, shared.sides[(stage + 1) % SIDES]);
+                tile_stages.start_copies(stage + 1, shared.sides[(stage + 1) % SIDES]);
             device::end_batch_of_copies();
-            if (stage >= states) reader.make_weights(stage - states);
+            if (stage >= states) tile_stages.make_weights(stage - states);
             // Waits for the thread's copies of this stage; with two sides the next stage is still being
             // copied.
             device::wait_for_copies_but_last<SIDES - 1>();
             device::sync_block();  // the copies and weights of all threads are visible
             // Adds the stage to y of the warp's tokens.
             if (stage < states)
-                add_state(side.elements, q, stage == 0 ? of_memory : of_momentum, y);
+                add_state(side.elements, q, stage == 0 ? a : b, y);
             else if (one_by_one)
-                add_sources_one_by_one(shared, side, q, before, reader.source_of(stage - states), y);
+                add_sources_one_by_one(shared, side, q, before, tile_stages.source_of(stage - states), y);
             else
                 add_sources(shared, side, q, y);
         }
         // A finite y is right: zero times a finite number adds nothing. One thread's NaN repeats the pass for
         // the whole block, as all threads copy. The barrier ends the last stage.
         if (AT_BOUNDARY || one_by_one || !device::any_of_block(!device::are_finite(y))) break;
-        reader.start_copies(0, shared.sides[0]);
+        tile_stages.start_copies(0, shared.sides[0]);
         device::end_batch_of_copies();
     }
     if constexpr (NORM_SILU) norm_silu(y);

@@ -112,7 +112,7 @@ __device__ void weigh(const Tile (&e)[source_tiles], const float* factors, Tile 
 }
 
 // 16 rows of M and S, all columns, spread over a warp. Padding is zeros and stays zeros.
-struct State {
+struct StateRows {
     Tile m[column_tiles];
     Tile s[column_tiles];  // takes no registers without momentum
 
@@ -148,7 +148,7 @@ struct State {
 
 // Stores the state at the start of tile `slot`, [rows, columns] with padding, rounded as product factors. If
 // parallel, it stores the sum of the tile, in f32.
-__device__ void store_state(const ChainArguments& given, int64_t slot, int row, const State& state) {
+__device__ void store_state(const ChainArguments& given, int64_t slot, int row, const StateRows& state) {
     const int64_t at = (slot * rows + row) * columns;
     if constexpr (parallel) {
         device::store_tiles(state.m, given.sums_m + at, columns);
@@ -182,14 +182,14 @@ __device__ void store_passed(const ChainArguments& given, const PassedState& sta
 
 // Stores boundary `number` of the sequence.
 __device__ void store_boundary(const ChainArguments& given, int64_t batch, int64_t number, int row,
-                               const State& state) {
+                               const StateRows& state) {
     const int64_t at = batch * given.boundary_count + number;
     device::store_unpadded<ROWS, COLUMNS>(state.m, given.boundaries + at * ROWS * COLUMNS, row);
 }
 
 // At the start of a tile, stores its state for chain_read.cu; at the start of a chunk, its boundary too.
-__device__ void begin_tile(const ChainArguments& given, int64_t batch, int tile, int row, const State& state,
-                           Shared& shared) {
+__device__ void begin_tile(const ChainArguments& given, int64_t batch, int tile, int row,
+                           const StateRows& state, Shared& shared) {
     const TilingArguments& tiling = given.tiling;
     const int64_t first = tokens_of(tiling, tile).first;
     if (opens_chunk(tiling, tile)) {
@@ -204,7 +204,8 @@ __device__ void begin_tile(const ChainArguments& given, int64_t batch, int tile,
 }
 
 // Computes E^T = M X^T - V^T for the warp's rows, or -V^T if errors do not read the memory.
-__device__ void make_errors(const Side& side, State& state, const Shared& shared, Tile (&e)[source_tiles]) {
+__device__ void make_errors(const Side& side, StateRows& state, const Shared& shared,
+                            Tile (&e)[source_tiles]) {
     load_errors(side, e);
     if constexpr (READS_MEMORY) {
         const Element* const x = SOLVES ? &side.x[0][0] : &side.k[0][0];
@@ -243,7 +244,7 @@ __device__ void fetch(const ChainArguments& given, int64_t batch, int first_row,
 
 // Adds one block of sources of a tile. The state decays once per tile, before its first block.
 __device__ void take_step(const ChainArguments& given, int64_t batch, const Step& step, int row,
-                          const Side& side, State& state, Shared& shared) {
+                          const Side& side, StateRows& state, Shared& shared) {
     if (!parallel && step.block == 0) begin_tile(given, batch, step.tile, row, state, shared);
     Tile e[source_tiles];
     make_errors(side, state, shared, e);
@@ -274,7 +275,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_walk(ChainArguments 
     // From here on the two kinds of warps synchronise only in meet(), equally often on both sides.
     if (device::warp_of_thread() >= WARPS)
         return fetch(given, batch, first_row, {first_tile, 0}, last_tile, shared);
-    State state;
+    StateRows state;
     if (parallel) {
         device::clear(state.m);
         device::clear(state.s);

@@ -159,9 +159,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) exact(Arguments given) {
                     row_of_state(given.boundaries,
                                  (batch * given.boundary_count + (first + i) / given.chunk) * d * d, r),
                     d, walker.lane);
-            const float part = walker.step(shared, first + i, i, gate_of(given.gates, shared, side, i), y);
+            const float partial = walker.step(shared, first + i, i, gate_of(given.gates, shared, side, i), y);
             if (i > skipped) keep_y(i - 1);
-            y = part;
+            y = partial;
         }
         y = sum_of_row(y);
         if (tokens.count() > skipped) keep_y(tokens.count() - 1);

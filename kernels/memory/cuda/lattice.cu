@@ -41,7 +41,7 @@ struct Shared {
     alignas(16) float k[group][row], v[group][row], q[READS ? group : 1][row];
     alignas(16) float x[SLOTS][row];  // slots; unit vectors if every token normalises them
     alignas(16) float boundary[is_frozen ? SLOTS : 1][row];  // slots at the start of the chunk
-    alignas(16) float parts[READS ? teams : 1][row];  // y over a team's slots, relative to its largest score
+    alignas(16) float partial_y[READS ? teams : 1][row];     // y over the slots of one team
     float largest[teams], weights[teams];
 };
 static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
@@ -63,20 +63,20 @@ struct Team {
     __device__ void load(const float* from, int first, float (*to)[row], bool normalises) const {
         for (int round = 0; round < rounds; ++round) {
             const int at = first + slot(round);
-            Row part;
-            part.load_unpadded(at < SLOT_COUNT ? from + at * d : nullptr, d, lane);
-            if (at >= SLOT_COUNT && lane == 0) part[0] = 1;
-            if (normalises) part.scale(part.inverse_norm());
-            part.store(to[slot(round)], lane);
+            Row slice;
+            slice.load_unpadded(at < SLOT_COUNT ? from + at * d : nullptr, d, lane);
+            if (at >= SLOT_COUNT && lane == 0) slice[0] = 1;
+            if (normalises) slice.scale(slice.inverse_norm());
+            slice.store(to[slot(round)], lane);
         }
     }
     // Stores the slots back, without the missing ones.
     __device__ void store(float* to, int first, const float (*from)[row]) const {
         for (int round = 0; round < rounds; ++round) {
             const int at = first + slot(round);
-            Row part;
-            part.load(from[slot(round)], lane);
-            if (at < SLOT_COUNT) part.store_unpadded(to + at * d, d, lane);
+            Row slice;
+            slice.load(from[slot(round)], lane);
+            if (at < SLOT_COUNT) slice.store_unpadded(to + at * d, d, lane);
         }
     }
 
@@ -135,7 +135,7 @@ struct Team {
             const float score = sum_of_team(x.dot(q));
             if (slot(round) < SLOT_COUNT) add(score, x, largest, weights, y);
         }
-        y.store(shared.parts[number], lane);
+        y.store(shared.partial_y[number], lane);
         if (lane == 0) shared.largest[number] = largest, shared.weights[number] = weights;
     }
 
@@ -177,7 +177,7 @@ __device__ void store_y(const Arguments& given, int64_t batch, int64_t token, co
             if (!(shared.weights[team] > 0 || shared.weights[team] != shared.weights[team])) continue;
             const float factor = expf(shared.largest[team] - largest);
             weights += factor * shared.weights[team];
-            sum += factor * shared.parts[team][column];
+            sum += factor * shared.partial_y[team][column];
         }
         static_cast<Word*>(given.y)[batch * given.y_stride + token * d + column] =
             Storage::narrow(sum / weights);

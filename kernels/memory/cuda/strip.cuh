@@ -42,7 +42,7 @@ struct Staged {
     alignas(16) float inputs_of_w[READS_W_OMEGA ? group : 1][2 * row];  // silu([k; v]), each padded
 };
 
-__device__ inline float sum_of_row(float part) { return device::sum_of_lanes<LANES>(part); }
+__device__ inline float sum_of_row(float value) { return device::sum_of_lanes<LANES>(value); }
 
 // The first token of the window that ends at `token`.
 __device__ inline int64_t first_of_window(int64_t token) {

@@ -94,17 +94,17 @@ struct Elements {
 
 // Loads the thread's own columns into registers; no barrier needed.
 __device__ Row row_of(const Columns& from) {
-    Row part;
+    Row slice;
 #pragma unroll
-    for (int j = 0; j < columns; ++j) part[j] = from[j][threadIdx.x];
-    return part;
+    for (int j = 0; j < columns; ++j) slice[j] = from[j][threadIdx.x];
+    return slice;
 }
 
 // A row of the boundary's memory times a row in shared memory; all lanes of the row get the sum.
 __device__ float read_boundary(const Shared& shared, const float* from, int lane) {
-    Row part;
-    part.load(from, lane);
-    return sum_of_row(row_of(shared.boundary).dot(part));
+    Row slice;
+    slice.load(from, lane);
+    return sum_of_row(row_of(shared.boundary).dot(slice));
 }
 
 // Computes row r of w = W silu([k; v]), with W [d, 2 d] in global memory: the error of a rule that does not
@@ -222,10 +222,10 @@ struct Tree {
 
     // Loads the thread's columns of row r of the state [d, d] that starts at element `at`.
     __device__ void load(const float* state, int64_t at, Columns& to) const {
-        Row part;
-        part.load_unpadded(row_of_state(state, at, r), d, lane);
+        Row slice;
+        slice.load_unpadded(row_of_state(state, at, r), d, lane);
 #pragma unroll
-        for (int j = 0; j < columns; ++j) to[j][threadIdx.x] = part[j];
+        for (int j = 0; j < columns; ++j) to[j][threadIdx.x] = slice[j];
     }
     __device__ void store(float* state, int64_t at, const Columns& from) const {
         row_of(from).store_unpadded(row_of_state(state, at, r), d, lane);
