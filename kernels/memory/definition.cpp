@@ -146,23 +146,23 @@ class Definition {
         MatrixChunks<Real> keys(chunk_settings(), std::move(initial.m), {});
         MatrixChunks<Real> values(chunk_settings(), std::move(initial.s), {});
         Vector<Real> y;
-        TileTokens<Real> of_keys, of_values;
+        TileTokens<Real> key_tile, value_tile;
         const bool whole = each_tile(run.chunk, [&](size_t first, size_t last, bool opens_chunk) {
-            of_keys = {gates_of(first, last, parameters_.real("lambda_k")),
-                       rows_of(first, last, &Sequence<Real>::load_x),
-                       first_numbers(rows_of(first, last, &Sequence<Real>::load_k), c)};
-            of_values.gates = gates_of(first, last, parameters_.real("lambda_v"));
-            of_values.values = rows_of(first, last, &Sequence<Real>::load_v);
-            Vector<Real>&z = of_values.keys, r;
-            keys.take(of_keys, opens_chunk);
-            keys.read(of_keys.keys, false, z);
+            key_tile = {gates_of(first, last, parameters_.real("lambda_k")),
+                        rows_of(first, last, &Sequence<Real>::load_x),
+                        first_numbers(rows_of(first, last, &Sequence<Real>::load_k), c)};
+            value_tile.gates = gates_of(first, last, parameters_.real("lambda_v"));
+            value_tile.values = rows_of(first, last, &Sequence<Real>::load_v);
+            Vector<Real>&z = value_tile.keys, r;
+            keys.take(key_tile, opens_chunk);
+            keys.read(key_tile.keys, false, z);
             keys.read(rows_of(first, last, &Sequence<Real>::load_q), run.reads_boundary, r);
             keys.advance();
             for (size_t t = 0; t < last - first; ++t) {
                 nsilu(z.data() + t * c, c);
                 nsilu(r.data() + t * c, c);
             }
-            values.take(of_values, opens_chunk);
+            values.take(value_tile, opens_chunk);
             values.read(r, run.reads_boundary, y);
             run.y = put(run.y, y.data(), y.size());
             values.advance();
@@ -291,7 +291,7 @@ Outcome<Arrays> define(const DefinitionRequest& request) {
     const auto batch_count = static_cast<size_t>(parameters.integer("batch"));
     for (size_t batch = 0; batch < batch_count; ++batch) {
         // Where the sequence begins in an output; null if the output is not stored.
-        const auto part = [&](std::string_view name) -> double* {
+        const auto start_of = [&](std::string_view name) -> double* {
             Array* const array = find(outputs, name);
             if (!array) return nullptr;
             return array->as<double>().data() + batch * (array->as<double>().size() / batch_count);
@@ -299,11 +299,11 @@ Outcome<Arrays> define(const DefinitionRequest& request) {
         const bool is_trellis = rule_of(parameters).is(State::trellis);
         Definition<Real> definition(request, batch);
         if (!definition.compute({static_cast<size_t>(strategy.chunk_of(parameters)),
-                                 parameters.is("readout", "boundary"), part("y"),
-                                 part(is_trellis ? "sk" : "m"), part(is_trellis ? "sv" : "s"),
-                                 part("boundaries")}))
+                                 parameters.is("readout", "boundary"), start_of("y"),
+                                 start_of(is_trellis ? "sk" : "m"), start_of(is_trellis ? "sv" : "s"),
+                                 start_of("boundaries")}))
             return Error::cancelled();
-        double* level_y = part("level_y");
+        double* level_y = start_of("level_y");
         for (size_t level = 0; level_y && level < levels.size(); ++level) {
             if (!definition.compute(
                     {.chunk = static_cast<size_t>(levels[level]), .reads_boundary = true, .y = level_y}))

@@ -68,7 +68,7 @@ struct Counts {
     double states = 0;           // numbers in the states of all tiles
 };
 
-inline Counts counts_of(const Chain& chain, const Tiling& tiling) {
+inline Counts counts_of(const Chain& chain, const TiledRange& tiling) {
     const int64_t all = tiling.tokens().count(), chunk = tiling.chunk();
     const double batch = number(chain.batch), halo = number(chain.window - 1);
     // The sum of the squared tile sizes when `tokens` tokens of a chunk are cut into tiles.
@@ -88,7 +88,7 @@ inline Counts counts_of(const Chain& chain, const Tiling& tiling) {
 }
 
 // Prepares the keys, values and coefficients of every tile of a range.
-inline LaunchInfo prepare(const Chain& chain, const Tiling& tiling, const TileArrays& a) {
+inline LaunchInfo prepare(const Chain& chain, const TiledRange& tiling, const TileArrays& a) {
     const Counts counts = counts_of(chain, tiling);
     const int64_t tokens = tiling.tokens().count();
     const double products = chain.w_omega ? 4 * counts.size * counts.sources : 0;
@@ -105,7 +105,7 @@ inline LaunchInfo prepare(const Chain& chain, const Tiling& tiling, const TileAr
 
 // Takes the place of prepare in exact_chunk: also multiplies the keys of every pair and solves for keys and
 // values.
-inline LaunchInfo solve(const Chain& chain, const Tiling& tiling, const TileArrays& a) {
+inline LaunchInfo solve(const Chain& chain, const TiledRange& tiling, const TileArrays& a) {
     const Counts counts = counts_of(chain, tiling);
     LaunchInfo info = prepare(chain, tiling, a);
     info.name = "solve";
@@ -115,7 +115,7 @@ inline LaunchInfo solve(const Chain& chain, const Tiling& tiling, const TileArra
     return info;
 }
 
-inline LaunchInfo walk(const Chain& chain, const Tiling& tiling, const TileArrays& a) {
+inline LaunchInfo walk(const Chain& chain, const TiledRange& tiling, const TileArrays& a) {
     const Counts counts = counts_of(chain, tiling);
     const double products = (chain.rule->reads_memory ? 1 : 0) + counts.matrices;
     LaunchInfo info = {
@@ -130,7 +130,7 @@ inline LaunchInfo walk(const Chain& chain, const Tiling& tiling, const TileArray
 
 // sum_tiles and scan_tiles take the place of the walk if no error reads the memory: one sums every tile, the
 // other turns the sums into states.
-inline LaunchInfo sum_tiles(const Chain& chain, const Tiling& tiling, const TileArrays& a) {
+inline LaunchInfo sum_tiles(const Chain& chain, const TiledRange& tiling, const TileArrays& a) {
     const Counts counts = counts_of(chain, tiling);
     return {.name = "sum_tiles",
             .meaning = "Sums the updates of every tile to memory and momentum, in parallel.",
@@ -139,7 +139,7 @@ inline LaunchInfo sum_tiles(const Chain& chain, const Tiling& tiling, const Tile
             .work = {.operations = 2 * counts.matrices * counts.size * counts.sources}};
 }
 
-inline LaunchInfo scan_tiles(const Chain& chain, const Tiling& tiling, const TileArrays& a) {
+inline LaunchInfo scan_tiles(const Chain& chain, const TiledRange& tiling, const TileArrays& a) {
     LaunchInfo info = {.name = "scan_tiles",
                        .meaning = "Scans the sums of the tiles, memory and momentum together.",
                        .reads = {a.sums_m, a.sums_s, a.coefficients},
@@ -155,7 +155,7 @@ struct Reading {
     bool at_boundary = false;
     std::string suffix = {};  // suffix of the launch's name
 };
-inline LaunchInfo read(const Chain& chain, const Tiling& tiling, const TileArrays& a,
+inline LaunchInfo read(const Chain& chain, const TiledRange& tiling, const TileArrays& a,
                        const Reading& reading) {
     const Counts counts = counts_of(chain, tiling);
     const int64_t tokens = tiling.tokens().count();
@@ -207,7 +207,7 @@ inline LaunchInfo global_step(const Tensors& t, Range shard, const Buffer& sums)
 
 // walk_slots and read_slots are for slots frozen at the boundaries of chunks. `slots` holds the slots at the
 // start of every tile.
-inline LaunchInfo walk_slots(const Tensors& t, const Tiling& tiling, Buffers reads, const Buffer& slots) {
+inline LaunchInfo walk_slots(const Tensors& t, const TiledRange& tiling, Buffers reads, const Buffer& slots) {
     LaunchInfo info = {
         .name = "walk_slots",
         .meaning = "Walks from boundary to boundary, every slot independently.",
@@ -218,7 +218,7 @@ inline LaunchInfo walk_slots(const Tensors& t, const Tiling& tiling, Buffers rea
     return info;
 }
 
-inline LaunchInfo read_slots(const Tensors& t, const Tiling& tiling, Buffers reads, const Buffer& slots) {
+inline LaunchInfo read_slots(const Tensors& t, const TiledRange& tiling, Buffers reads, const Buffer& slots) {
     const int64_t tokens = tiling.tokens().count();
     return {.name = "read_slots",
             .meaning = "All tokens read the slots.",

@@ -89,10 +89,10 @@ void each_range(PlanBuilder& builder, Range tokens, int64_t step, Add&& add) {
 
 // A range of chunks cut into tiles, the unit of work. A recurrence with given errors is exact for any tile
 // size, so tiles limit memory and work, while chunks decide where errors are computed.
-class Tiling {
+class TiledRange {
   public:
     // `tokens` must start at a chunk and end at the end of a chunk or of the sequence.
-    Tiling(Range tokens, int64_t chunk, int64_t tile)
+    TiledRange(Range tokens, int64_t chunk, int64_t tile)
         : tokens_(tokens),
           chunk_(std::min(chunk, std::max<int64_t>(tokens.count(), 1))),
           tile_(std::min(tile, chunk_)),

@@ -122,7 +122,7 @@ struct ScanRooms {
 };
 
 // One strip of one tile.
-struct Place {
+struct TileStrip {
     const TiledChain& tiled;
     int64_t item, tile;
     const ScanRooms& rooms;
@@ -134,7 +134,7 @@ struct Place {
 
 // Computes what one token subtracts from S, step times the sum of e_i k_i^T over its window, and stores, adds
 // or subtracts it as `into` says.
-void outer_products(const Place& at, int64_t token, float step, float* to, cpu::Into into) {
+void outer_products(const TileStrip& at, int64_t token, float step, float* to, cpu::Into into) {
     const TiledChain& tiled = at.tiled;
     const int64_t first = tiled.sources_of(at.tokens()).first;
     const int64_t from = tiled.chain.first_source(token) - first, count = token + 1 - first - from;
@@ -149,7 +149,7 @@ void outer_products(const Place& at, int64_t token, float step, float* to, cpu::
                    .into = into});
 }
 
-void fill_leaf(const Place& at, int64_t leaf, Tree& tree) {
+void fill_leaf(const TileStrip& at, int64_t leaf, Tree& tree) {
     const StripChain& chain = at.tiled.chain;
     const int64_t token = at.tokens().first + leaf;
     const Gate gate = chain.gate(at.sequence(), token);
@@ -159,7 +159,7 @@ void fill_leaf(const Place& at, int64_t leaf, Tree& tree) {
 }
 
 // Turns the state before a token into the state after it, and reads it.
-void finish_leaf(const Place& at, int64_t leaf, Tree& tree) {
+void finish_leaf(const TileStrip& at, int64_t leaf, Tree& tree) {
     static constexpr float zeros[lanes] = {};
     const CpuJob& job = at.tiled.job;
     const StripChain& chain = at.tiled.chain;
@@ -186,7 +186,7 @@ void scan_tile(const TiledChain& tiled, const cpu::Item& item, int64_t tile, con
     const int64_t size = chain.strip_size();
     const Range tokens = tiled.tiling.at(tile);
     const int64_t count = tokens.count(), last = count - 1;
-    const Place at{tiled, item.index, tile, rooms};
+    const TileStrip at{tiled, item.index, tile, rooms};
     float *const m = chain.m_of(item.index), *const s = chain.s_of(item.index);
     job.load_keys(job.q, at.sequence(), tokens, rooms.queries);
     Tree tree(size, rooms.tree);

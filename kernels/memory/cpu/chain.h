@@ -31,7 +31,7 @@ using PutRows = std::function<void(int64_t sequence, Range tokens, const float* 
 struct TiledChain : TileArrays {
     const CpuJob& job;
     const StripChain& chain;
-    Tiling tiling;
+    TiledRange tiling;
     LoadRows load_keys;
     LoadValues load_values;
     int64_t room_of_values = 0;  // numbers per token in the room of load_values
@@ -69,9 +69,8 @@ class TileCoefficients {
     TileCoefficients(const StripChain& chain, int64_t sequence, Range sources, float* w, float* h);
     void advance(int64_t token);
 
-    float of_memory = 1;    // a
-    float of_momentum = 0;  // b
-    float kept = 1;         // h_t of S itself
+    float a = 1, b = 0;  // how much of M and of S there is in M
+    float kept = 1;      // how much of S there is in S: its h
 
   private:
     const StripChain& chain_;
@@ -99,7 +98,7 @@ Reader reader_of_y(const CpuJob& job);  // reads y of a matrix rule
 template <class Step>
 void walk_tiles(const TiledChain& tiled, const cpu::Item& item, Step&& step) {
     const StripChain& chain = tiled.chain;
-    const Tiling& tiling = tiled.tiling;
+    const TiledRange& tiling = tiled.tiling;
     if (tiling.tokens().first == 0) chain.load_initial(item.index);
     for (int64_t tile = 0; tile < tiled.tiles() && !item.stop.stop_requested(); ++tile) {
         if (tiling.opening(tile) == tile)

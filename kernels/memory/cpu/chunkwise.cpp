@@ -165,7 +165,7 @@ void solve_tile(const TiledChain& tiled, int64_t sequence, int64_t tile, const S
             std::copy_n(rooms.w, padded(reach), rooms.weights + r * stride);
             float* const line = solved + (first + r) * key_row;
             for (int64_t c = 0; c < chain.columns; ++c)
-                line[c] = coefficients.of_memory * keys[c * stride + first + r];
+                line[c] = coefficients.a * keys[c * stride + first + r];
             std::fill(line + chain.columns, line + key_row, 0.0f);
             coefficients.advance(tokens.first + first + r);
         }

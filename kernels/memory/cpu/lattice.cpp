@@ -123,17 +123,17 @@ namespace {
 // The slots of a range in tiles. Arrays are [batch, tiles, …].
 struct TiledSlots {
     const CpuJob& job;
-    Tiling tiling;
+    TiledRange tiling;
     bool linearises;         // in lattice_gla; chunkwise_gd sums
     int64_t stride, tokens;  // padded(d), padded(tile)
     Buffer keys, values;     // [d, tokens]: transposed
     Buffer value_rows;       // [tokens, padded(d)]
     Buffer states;           // [slot_count, padded(d)]: x at the tile's start
 
-    TiledSlots(const CpuJob& slots, Range longest, bool of_gla, Room& room)
+    TiledSlots(const CpuJob& slots, Range longest, bool is_gla, Room& room)
         : job(slots),
           tiling(longest, job.chunk, usual_tile),
-          linearises(of_gla),
+          linearises(is_gla),
           stride(padded(job.d)),
           tokens(padded(tiling.tile())),
           keys(room.take("keys", {job.batch, tiling.count(), job.d, tokens})),
@@ -143,18 +143,18 @@ struct TiledSlots {
 
     // These slots for another range, in the same arrays.
     TiledSlots in(Range range) const {
-        TiledSlots part = *this;
-        part.tiling = Tiling(range, job.chunk, tiling.tile());
-        for (Buffer* const array : {&part.keys, &part.values, &part.value_rows, &part.states})
-            *array = first_of(*array, part.tiling.count());
-        return part;
+        TiledSlots ranged = *this;
+        ranged.tiling = TiledRange(range, job.chunk, tiling.tile());
+        for (Buffer* const array : {&ranged.keys, &ranged.values, &ranged.value_rows, &ranged.states})
+            *array = first_of(*array, ranged.tiling.count());
+        return ranged;
     }
     int64_t slot(int64_t sequence, int64_t tile) const { return sequence * tiling.count() + tile; }
     // The numbers of a tile in an array.
-    float* of_tile(const Buffer& array, int64_t slot) const {
+    float* tile_of(const Buffer& array, int64_t slot) const {
         return array.as<float>() + slot * array.shape[2] * array.shape[3];
     }
-    float* state_of(int64_t sequence, int64_t tile) const { return of_tile(states, slot(sequence, tile)); }
+    float* state_of(int64_t sequence, int64_t tile) const { return tile_of(states, slot(sequence, tile)); }
 };
 
 struct PrepareSlotsRooms {
@@ -169,9 +169,9 @@ void prepare(const TiledSlots& tiled, int64_t sequence, int64_t tile, float* k) 
     const Range tokens = tiled.tiling.at(tile);
     const int64_t slot = tiled.slot(sequence, tile);
     const auto transpose = [&](const float* rows, const Buffer& to) {
-        cpu::transpose(rows, tiled.stride, tokens.count(), job.d, tiled.of_tile(to, slot), tiled.tokens);
+        cpu::transpose(rows, tiled.stride, tokens.count(), job.d, tiled.tile_of(to, slot), tiled.tokens);
     };
-    float* const v = tiled.of_tile(tiled.value_rows, slot);
+    float* const v = tiled.tile_of(tiled.value_rows, slot);
     job.load_keys(job.k, sequence, tokens, k);
     transpose(k, tiled.keys);
     job.load(job.v, sequence, tokens, v);
@@ -180,28 +180,28 @@ void prepare(const TiledSlots& tiled, int64_t sequence, int64_t tile, float* k) 
 
 // Computes g and s . v of a tile's tokens for `count` slots, [count, tokens] each.
 void gates_of(const TiledSlots& tiled, int64_t slot, const float* slots, int64_t count, float* gates,
-              float* shares) {
+              float* projections) {
     const auto with = [&](const Buffer& transposed, float* to) {
         cpu::multiply({.left = {slots, tiled.stride, 1},
-                       .right = {tiled.of_tile(transposed, slot), tiled.tokens, lanes},
+                       .right = {tiled.tile_of(transposed, slot), tiled.tokens, lanes},
                        .target = {to, tiled.tokens, lanes},
                        .rows = count,
                        .inner = tiled.job.d,
                        .blocks = tiled.tokens / lanes});
     };
     with(tiled.keys, gates);
-    with(tiled.values, shares);
+    with(tiled.values, projections);
     cpu::sigmoid(gates, count * tiled.tokens);
 }
 
 struct WalkSlotRooms {
-    float *gates, *shares;  // of a tile's tokens
-    float* factors;         // the weight of each value
-    float* boundary;        // s
+    float *gates, *projections;  // of a tile's tokens
+    float* factors;              // the weight of each value
+    float* boundary;             // s
 
     WalkSlotRooms(cpu::Scratch& scratch, const TiledSlots& tiled)
         : gates(scratch.take<float>(tiled.tokens)),
-          shares(scratch.take<float>(tiled.tokens)),
+          projections(scratch.take<float>(tiled.tokens)),
           factors(scratch.take<float>(tiled.tokens)),
           boundary(scratch.take<float>(tiled.stride)) {}
 };
@@ -210,18 +210,18 @@ struct WalkSlotRooms {
 // `factors`, then adds all values in one product.
 void advance_slot(const TiledSlots& tiled, int64_t slot, int64_t count, const WalkSlotRooms& rooms,
                   float* x) {
-    const auto [gates, shares, factors, boundary] = rooms;
-    float stays = 1, of_boundary = 0;
+    const auto [gates, projections, factors, boundary] = rooms;
+    float stays = 1, boundary_weight = 0;
     for (int64_t t = count - 1; t >= 0; --t) {
         factors[t] = gates[t] * stays;
         if (tiled.linearises)
-            stays *= 1 - gates[t] * shares[t];
+            stays *= 1 - gates[t] * projections[t];
         else
-            of_boundary += gates[t] * shares[t];
+            boundary_weight += gates[t] * projections[t];
     }
-    cpu::combine(x, stays, x, -of_boundary, boundary, tiled.stride);
+    cpu::combine(x, stays, x, -boundary_weight, boundary, tiled.stride);
     cpu::multiply({.left = {factors},
-                   .right = {tiled.of_tile(tiled.value_rows, slot), tiled.stride, lanes},
+                   .right = {tiled.tile_of(tiled.value_rows, slot), tiled.stride, lanes},
                    .target = {x},
                    .rows = 1,
                    .inner = count,
@@ -232,7 +232,7 @@ void advance_slot(const TiledSlots& tiled, int64_t slot, int64_t count, const Wa
 // Walks one slot over all tiles.
 void walk_slot(const TiledSlots& tiled, const cpu::Item& item) {
     const CpuJob& job = tiled.job;
-    const Tiling& tiling = tiled.tiling;
+    const TiledRange& tiling = tiled.tiling;
     const int64_t sequence = item.index / job.slot_count, i = item.index % job.slot_count;
     float* const x = job.m.live.as<float>() + item.index * tiled.stride;
     const auto rooms = cpu::take_rooms<WalkSlotRooms>(item.scratch, tiled);
@@ -245,7 +245,7 @@ void walk_slot(const TiledSlots& tiled, const cpu::Item& item) {
         }
         std::copy_n(x, tiled.stride, tiled.state_of(sequence, tile) + i * tiled.stride);
         const int64_t slot = tiled.slot(sequence, tile);
-        gates_of(tiled, slot, rooms.boundary, 1, rooms.gates, rooms.shares);
+        gates_of(tiled, slot, rooms.boundary, 1, rooms.gates, rooms.projections);
         advance_slot(tiled, slot, tokens.count(), rooms, x);
         if (tiling.closes_chunk(tile)) cpu::normalise(x, tiled.stride);
         item.tally.combines += tokens.count();
@@ -254,14 +254,14 @@ void walk_slot(const TiledSlots& tiled, const cpu::Item& item) {
 }
 
 struct ReadSlotsRooms {
-    float *gates, *shares;  // of a tile's tokens for every slot
-    float *x, *unit;        // every slot after a token, and normalised
-    float* q;               // queries of a tile
-    float *scores, *y;      // of one token
+    float *gates, *projections;  // of a tile's tokens for every slot
+    float *x, *unit;             // every slot after a token, and normalised
+    float* q;                    // queries of a tile
+    float *scores, *y;           // of one token
 
     ReadSlotsRooms(cpu::Scratch& scratch, const TiledSlots& tiled)
         : gates(scratch.take<float>(tiled.job.slot_count * tiled.tokens)),
-          shares(scratch.take<float>(tiled.job.slot_count * tiled.tokens)),
+          projections(scratch.take<float>(tiled.job.slot_count * tiled.tokens)),
           x(scratch.take<float>(tiled.job.slot_count * tiled.stride)),
           unit(scratch.take<float>(tiled.job.slot_count * tiled.stride)),
           q(scratch.take<float>(tiled.tiling.tile() * tiled.stride)),
@@ -275,15 +275,17 @@ void read_tile(const TiledSlots& tiled, const cpu::Item& item) {
     const Range tokens = tiled.tiling.at(tile);
     const int64_t slot = tiled.slot(sequence, tile), m = job.slot_count, stride = tiled.stride;
     const float *const boundary = tiled.state_of(sequence, tiled.tiling.opening(tile)),
-                       *const values = tiled.of_tile(tiled.value_rows, slot);
-    const auto [gates, shares, x, unit, q, scores, y] = cpu::take_rooms<ReadSlotsRooms>(item.scratch, tiled);
+                       *const values = tiled.tile_of(tiled.value_rows, slot);
+    const auto [gates, projections, x, unit, q, scores, y] =
+        cpu::take_rooms<ReadSlotsRooms>(item.scratch, tiled);
     job.load_keys(job.q, sequence, tokens, q);
     std::copy_n(tiled.state_of(sequence, tile), m * stride, x);
-    gates_of(tiled, slot, boundary, m, gates, shares);
+    gates_of(tiled, slot, boundary, m, gates, projections);
     for (int64_t row = 0; row < tokens.count(); ++row) {
         const float* const v = values + row * stride;
         for (int64_t i = 0; i < m; ++i) {
-            const float gate = gates[i * tiled.tokens + row], taken = gate * shares[i * tiled.tokens + row];
+            const float gate = gates[i * tiled.tokens + row],
+                        taken = gate * projections[i * tiled.tokens + row];
             float* const slot_i = x + i * stride;
             cpu::combine(slot_i, tiled.linearises ? 1 - taken : 1, slot_i, gate, v, stride);
             if (!tiled.linearises) cpu::combine(slot_i, 1, slot_i, -taken, boundary + i * stride, stride);

@@ -94,20 +94,20 @@ void walk_trellis(const CpuJob& job, Range tokens, const cpu::Item& item) {
 namespace {
 
 // Rows that the key slots pass to the value slots: z or r, [batch, tokens, padded(c)].
-struct Between {
+struct PassedRows {
     Buffer rows;
     Range tokens;
     int64_t width;
 
-    Between(const char* name, const CpuJob& job, Range range, Room& room)
+    PassedRows(const char* name, const CpuJob& job, Range range, Room& room)
         : rows(room.take(name, {job.batch, range.count(), padded(job.compress)})),
           tokens(range),
           width(job.compress) {}
-    Between in(Range range) const {
-        Between part = *this;
-        part.rows = first_of(rows, range.count());
-        part.tokens = range;
-        return part;
+    PassedRows in(Range range) const {
+        PassedRows ranged = *this;
+        ranged.rows = first_of(rows, range.count());
+        ranged.tokens = range;
+        return ranged;
     }
     float* row(int64_t sequence, int64_t token) const {
         return rows.as<float>() + (sequence * tokens.count() + token - tokens.first) * padded(width);
@@ -139,7 +139,7 @@ void load_compressed(const CpuJob& job, int64_t sequence, Range tokens, float* k
 }
 
 struct TiledTrellis {
-    Between z, r;
+    PassedRows z, r;
     TiledChain keys, values;
 
     TiledTrellis(const CpuJob& job, Range longest, Room& room)

@@ -20,13 +20,13 @@ constexpr int64_t persistent_group = 16;  // tokens staged together; leaves of a
 constexpr int64_t float_bytes = 4;
 
 // The rows of a memory [d, d] that a thread block owns (strip.cuh).
-struct Strip {
+struct StripShape {
     int64_t lanes, threads;
     int64_t row;   // numbers per row in shared memory
     int64_t rows;  // rows per block
 };
 
-Strip strip_of(const Sizes& sizes) {
+StripShape strip_shape(const Sizes& sizes) {
     const int64_t lanes = sizes.d <= 64 ? 4 : 8;
     const int64_t threads = 32 * std::min<int64_t>(ceil_divide(sizes.d, 32 / lanes), 4);
     return {lanes, threads, round_up(sizes.d, 4 * lanes), threads / lanes};
@@ -49,7 +49,7 @@ int64_t ring_of(const Sizes& sizes, int64_t group) { return sizes.window - 1 + g
 
 // The bytes of `Staged` in strip.cuh.
 int64_t staged_bytes(const Sizes& sizes, int64_t group) {
-    const Strip strip = strip_of(sizes);
+    const StripShape strip = strip_shape(sizes);
     const int64_t ring = ring_of(sizes, group);
     return StructBytes()
         .array(2 * 3 * round_up(group * sizes.d, 8), bytes_of(sizes.storage), 16)  // raw
@@ -63,7 +63,7 @@ int64_t staged_bytes(const Sizes& sizes, int64_t group) {
 }
 
 KernelSource strip_source(const Sizes& sizes, const char* entry, int64_t group, int64_t shared_bytes) {
-    const Strip strip = strip_of(sizes);
+    const StripShape strip = strip_shape(sizes);
     return kernel(entry, strip.threads, shared_bytes,
                   {{"HAS_MOMENTUM", sizes.rule->has_momentum},
                    {"READS_MEMORY", sizes.rule->reads_memory},
@@ -86,7 +86,7 @@ KernelSource exact_source(const Sizes& sizes, int64_t tokens, bool is_local) {
 }
 
 Grid strip_grid(const Sizes& sizes, Side locals = {}) {
-    return {std::move(locals), pieces("d", sizes.d, strip_of(sizes).rows), side("B", sizes.batch)};
+    return {std::move(locals), pieces("d", sizes.d, strip_shape(sizes).rows), side("B", sizes.batch)};
 }
 
 }  // namespace
@@ -97,7 +97,7 @@ int64_t exact_shared_bytes(const Sizes& sizes, int64_t tokens) {
 
 // The bytes of `Shared` in tree.cu.
 int64_t tree_shared_bytes(const Sizes& sizes) {
-    const Strip strip = strip_of(sizes);
+    const StripShape strip = strip_shape(sizes);
     const int64_t numbers = strip.row / strip.lanes * strip.threads;
     return StructBytes()
         .array(1, staged_bytes(sizes, persistent_group), 16)

@@ -68,8 +68,8 @@ void launch_steps(cuda::PlanBuilder& builder, const Tensors& t, int64_t tokens, 
 // The kernel `name` of the file `name`.cu.
 cuda::KernelSource kernel(const std::string& name, int64_t threads, int64_t shared_bytes,
                           cuda::Defines defines = {});
-TilingArguments arguments_of(const Tiling& tiling, int64_t halo);
+TilingArguments arguments_of(const TiledRange& tiling, int64_t halo);
 // The grid of a launch over the tiles of all sequences.
-Grid tile_grid(const Tiling& tiling, int64_t batch);
+Grid tile_grid(const TiledRange& tiling, int64_t batch);
 
 }  // namespace sawtooth::memory

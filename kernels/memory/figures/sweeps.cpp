@@ -384,8 +384,8 @@ std::vector<Figure> shard_figures(const SweepResult& sweep) {
 std::vector<Figure> chunk_figures(const SweepResult& sweep) {
     std::vector<Figure> figures = {error_against_chunk(sweep), time_against_chunk(sweep),
                                    time_against_error(sweep), prediction_figure(sweep)};
-    for (auto&& part : {utilisation_figures(sweep), shard_figures(sweep)})
-        figures.insert(figures.end(), part.begin(), part.end());
+    for (auto&& more : {utilisation_figures(sweep), shard_figures(sweep)})
+        figures.insert(figures.end(), more.begin(), more.end());
     return figures;
 }
 

@@ -24,13 +24,13 @@ class Sequence {
           length_(static_cast<size_t>(parameters.integer("length"))),
           d_(static_cast<size_t>(parameters.integer("d"))),
           normalises_(parameters.flag("normalise")),
-          k_(of_tokens("k", d_)),
-          v_(of_tokens("v", d_)),
-          q_(of_tokens("q", d_)),
-          x_(of_tokens("x", d_)),
-          alpha_(of_tokens("alpha", 1)),
-          eta_(of_tokens("eta", 1)),
-          theta_(of_tokens("theta", 1)) {}
+          k_(rows_of("k", d_)),
+          v_(rows_of("v", d_)),
+          q_(rows_of("q", d_)),
+          x_(rows_of("x", d_)),
+          alpha_(rows_of("alpha", 1)),
+          eta_(rows_of("eta", 1)),
+          theta_(rows_of("theta", 1)) {}
 
     size_t length() const { return length_; }
     size_t d() const { return d_; }
@@ -60,7 +60,7 @@ class Sequence {
     }
 
   private:
-    const float* of_tokens(std::string_view name, size_t width) const {
+    const float* rows_of(std::string_view name, size_t width) const {
         const Array* const array = find(inputs_, name);
         return array ? array->as<float>().data() + batch_ * length_ * width : nullptr;
     }

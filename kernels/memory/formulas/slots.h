@@ -50,16 +50,16 @@ class SlotChunks {
         for (size_t i = 0; i < x_.rows; ++i) {
             const Real *const g = gates_.row(i), *const along = along_.row(i);
             scores_.resize(count_);
-            Real stays = 1, of_boundary = 0;
+            Real stays = 1, boundary_weight = 0;
             for (size_t t = count_; t-- > 0;) {
                 scores_[t] = g[t] * stays;
                 if (linearises_)
                     stays *= Real(1) - along[t];
                 else
-                    of_boundary += along[t];
+                    boundary_weight += along[t];
             }
             Real* const x = x_.row(i);
-            combine(x, stays, -of_boundary, boundary_.row(i), d());
+            combine(x, stays, -boundary_weight, boundary_.row(i), d());
             for (size_t t = 0; t < count_; ++t) add(x, scores_[t], value(t), d());
         }
         if (closes_chunk) normalise_rows(x_);

@@ -46,7 +46,7 @@ inline double add_products(double start, const double* x, const double* y, size_
     double sums[4] = {start, 0, 0, 0};
     size_t i = 0;
     for (; i + 4 <= count; i += 4)
-        for (size_t part = 0; part < 4; ++part) sums[part] += x[i + part] * y[i + part];
+        for (size_t lane = 0; lane < 4; ++lane) sums[lane] += x[i + lane] * y[i + lane];
     for (; i < count; ++i) sums[0] += x[i] * y[i];
     return sums[0] + sums[1] + (sums[2] + sums[3]);
 }
