@@ -82,8 +82,8 @@ struct Strategy {
     // A GPU run adds the launches in order.
     struct OnCuda {
         void (*add_launches)(cuda::PlanBuilder&, const Tensors&) = nullptr;
-        int64_t (*shared_bytes)(const Sizes&) =
-            nullptr;                  // by the largest thread block; null if it always fits
+        // The shared memory of its largest thread block in bytes; null if it always fits.
+        int64_t (*shared_bytes)(const Sizes&) = nullptr;
         bool uses_precision = false;  // its products of matrices have the parameter `precision`
     } on_cuda;
 

@@ -17,8 +17,8 @@ struct Sizes {
 
     const UpdateRule* rule;
     int64_t batch, length, d;
-    int64_t slot_count = 0;    // of lattice, otherwise 0
-    int64_t compress = 0;      // of trellis, otherwise 0
+    int64_t slot_count = 0;    // slots of lattice, otherwise 0
+    int64_t compress = 0;      // c of trellis, otherwise 0
     int64_t omega_window = 1;  // as given; 1 without windows
     int64_t window = 1;        // tokens whose errors a step averages, at most the length
     float lambda_k = 0;        // trellis: decay of S_K and of S_V, in proportion to the step
@@ -28,8 +28,8 @@ struct Sizes {
     int64_t boundary_count = 0;  // chunks + 1
     bool normalises;             // keys and queries
     bool reads_boundary;         // readout = boundary
-    Storage storage;             // of k, v, q, x and y
-    std::string precision;       // of GPU products: f32, tf32, bf16
+    Storage storage;             // type of k, v, q, x and y in memory
+    std::string precision;       // precision of GPU products: f32, tf32, bf16
 
     // Rows of d numbers in the state of one sequence, or in one of its matrices if it has two.
     int64_t state_rows() const;

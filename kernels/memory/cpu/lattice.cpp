@@ -195,7 +195,7 @@ void gates_of(const TiledSlots& tiled, int64_t slot, const float* slots, int64_t
 }
 
 struct WalkSlotRooms {
-    float *gates, *projections;  // of a tile's tokens
+    float *gates, *projections;  // g and s . v of a tile's tokens
     float* factors;              // the weight of each value
     float* boundary;             // s
 
@@ -254,10 +254,10 @@ void walk_slot(const TiledSlots& tiled, const cpu::Item& item) {
 }
 
 struct ReadSlotsRooms {
-    float *gates, *projections;  // of a tile's tokens for every slot
+    float *gates, *projections;  // g and s . v of a tile's tokens for every slot
     float *x, *unit;             // every slot after a token, and normalised
     float* q;                    // queries of a tile
-    float *scores, *y;           // of one token
+    float *scores, *y;           // numbers of one token
 
     ReadSlotsRooms(cpu::Scratch& scratch, const TiledSlots& tiled)
         : gates(scratch.take<float>(tiled.job.slot_count * tiled.tokens)),

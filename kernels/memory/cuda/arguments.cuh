@@ -45,10 +45,10 @@ struct Arguments {
     float lambda_values;   // trellis.cu: the lambda of the gates belongs to the keys
     const float* w_omega;  // W of atlas, [d, 2 d]
     int64_t length, first, last;
-    // tnt: a local memory covers local_tokens tokens and starts from m.from without momentum.
+    // In tnt, a local memory covers local_tokens tokens and starts from m.from without momentum.
     int64_t local_tokens = 0, locals = 0;
     float* sums = nullptr;  // sums of y over each local memory, [batch, locals, d]
-    // For lattice.cu with slots frozen at boundaries.
+    // lattice.cu reads these if slots are frozen at boundaries.
     TilingArguments tiling = {};
     float* tile_slots = nullptr;  // slots at a tile's start, [batch, tiles, slot_count, d]
 };

@@ -70,7 +70,8 @@ __device__ void normalise_rows(Tile (&q)[column_tiles]) {
     }
 }
 
-// sqrt(ROWS) silu(w) / max(norm(silu(w)), 1e-12) for the rows of 16 tokens; columns from ROWS on are zeros.
+// w = sqrt(ROWS) silu(w) / max(norm(silu(w)), 1e-12) for the rows of 16 tokens; columns from ROWS on are
+// zeros.
 __device__ void norm_silu(Tile (&w)[row_tiles]) {
 #pragma unroll
     for (int n = 0; n < row_tiles; ++n)
@@ -78,7 +79,7 @@ __device__ void norm_silu(Tile (&w)[row_tiles]) {
         for (int at = 0; at < 4; ++at) w[n][at] = device::silu(w[n][at]);
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-        // In double: the square of a silu of f32 may overflow.
+        // The norm is computed in double, because the square of a silu of f32 may overflow.
         const double norm = sqrt(device::wide_square_of_row(w, half)), wanted = sqrt(double{ROWS});
         device::scale_row(w, half, static_cast<float>(wanted / (norm < 1e-12 ? 1e-12 : norm)));
     }

@@ -77,7 +77,7 @@ __device__ void load_coefficients(const ChainArguments& given, int tokens, Share
 // Computes -T = the coefficients times K K^T, 16 rows per warp.
 __device__ void multiply_keys(Shared& shared) {
     for (int i = device::warp_of_thread(); i < blocks; i += warps) {
-        // k_t . k_s of 16 tokens t and all s, then times -w_(t-1)s.
+        // t is k_t . k_s of 16 tokens t and all s, then times -w_(t-1)s.
         Tile k[d / 8], t[TILE / 8], coefficients[TILE / 8];
         device::load_tiles(shared.k[16 * i], key_stride, k);
         device::clear(t);

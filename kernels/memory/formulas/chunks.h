@@ -150,9 +150,9 @@ class MatrixChunks {
     // Turns keys and values into those that give the exact errors with M.
     void solve() {
         solved_keys_ = keys_;
-        Matrix<Real> keys = keys_;  // as factors
+        Matrix<Real> keys = keys_;  // the keys as factors
         for (Real& value : keys.values) value = factor_of_solve(value);
-        Matrix<Real> x(sources(), columns() + rows());  // as a factor: solved keys, then values
+        Matrix<Real> x(sources(), columns() + rows());  // the solved keys, then the values, as factors
         for (size_t t = 0; t < sources(); ++t) {
             Real *const key = solved_keys_.row(t), *const value = values_.row(t);
             if (t > 0) scale(key, a_[t - 1], columns());

@@ -162,7 +162,7 @@ TEST_CASE("the last boundary is drawn where there are fewer, and the first has n
     result.parameters.set("drawn_boundary", int64_t{0});
     CHECK_FALSE(figure_named(memory::figures(result, {}), "state-m").missing.empty());
     result.parameters.set("drawn_boundary", int64_t{1});
-    result.parameters.set("drawn_strategy", "lattice_gla");  // of another rule
+    result.parameters.set("drawn_strategy", "lattice_gla");  // a strategy of another rule
     CHECK(figure_named(memory::figures(result, {}), "state-m").missing.find("needs rule lattice") !=
           std::string::npos);
 }
