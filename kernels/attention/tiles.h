@@ -21,8 +21,8 @@ inline Mask mask_of(const Parameters& parameters) {
     return {parameters.integer("window"), parameters.flag("causal")};
 }
 
-// How a tile of scores is computed. Of the pairs that the mask allows there are none in a skipped tile; q1 k1
-// scores all of a near tile, q2 k2 all of a far tile; a mixed tile needs both.
+// The kinds of tiles of scores. The mask allows no pair of a skipped tile. Of the allowed pairs q1 k1 scores
+// all in a near tile, q2 k2 all in a far tile, and both some in a mixed tile.
 enum class TileKind { skipped, near, far, mixed };
 inline TileKind kind_of(const Mask& mask, Range queries, Range keys) {
     if (mask.causal && keys.first >= queries.last) return TileKind::skipped;

@@ -6,7 +6,7 @@
 
 namespace sawtooth::attention {
 
-// What the variants on the CPU work on. Keys have a transposed copy in strips of 16 positions,
+// The job of a variant on the CPU. Keys have a transposed copy in strips of 16 positions,
 // [heads, strips, D, 16], and for a backward pass so have values.
 struct CpuJob : Tensors {
     explicit CpuJob(PlanBuilder& builder);

@@ -30,8 +30,8 @@ void compute_probabilities(const CpuJob& job, int64_t head, const ScoreTile& til
 void compute_score_gradients(const CpuJob& job, int64_t head, const ScoreTile& tile,
                              const float* probabilities, float* to);
 
-// Where the gradients of a tile are added: dq1 and dq2 from its first query on, dk1 and dk2 from its first
-// key on. Null pointers mark gradients that are not wanted.
+// The places to which the gradients of a tile are added: dq1 and dq2 from its first query on, dk1 and dk2
+// from its first key on. Null pointers mark gradients that are not wanted.
 struct TileGradients {
     float *dq1 = nullptr, *dq2 = nullptr, *dk1 = nullptr, *dk2 = nullptr;
 };

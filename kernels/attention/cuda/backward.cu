@@ -88,22 +88,22 @@ struct Visit {
     __device__ int64_t at(int position) const { return (head * given.length + position) * HEAD; }
     __device__ int there(int first, int count) const { return min(count, mask.length - first); }
 
-    __device__ Kind kind(int visitor) const {
+    __device__ TileKind kind(int visitor) const {
         const int first = visitor * Layout::columns;
         return owner == Owner::keys ? mask.kind(first, first + BLOCK_M, own, own + BLOCK_N)
                                     : mask.kind(own, own + BLOCK_M, first, first + BLOCK_N);
     }
     __device__ bool hides(int visitor) const {
         const int first = visitor * Layout::columns;
-        return kind(visitor) == Kind::mixed ||
+        return kind(visitor) == TileKind::mixed ||
                (owner == Owner::keys
                     ? mask.forbids(first, own, own + BLOCK_N) || first + BLOCK_M > mask.length
                     : mask.forbids(own, first, first + BLOCK_N));
     }
     // Returns the next visitor from `visitor` on with pairs of that kind, or visitors() if there is none.
-    __device__ int next(int visitor, Kind wanted) const {
+    __device__ int next(int visitor, TileKind wanted) const {
         const int end = visitors();
-        while (visitor < end && kind(visitor) != wanted && kind(visitor) != Kind::mixed) ++visitor;
+        while (visitor < end && kind(visitor) != wanted && kind(visitor) != TileKind::mixed) ++visitor;
         return visitor;
     }
     __device__ int first_visitor() const { return owner == Owner::keys && CAUSAL ? own / BLOCK_M : 0; }
@@ -137,16 +137,16 @@ struct Visit {
 
     // Returns true if an owned position and a visiting one are a pair of that kind. The padding of the last
     // tile of queries does not count: its zeros times an infinite key would be NaN.
-    __device__ bool sees(int mine, int other, Kind wanted) const {
+    __device__ bool sees(int mine, int other, TileKind wanted) const {
         const int query = owner == Owner::keys ? other : mine, key = owner == Owner::keys ? mine : other;
         return query < mask.length && mask.allows(query, key) &&
-               mask.is_near(query, key) == (wanted == Kind::near);
+               mask.is_near(query, key) == (wanted == TileKind::near);
     }
 
     // Adds the pairs of a kind of one visitor. Tiles with hidden pairs have code of their own, so that the
     // code of the others stays short.
     template <bool hides>
-    __device__ void add(const typename Layout::Stage& stage, int visitor, Kind wanted,
+    __device__ void add(const typename Layout::Stage& stage, int visitor, TileKind wanted,
                         const float (&lse)[Layout::bands][2], const float (&delta)[Layout::bands][2],
                         typename Layout::Sums& sums, typename Layout::Sums& value_sums) {
         const int warp = device::warp_of_thread(), row = warp % Layout::row_warps * 16 * Layout::bands,
@@ -243,7 +243,7 @@ struct Visit {
     }
 
     // Adds all visitors with pairs of a kind.
-    __device__ void sweep(Kind wanted, const void* own_first, const void* own_second, const void* first,
+    __device__ void sweep(TileKind wanted, const void* own_first, const void* own_second, const void* first,
                           const void* second, const float (&lse)[Layout::bands][2],
                           const float (&delta)[Layout::bands][2], typename Layout::Sums& sums,
                           typename Layout::Sums& value_sums) {
@@ -288,9 +288,9 @@ struct Visit {
         if constexpr (owner == Owner::keys) {
 #pragma unroll
             for (int b = 0; b < Layout::bands; ++b) device::clear(value_sums[b]);
-            sweep(Kind::near, given.k1, given.v, given.q1, given.dout, lse, delta, sums, value_sums);
+            sweep(TileKind::near, given.k1, given.v, given.q1, given.dout, lse, delta, sums, value_sums);
             store(sums, given.scale, given.dk1);
-            sweep(Kind::far, given.k2, given.v, given.q2, given.dout, lse, delta, sums, value_sums);
+            sweep(TileKind::far, given.k2, given.v, given.q2, given.dout, lse, delta, sums, value_sums);
             store(sums, given.scale, given.dk2);
             store(value_sums, 1, given.dv);
         } else {
@@ -305,9 +305,9 @@ struct Visit {
                         delta[b][half] = given.delta[head * given.length + query];
                     }
                 }
-            sweep(Kind::near, given.q1, given.dout, given.k1, given.v, lse, delta, sums, value_sums);
+            sweep(TileKind::near, given.q1, given.dout, given.k1, given.v, lse, delta, sums, value_sums);
             store(sums, given.scale, given.dq1);
-            sweep(Kind::far, given.q2, given.dout, given.k2, given.v, lse, delta, sums, value_sums);
+            sweep(TileKind::far, given.q2, given.dout, given.k2, given.v, lse, delta, sums, value_sums);
             store(sums, given.scale, given.dq2);
         }
     }

@@ -6,7 +6,7 @@
 
 namespace sawtooth::attention {
 
-// What the variants on CUDA work on.
+// The job of a variant on CUDA.
 struct CudaJob : Tensors {
     explicit CudaJob(PlanBuilder& builder)
         : Tensors(builder, storage_named(builder.parameters().text("dtype"))) {}

@@ -8,7 +8,7 @@
 namespace sawtooth::attention {
 
 // How the pairs of a tile are scored: all by q1 k1 (near), all by q2 k2 (far), or each by one of the two.
-enum class Kind { near, far, mixed };
+enum class TileKind { near, far, mixed };
 
 struct Mask {
     int length, window;  // a window beyond the length is cut to it
@@ -18,14 +18,14 @@ struct Mask {
 
     // Returns the kind of the tile with queries from `query` to query_end - 1 and keys from `key` to
     // key_end - 1, of whose pairs the mask allows at least one.
-    __device__ Kind kind(int query, int query_end, int key, int key_end) const {
+    __device__ TileKind kind(int query, int query_end, int key, int key_end) const {
         query_end = min(query_end, length);
         key_end = min(key_end, length);
         const int after = query_end - 1 - key, before = key_end - 1 - query;
         const int farthest = CAUSAL ? after : max(after, before);
         const int gap = max(query - (key_end - 1), key - (query_end - 1));
-        if (farthest < window) return Kind::near;
-        return gap >= window ? Kind::far : Kind::mixed;
+        if (farthest < window) return TileKind::near;
+        return gap >= window ? TileKind::far : TileKind::mixed;
     }
     // Returns true if the mask forbids some pair of a query from `query` on with a key from `key` to
     // key_end - 1.

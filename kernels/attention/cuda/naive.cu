@@ -92,7 +92,7 @@ __device__ Sums product_of_rows(const void* queries, const void* keys, int64_t q
     return sums;
 }
 
-// Where the tile of a thread block begins: its first query and key, and the index of row 0 of its head.
+// The first query and key of the tile of a thread block, and the index of the first row of its head.
 struct Corner {
     int64_t query = static_cast<int64_t>(blockIdx.x) * side;
     int64_t key = static_cast<int64_t>(blockIdx.y) * side;

@@ -62,21 +62,21 @@ __device__ void multiply_scores(const Element (*queries)[stride], const Element 
 
 // Adds the tile of keys that begins at `key` to the queries of a warp, which begin at `row` in shared memory
 // and at `query` in the head.
-template <Kind kind, bool hides>
+template <TileKind kind, bool hides>
 __device__ void visit(Shared& shared, const Stage& stage, const Mask& mask, int query, int row, int key,
                       float factor, bool by_pair, OnlineSoftmax (&rows)[bands]) {
     // Mixed tiles and tiles with hidden pairs are few. They take one band at a time, so that registers
     // suffice.
-    constexpr int count = kind == Kind::mixed || hides ? 1 : together;
+    constexpr int count = kind == TileKind::mixed || hides ? 1 : together;
 #pragma unroll
     for (int first = 0; first < bands; first += count) {
         const int down = 16 * first;
         Tile scores[count][key_tiles];
-        if constexpr (kind == Kind::far)
+        if constexpr (kind == TileKind::far)
             multiply_scores(&shared.far_queries[row + down], stage.far_keys, scores);
         else
             multiply_scores(&shared.near_queries[row + down], stage.near_keys, scores);
-        if constexpr (kind == Kind::mixed) {
+        if constexpr (kind == TileKind::mixed) {
             Tile far[1][key_tiles];
             multiply_scores(&shared.far_queries[row + down], stage.far_keys, far);
             choose(mask, query + down, key, far[0], scores[0]);
@@ -107,15 +107,15 @@ __device__ void visit(Shared& shared, const Stage& stage, const Mask& mask, int 
     }
 }
 
-__device__ void copy_stage(Stage& stage, const Arguments& given, int64_t head, Kind kind, int key) {
+__device__ void copy_stage(Stage& stage, const Arguments& given, int64_t head, TileKind kind, int key) {
     const int64_t at = (head * given.length + key) * HEAD;
     const int there = static_cast<int>(min(static_cast<int64_t>(BLOCK_N), given.length - key));
     const auto copy = [&](Element(&to)[BLOCK_N][stride], const void* from) {
         device::copy_tile<BLOCK_N, HEAD, THREADS>(&to[0][0], stride, static_cast<const Element*>(from) + at,
                                                   there);
     };
-    if (kind != Kind::far) copy(stage.near_keys, given.k1);
-    if (kind != Kind::near) copy(stage.far_keys, given.k2);
+    if (kind != TileKind::far) copy(stage.near_keys, given.k1);
+    if (kind != TileKind::near) copy(stage.far_keys, given.k2);
     copy(stage.values, given.v);
 }
 
@@ -130,7 +130,7 @@ struct Walk {
     const float factor;
     int tile = 0;
 
-    __device__ Kind kind(int number) const {
+    __device__ TileKind kind(int number) const {
         return mask.kind(query, query + BLOCK_M, number * BLOCK_N, (number + 1) * BLOCK_N);
     }
     __device__ bool hides(int number) const {
@@ -144,7 +144,7 @@ struct Walk {
 
     // Visits neighbouring tiles of one kind. Tiles with hidden pairs have code of their own, so that the loop
     // over the others stays short.
-    template <Kind visited, bool hides_pairs>
+    template <TileKind visited, bool hides_pairs>
     __device__ void visit_tiles(OnlineSoftmax (&rows)[bands]) {
         do {
             if constexpr (STAGES == 1) {
@@ -167,9 +167,9 @@ struct Walk {
                                             by_pair, rows);
             ++tile;
         } while (tile < tiles && kind(tile) == visited &&
-                 (visited == Kind::mixed || hides(tile) == hides_pairs));
+                 (visited == TileKind::mixed || hides(tile) == hides_pairs));
     }
-    template <Kind visited>
+    template <TileKind visited>
     __device__ void visit_tiles(OnlineSoftmax (&rows)[bands]) {
         if (hides(tile))
             visit_tiles<visited, true>(rows);
@@ -179,13 +179,13 @@ struct Walk {
     __device__ void run(OnlineSoftmax (&rows)[bands]) {
         for (int early = 0; early < STAGES - 1; ++early) start(early);
         while (tile < tiles) {
-            const Kind present = kind(tile);
-            if (present == Kind::near)
-                visit_tiles<Kind::near>(rows);
-            else if (present == Kind::far)
-                visit_tiles<Kind::far>(rows);
+            const TileKind present = kind(tile);
+            if (present == TileKind::near)
+                visit_tiles<TileKind::near>(rows);
+            else if (present == TileKind::far)
+                visit_tiles<TileKind::far>(rows);
             else
-                visit_tiles<Kind::mixed, true>(rows);
+                visit_tiles<TileKind::mixed, true>(rows);
         }
     }
 };

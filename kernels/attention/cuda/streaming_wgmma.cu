@@ -79,9 +79,9 @@ __device__ void produce(Shared& shared, const WarpgroupArguments& given, const M
     for (int tile = 0; tile < tiles + lag; ++tile) {
         const int key = tile * BLOCK_N;
         if (tile < tiles) {
-            const Kind kind = mask.kind(query, query + BLOCK_M, key, key + BLOCK_N);
-            if (kind != Kind::far) push(given.k1, key);
-            if (kind != Kind::near) push(given.k2, key);
+            const TileKind kind = mask.kind(query, query + BLOCK_M, key, key + BLOCK_N);
+            if (kind != TileKind::far) push(given.k1, key);
+            if (kind != TileKind::near) push(given.k2, key);
         }
         if (tile >= lag) push(given.v, key - lag * BLOCK_N);
     }
@@ -204,16 +204,16 @@ __device__ void consume(Shared& shared, const Arguments& given, const Mask& mask
     shared.queries.wait(0);
     for (int tile = 0; tile < tiles; ++tile) {
         const int key = tile * BLOCK_N;
-        const Kind kind = mask.kind(query, query + BLOCK_M, key, key + BLOCK_N);
+        const TileKind kind = mask.kind(query, query + BLOCK_M, key, key + BLOCK_N);
         const Element* const keys = ring.take();
-        const Element* const far_keys = kind == Kind::mixed ? ring.take() : keys;
+        const Element* const far_keys = kind == TileKind::mixed ? ring.take() : keys;
 #pragma unroll
         for (int b = 0; b < bands; ++b) {
             constexpr int last = bands - 1;
             OnlineSoftmax& before = rows[b == 0 ? last : b - 1];
             const int row = (group * bands + b) * 64;
             Tile scores[key_tiles];
-            start_scores(kind == Kind::far ? shared.far_queries : shared.near_queries, row, keys, scores);
+            start_scores(kind == TileKind::far ? shared.far_queries : shared.near_queries, row, keys, scores);
             const bool follows = b > 0 || tile > 0;
             if (follows) {
                 if (b == 1 - lag) take_values(key - lag * BLOCK_N);
@@ -223,7 +223,7 @@ __device__ void consume(Shared& shared, const Arguments& given, const Mask& mask
                 device::wait_for_products<0>();
             }
             device::keep_in_place(scores);
-            if (kind == Kind::mixed) {
+            if (kind == TileKind::mixed) {
                 // Mixed tiles are few and registers are scarce, so this takes a few keys at a time.
                 constexpr int some = key_tiles < 4 ? key_tiles : 4;
 #pragma unroll
@@ -237,7 +237,7 @@ __device__ void consume(Shared& shared, const Arguments& given, const Mask& mask
             }
             if (b == last && lag == 1) {
                 ring.release();
-                if (kind == Kind::mixed) ring.release();
+                if (kind == TileKind::mixed) ring.release();
             }
             apply_zero_scale(scores);
             if (mask.forbids(query + row + down, key, key + BLOCK_N))
@@ -248,7 +248,7 @@ __device__ void consume(Shared& shared, const Arguments& given, const Mask& mask
             if (b == 0 && tile > 0) ring.release();
             if (b == last && lag == 0) {
                 ring.release();
-                if (kind == Kind::mixed) ring.release();
+                if (kind == TileKind::mixed) ring.release();
             }
             rows[b].rescale(kept);
 #pragma unroll

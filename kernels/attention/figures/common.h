@@ -8,7 +8,7 @@
 
 namespace sawtooth::attention {
 
-// What the figures share, and the functions that make them, with one file per subject.
+// Helpers of the figures, and the functions that make them, with one file per subject.
 
 // The parts of a result that figures show. An index beyond its dimension means the last one.
 struct Drawn {
