@@ -24,7 +24,7 @@ float largest(const float* row, int64_t count) {
 }
 
 float exponentials(float* row, float shift, int64_t count) {
-    const V by = hn::Set(tag, shift), least = hn::Set(tag, -87.33654f);  // below, exp is no normal number
+    const V by = hn::Set(tag, shift), least = hn::Set(tag, -87.33654f);  // below it exp is subnormal
     V sum = hn::Zero(tag);
     for (int64_t i = 0; i < count; i += width) {
         const V x = hn::Sub(hn::LoadU(tag, row + i), by);
@@ -53,7 +53,7 @@ float ordered_dot(const float* left, const float* right, int64_t count) {
 }
 
 bool is_finite(const float* row, int64_t count) {
-    V zero = hn::Zero(tag);  // stays 0: a number that is not finite makes it NaN
+    V zero = hn::Zero(tag);  // stays 0 until a number that is not finite makes it NaN
     for (int64_t i = 0; i < count; i += width)
         zero = hn::MulAdd(hn::LoadU(tag, row + i), hn::Zero(tag), zero);
     return hn::AllFalse(tag, hn::IsNaN(zero));

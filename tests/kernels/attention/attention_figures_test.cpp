@@ -27,7 +27,7 @@ Figure figure_of(const Result& result, const std::string& id, const View& view =
     return figure_named(attention::figures(result, view), id);
 }
 
-// By its definition, from every pair.
+// Finds the kind of a tile by its definition, from every pair.
 TileKind kind_by_pairs(const Mask& mask, Range queries, Range keys) {
     bool near = false, far = false;
     for (int64_t i = queries.first; i < queries.last; ++i)

@@ -20,7 +20,7 @@ namespace {
 using namespace btp;
 using namespace figure_facts;
 
-// Generated inputs and their reference; nothing ran.
+// Returns a result with generated inputs and their reference, for which nothing ran.
 Result result_of(const Settings& settings) {
     Result result;
     result.parameters = settled(btp_family(), settings);
@@ -35,7 +35,7 @@ Figure figure_of(const Result& result, const std::string& id, const View& view =
     return figure_named(btp::figures(result, view), id);
 }
 
-// An output of the reference with another order.
+// Returns an output of the reference with another order.
 Array with_order(const Result& result, const Value& order, const char* output) {
     Parameters parameters = result.parameters;
     parameters.set("order", order);
@@ -47,7 +47,7 @@ std::span<float> gates_of(Result& result, int64_t head) {
     return find(result.inputs, "a")->as<float>().subspan(static_cast<size_t>(head) * length, length);
 }
 
-// The largest |left - right| of all channels of a head at a position.
+// Returns the largest |left - right| over all channels of a head at a position.
 double largest_difference(const Array& left, const Array& right, int64_t head, int64_t position) {
     const Shape shape = left.whole_shape();
     const int64_t width = shape[2], length = shape[3];
@@ -227,7 +227,7 @@ TEST_CASE("btp: Lmat is drawn with its zeros, and its NaN as cells without a val
     CHECK(marks_of<HeatMap>(figure_of(result, "transfer-matrix")).front().rows == 2);
 }
 
-// Of transfer_matrix, by the products of the gates.
+// Returns the largest error of transfer_matrix, compared with the products of the gates.
 double error_of(const std::string& construction, const std::vector<float>& gates) {
     const size_t n = gates.size();
     const auto built = transfer_matrix(construction_named(construction), gates);
