@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+
+#include "app/engine/sources/source.h"
+#include "app/engine/sources/worker_link.h"
+
+namespace sawtooth {
+
+// Runs Requests in workers: other processes, here or where the command in `Request.on` starts them. Cells have a
+// worker of their own, so that one that hangs does not take the results with it.
+class WorkerSource : public Source {
+  public:
+    explicit WorkerSource(const std::string& cache_directory, Counts counts = Counts::everything)
+        : runs_(cache_directory, counts), cells_(cache_directory, counts) {}
+
+    Outcome<Seen> run(ResultId id, const Request& request, const std::optional<View>& view,
+                      std::stop_token stop, const OnNews& news) override;
+    Outcome<SweepCell> cell(const Sweep& sweep, size_t index, std::stop_token stop) override {
+        return cells_.sweep_cell(sweep, index, std::move(stop));
+    }
+    Outcome<Figures> look(ResultId id, const View& view, const Parameters& figure_parameters,
+                          std::stop_token stop) override {
+        return runs_.look(id, view, figure_parameters, std::move(stop));
+    }
+    Outcome<std::shared_ptr<const Result>> whole(ResultId id, std::stop_token stop) override {
+        return runs_.fetch_arrays(id, std::move(stop));
+    }
+    void keep(const std::vector<ResultId>& ids) override { runs_.keep(ids); }
+
+    // From now on does not wait for the worker of a stopped job. Any thread.
+    void leave_when_stopped();
+
+  private:
+    WorkerLink runs_, cells_;
+};
+
+}  // namespace sawtooth
