@@ -239,11 +239,11 @@ class Definition {
     }
 
     // Calls each(positions) for blocks of positions, which make products fit the cache.
-    static constexpr int64_t block = 64;
+    static constexpr int64_t chunk = 64;
     template <class Each>
-    void for_each_block(Each&& each) const {
-        for (int64_t first = 0; first < sizes_.length && !stop_.stop_requested(); first += block)
-            each(Range{first, std::min(first + block, sizes_.length)});
+    void for_each_chunk(Each&& each) const {
+        for (int64_t first = 0; first < sizes_.length && !stop_.stop_requested(); first += chunk)
+            each(Range{first, std::min(first + chunk, sizes_.length)});
     }
 
     Forward<Real> run_forward(int64_t sequence) const {
@@ -257,7 +257,7 @@ class Definition {
         make_ranks({&f.logits, &f.gates, &f.pu, &f.pv, &f.v, &f.c, &u});
         if (sizes_.bidirectional) make_ranks({&c_rev});
         if (stop_.stop_requested()) return f;
-        for_each_block([&](Range at) {
+        for_each_chunk([&](Range at) {
             compute_gates(f, at, exact);
             add_product(f.pu, at, f.x, transposed_.u_proj);
             add_product(f.pv, at, f.x, transposed_.v_proj);
@@ -270,8 +270,8 @@ class Definition {
         add_scan(f.c, u, false);
         if (sizes_.bidirectional) add_scan(c_rev, u, true);
         read_out(f, c_rev);
-        Matrix<Real> part(std::min(block, sizes_.length), sizes_.width);  // of y
-        for_each_block([&](Range at) { compute_output(f, at, part); });
+        Matrix<Real> term(std::min(chunk, sizes_.length), sizes_.width);  // of y
+        for_each_chunk([&](Range at) { compute_output(f, at, term); });
         return f;
     }
 
@@ -338,17 +338,17 @@ class Definition {
     }
 
     // y = s (t + w W_o^T + b_o / s), or of each w by itself.
-    void compute_output(Forward<Real>& f, Range at, Matrix<Real>& part) const {
+    void compute_output(Forward<Real>& f, Range at, Matrix<Real>& term) const {
         set_convolution(f.y, at, f.x);
         Real* const y = f.y.row(at.first);
         const int64_t count = at.count() * sizes_.width;
         const double biases = sizes_.bidirectional && f.w.size() == 1 ? 2 : 1;
         for (const Matrix<Real>& w : f.w) {
-            set_rows(part, {0, at.count()}, weights_.out_bias);
-            if (biases > 1) set_elements(part, {0, at.count()}, [&](Real bias) { return biases * bias; });
-            add_product<Real>(part.row(0), at.count(), part.columns, {w.row(at.first), w.columns, 1},
+            set_rows(term, {0, at.count()}, weights_.out_bias);
+            if (biases > 1) set_elements(term, {0, at.count()}, [&](Real bias) { return biases * bias; });
+            add_product<Real>(term.row(0), at.count(), term.columns, {w.row(at.first), w.columns, 1},
                               transposed_.out_proj.row(0), w.columns);
-            for (int64_t i = 0; i < count; ++i) y[i] += stored(part.values[static_cast<size_t>(i)]);
+            for (int64_t i = 0; i < count; ++i) y[i] += stored(term.values[static_cast<size_t>(i)]);
         }
         if (sizes_.bidirectional) set_elements(f.y, at, [&](Real sum) { return sizes_.scale() * sum; });
     }
@@ -378,7 +378,7 @@ class Definition {
         make_ranks({&dw, &dc, &dv, &du, &dpu, &dpv, &dlogits});
         if (stop_.stop_requested()) return {};
         const auto product = [](Real left, Real right) { return left * right; };
-        for_each_block([&](Range at) {
+        for_each_chunk([&](Range at) {
             add_product(dw, at, dt, weights_.out_proj);
             set_elements(dc, at, dw, f.v, product);
             set_elements(dv, at, dw, f.c, product);
@@ -390,7 +390,7 @@ class Definition {
         if (sizes_.bidirectional) add_scan(du, dc, false);
         Matrix<Real> dhidden(sizes_.length, sizes_.hidden), dx(sizes_.length, sizes_.width);
         const auto kept_product = [](Real left, Real right) { return narrow(left * right); };
-        for_each_block([&](Range at) {
+        for_each_chunk([&](Range at) {
             set_elements(dpu, at, du, f.gates, kept_product);
             set_elements(dpv, at, dv, f.gates, kept_product);
             compute_gate_gradients(dlogits, dhidden, at, f, du, dv);

@@ -25,7 +25,7 @@ struct WeightGradient {
     Buffer to;
     float scale = 1;
     bool transposed = false;  // `to` is [columns, rows]
-    bool of_neighbours = false;
+    bool takes_neighbours = false;
     bool adds = false;  // to what is there
 
     std::string weight() const { return to.name.substr(1); }

@@ -15,18 +15,18 @@ using cpu::padded;
 using cpu::strips_of;
 
 // A matrix as it is given; element (k, c) of the factor is values[k * inner_step + c * column_step].
-struct View {
+struct WeightView {
     const float* values = nullptr;
     int64_t inner = 0, columns = 0, inner_step = 0, column_step = 0;
 
-    View transposed() const { return {values, columns, inner, column_step, inner_step}; }
-    View reversed() const {
+    WeightView transposed() const { return {values, columns, inner, column_step, inner_step}; }
+    WeightView reversed() const {
         return {values + (inner - 1) * inner_step, inner, columns, -inner_step, column_step};
     }
 };
 
 // A weight [rows, columns], as the factor that maps rows of `columns` numbers to `rows` numbers.
-View view(const Buffer& weight) {
+WeightView view(const Buffer& weight) {
     const int64_t columns = weight.shape.back();
     return {weight.as<float>(), columns, weight.shape.front(), 1, columns};
 }
@@ -36,7 +36,7 @@ class Packing {
   public:
     explicit Packing(cpu::PlanBuilder& builder) : builder_(builder) {}
 
-    Factor factor(const View& weight, Buffer& packed, float scale = 1) const {
+    Factor factor(const WeightView& weight, Buffer& packed, float scale = 1) const {
         auto* const to = builder_.take<float>(strips_of(weight.columns) * weight.inner * lanes);
         fill(weight, scale, to);
         packed.address = to;
@@ -60,7 +60,7 @@ class Packing {
         lines({bias.as<float>(), 1, count, count, 1}, bias);
     }
     // [inner, padded columns]
-    void lines(const View& weight, Buffer& packed, float scale = 1) const {
+    void lines(const WeightView& weight, Buffer& packed, float scale = 1) const {
         const int64_t stride = padded(weight.columns);
         auto* const to = builder_.take<float>(weight.inner * stride);
         packed.address = to;
@@ -72,10 +72,10 @@ class Packing {
 
   private:
     bool writes() const { return !builder_.dry() && !builder_.failed(); }
-    static float element(const View& weight, int64_t k, int64_t c, float scale) {
+    static float element(const WeightView& weight, int64_t k, int64_t c, float scale) {
         return scale * weight.values[k * weight.inner_step + c * weight.column_step];
     }
-    void fill(const View& weight, float scale, float* to) const {
+    void fill(const WeightView& weight, float scale, float* to) const {
         if (!writes()) return;
         std::fill_n(to, strips_of(weight.columns) * weight.inner * lanes, 0.0f);
         for (int64_t c = 0; c < weight.columns; ++c)
@@ -86,7 +86,7 @@ class Packing {
     cpu::PlanBuilder& builder_;
 };
 
-Factor part_of(const Factor& factor, int64_t first, int64_t columns) {
+Factor columns_of(const Factor& factor, int64_t first, int64_t columns) {
     return {factor.strips + first * factor.inner, factor.inner, columns};
 }
 
@@ -114,9 +114,9 @@ CpuJob::CpuJob(cpu::PlanBuilder& builder, bool fused) : Tensors(builder, fused) 
     const Weights given = weight;
     const float output_scale = fused ? scale() : 1;
     projections = pack.joined({&weight.gate_w1, &weight.u_proj, &weight.v_proj});
-    gate_w1 = part_of(projections, 0, hidden);
-    u_proj = part_of(projections, hidden_stride(), rank);
-    v_proj = part_of(projections, hidden_stride() + rank_stride(), rank);
+    gate_w1 = columns_of(projections, 0, hidden);
+    u_proj = columns_of(projections, hidden_stride(), rank);
+    v_proj = columns_of(projections, hidden_stride() + rank_stride(), rank);
     gate_w2 = pack.factor(view(given.gate_w2), weight.gate_w2);
     out_proj = pack.factor(view(given.out_proj), weight.out_proj, output_scale);
     for (Buffer* bias : {&weight.gate_b1, &weight.gate_b2, &weight.out_bias}) pack.numbers(*bias);
@@ -166,9 +166,9 @@ void CpuJob::hidden_in_double(int64_t token, const DoubleRooms& rooms) const {
     }
 }
 
-double CpuJob::logit_in_double(const double* units, int64_t of_rank) const {
-    const float* const weights = gate_w2.strips + of_rank / lanes * hidden * lanes + of_rank % lanes;
-    double logit = weight.gate_b2.as<float>()[of_rank];
+double CpuJob::logit_in_double(const double* units, int64_t gate) const {
+    const float* const weights = gate_w2.strips + gate / lanes * hidden * lanes + gate % lanes;
+    double logit = weight.gate_b2.as<float>()[gate];
     for (int64_t i = 0; i < hidden; ++i) logit += units[i] * double{weights[i * lanes]};
     return logit;
 }
@@ -215,9 +215,9 @@ void CpuJob::sum_gates(Range tokens, const float* rows) const {
 void CpuJob::convolve_tokens(const Buffer& from, Range tokens, const Buffer& taps, const float* bias,
                              const AroundRooms& rooms, float* to) const {
     const Surroundings around(*this, from, tokens, {0, width}, rooms.rows);
-    const auto* const of_taps = taps.as<float>();
+    const auto* const tap_rows = taps.as<float>();
     for (int64_t token = tokens.first; token < tokens.last; ++token, to += width_stride())
-        convolve(around.of(token), of_taps, bias, width_stride(), to);
+        convolve(around.neighbours_of(token), tap_rows, bias, width_stride(), to);
 }
 
 void CpuJob::differentiate_gates(Range tokens, const Rows& du) const {
@@ -238,7 +238,7 @@ Surroundings::Surroundings(const CpuJob& job, const Buffer& array, Range tokens,
       around_{std::max<int64_t>(tokens.first - 1, 0), std::min(tokens.last + 1, job.tokens())},
       rows_(load(array, around_, columns, room)) {}
 
-Neighbours Surroundings::of(int64_t token) const {
+Neighbours Surroundings::neighbours_of(int64_t token) const {
     const int64_t position = token % length_, row = token - around_.first;
     return {{position > 0 ? rows_.at(row - 1) : nullptr, rows_.at(row),
              position + 1 < length_ ? rows_.at(row + 1) : nullptr}};

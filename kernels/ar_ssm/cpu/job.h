@@ -60,7 +60,7 @@ struct CpuJob : Tensors {
     // A hidden unit before its relu; the hidden layer of a token, into the rooms, and a logit from it.
     double unit_in_double(int64_t token, int64_t unit, const DoubleRooms& rooms) const;
     void hidden_in_double(int64_t token, const DoubleRooms& rooms) const;
-    double logit_in_double(const double* units, int64_t of_rank) const;
+    double logit_in_double(const double* units, int64_t gate) const;
 };
 
 // Rows of some tokens with those of their neighbours in the sequence.
@@ -69,7 +69,7 @@ class Surroundings {
     static constexpr int64_t beside = 2;  // at most this many tokens are loaded besides
 
     Surroundings(const CpuJob& job, const Buffer& array, Range tokens, Range columns, float* room);
-    Neighbours of(int64_t token) const;
+    Neighbours neighbours_of(int64_t token) const;
 
   private:
     int64_t length_;

@@ -32,7 +32,7 @@ struct GateGradients {
     const float *projected_u = nullptr, *projected_v = nullptr;
     float *dprojected_u = nullptr, *dprojected_v = nullptr, *dlogits = nullptr;
 };
-void gate_gradients(const GateGradients& of, int64_t count);
+void gate_gradients(const GateGradients& rows, int64_t count);
 
 // to [16] = row [inner] times a strip [inner, 16], in f64.
 void multiply_in_double(const float* row, int64_t inner, const float* strip, double* to);

@@ -29,16 +29,16 @@ struct HiddenRooms {
     HiddenRooms(cpu::Scratch& scratch, const CpuJob& job) : tile(scratch, job), in_double(scratch, job) {}
 };
 
-// A block of the gradient of a weight, [block_rows, block_columns], and what its terms need.
-constexpr int64_t block_rows = 16, block_columns = 256;
+// A block of the gradient of a weight, [tile_rows, tile_columns], and what its terms need.
+constexpr int64_t tile_rows = 16, tile_columns = 256;
 
-struct BlockRooms {
+struct GradientTileRooms {
     float* sums;
     TermRooms terms;
 
-    BlockRooms(cpu::Scratch& scratch, const CpuJob& job, const WeightGradient& gradient)
-        : sums(scratch.take<float>(block_rows * block_columns)),
-          terms(scratch, job, gradient, block_rows, block_columns) {}
+    GradientTileRooms(cpu::Scratch& scratch, const CpuJob& job, const WeightGradient& gradient)
+        : sums(scratch.take<float>(tile_rows * tile_columns)),
+          terms(scratch, job, gradient, tile_rows, tile_columns) {}
 };
 
 class Unfused {
@@ -182,21 +182,22 @@ class Unfused {
 
     void add_weight_gradient(const WeightGradient& gradient) {
         const int64_t down = gradient.rows(), across = gradient.columns();
-        builder_.launch(
-            with_scratch(weight_gradient(job_, gradient), cpu::scratch_bytes<BlockRooms>(job_, gradient)),
-            pieces("rows", down, block_rows) * pieces("columns", across, block_columns),
-            [=, &job = job_](const cpu::Item& item) {
-                const int64_t side = ceil_divide(across, block_columns);
-                const int64_t tiles = ceil_divide(job.tokens(), job.tile);
-                const Range rows = tile_at(item.index / side, block_rows, down);
-                const Range columns = tile_at(item.index % side, block_columns, across);
-                const auto rooms = cpu::take_rooms<BlockRooms>(item.scratch, job, gradient);
-                std::fill_n(rooms.sums, block_rows * block_columns, 0.0f);
-                for (int64_t t = 0; t < tiles && !item.stop.stop_requested(); ++t)
-                    add_terms(job, gradient, tile_at(t, job.tile, job.tokens()), rows, columns, rooms.terms,
-                              rooms.sums);
-                put_sums(gradient, rooms.sums, rows, columns);
-            });
+        builder_.launch(with_scratch(weight_gradient(job_, gradient),
+                                     cpu::scratch_bytes<GradientTileRooms>(job_, gradient)),
+                        pieces("rows", down, tile_rows) * pieces("columns", across, tile_columns),
+                        [=, &job = job_](const cpu::Item& item) {
+                            const int64_t side = ceil_divide(across, tile_columns);
+                            const int64_t token_tiles = ceil_divide(job.tokens(), job.tile);
+                            const Range rows = tile_at(item.index / side, tile_rows, down);
+                            const Range columns = tile_at(item.index % side, tile_columns, across);
+                            const auto rooms =
+                                cpu::take_rooms<GradientTileRooms>(item.scratch, job, gradient);
+                            std::fill_n(rooms.sums, tile_rows * tile_columns, 0.0f);
+                            for (int64_t t = 0; t < token_tiles && !item.stop.stop_requested(); ++t)
+                                add_terms(job, gradient, tile_at(t, job.tile, job.tokens()), rows, columns,
+                                          rooms.terms, rooms.sums);
+                            put_sums(gradient, rooms.sums, rows, columns);
+                        });
     }
 
     void add_x_gradient(const Buffer& from, const Buffer& weight, const Factor& factor) {

@@ -27,10 +27,11 @@ struct Positions {
     int64_t token;            // of the first position
 };
 template <int rows>
-__device__ Positions positions_of(const Layer& of, int64_t tile) {
-    const int64_t tiles = (of.length + rows - 1) / rows, sequence = tile / tiles, first = tile % tiles * rows;
-    const int64_t left = of.length - first;
-    return {sequence, first, left < rows ? left : rows, sequence * of.length + first};
+__device__ Positions positions_of(const Layer& layer, int64_t tile) {
+    const int64_t tiles = (layer.length + rows - 1) / rows, sequence = tile / tiles,
+                  first = tile % tiles * rows;
+    const int64_t left = layer.length - first;
+    return {sequence, first, left < rows ? left : rows, sequence * layer.length + first};
 }
 
 // `columns` channels of a tile of `rows` positions from `channel` on:
@@ -40,8 +41,8 @@ __device__ Positions positions_of(const Layer& of, int64_t tile) {
 template <int rows, int columns, bool mirrored>
 class Convolution {
   public:
-    __device__ Convolution(const Layer& of, const void* values, const Positions& at, int64_t channel)
-        : of_(of), values_(values), at_(at), channel_(channel + column()) {
+    __device__ Convolution(const Layer& layer, const void* values, const Positions& at, int64_t channel)
+        : layer_(layer), values_(values), at_(at), channel_(channel + column()) {
         if (!is_there()) return;
         load(first_row() - 1, before_);
         load(first_row(), here_);
@@ -50,7 +51,7 @@ class Convolution {
 
     // The first channel of the thread, and whether it has one.
     __device__ int64_t channel() const { return channel_; }
-    __device__ bool is_there() const { return channel_ < of_.width && first_row() < at_.count; }
+    __device__ bool is_there() const { return channel_ < layer_.width && first_row() < at_.count; }
 
     // Calls put(row, column, t) for the channels of every row of the thread that the sequence has.
     template <class Put>
@@ -59,7 +60,7 @@ class Convolution {
         Row words[3];  // [each, 3]
 #pragma unroll
         for (int k = 0; k < 3; ++k)
-            words[k] = device::load_words<Storage, each>(of_.conv, channel_ * 3 + k * each);
+            words[k] = device::load_words<Storage, each>(layer_.conv, channel_ * 3 + k * each);
         float taps[3][each];
 #pragma unroll
         for (int k = 0; k < 3; ++k)
@@ -73,7 +74,7 @@ class Convolution {
             for (int r = 0; r < ahead; ++r) {
                 // Beyond both ends is no term: a tap that is not finite times zero would not be zero.
                 const int64_t position = at_.first + first + r;
-                const bool is_first = r == 0 && position == 0, is_last = position + 1 == of_.length;
+                const bool is_first = r == 0 && position == 0, is_last = position + 1 == layer_.length;
                 float sums[each];
 #pragma unroll
                 for (int v = 0; v < each; ++v)
@@ -98,15 +99,15 @@ class Convolution {
     __device__ void load(int row, Row& to) const {
         const int64_t position = at_.first + row;
         to = {};
-        if (position >= 0 && position < of_.length)
-            to = device::load_words<Storage, each>(values_, (at_.token + row) * of_.width + channel_);
+        if (position >= 0 && position < layer_.length)
+            to = device::load_words<Storage, each>(values_, (at_.token + row) * layer_.width + channel_);
     }
     __device__ void load_ahead(int row) {
 #pragma unroll
         for (int r = 0; r < ahead; ++r) load(row + r + 1, after_[r]);
     }
 
-    const Layer& of_;
+    const Layer& layer_;
     const void* values_;
     const Positions& at_;
     int64_t channel_;
@@ -118,10 +119,10 @@ __device__ inline void store_floats(float* to, const float (&values)[channels_to
     constexpr int each = channels_together < 4 ? channels_together : 4;
 #pragma unroll
     for (int v = 0; v < channels_together; v += each) {
-        float part[each];
+        float vector[each];
 #pragma unroll
-        for (int k = 0; k < each; ++k) part[k] = values[v + k];
-        device::store<device::f32>(to, v, part);
+        for (int k = 0; k < each; ++k) vector[k] = values[v + k];
+        device::store<device::f32>(to, v, vector);
     }
 }
 

@@ -78,7 +78,7 @@ cuda::KernelSource CudaJob::source(const std::string& file, const std::string& e
     return {"kernels/ar_ssm/cuda/" + file, entry, std::move(defines), threads, shared_bytes};
 }
 
-int64_t panel_of(int64_t columns, int64_t most, int64_t step) {
+int64_t columns_at_once(int64_t columns, int64_t most, int64_t step) {
     return round_up(ceil_divide(columns, ceil_divide(columns, most)), step);
 }
 

@@ -46,7 +46,7 @@ struct CudaJob : Tensors {
 };
 
 // At most `most` columns at a time, in pieces of about the same size that are multiples of `step`.
-int64_t panel_of(int64_t columns, int64_t most, int64_t step);
+int64_t columns_at_once(int64_t columns, int64_t most, int64_t step);
 
 // Adds the launch that sums gradients over parts of the tokens, and a second one that adds the parts.
 void add_weight_gradients(const CudaJob& job, LaunchInfo info, const std::vector<WeightGradient>& gradients);

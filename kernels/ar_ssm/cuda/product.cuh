@@ -43,15 +43,15 @@ struct Matrix {
 
 constexpr int elements_of_16_bytes = 16 / static_cast<int>(sizeof(Element));
 
-// copy_rows in pieces of `each` elements: neighbouring threads copy neighbouring pieces of a row. Single
+// copy_rows in vectors of `each` elements: neighbouring threads copy neighbouring vectors of a row. Single
 // elements are stored at once, not asynchronously; the barrier before they are read serves both.
 template <int rows, int columns, int each, class RowOf>
-__device__ void copy_pieces(Element* to, int stride, int64_t there, RowOf row_of) {
-    constexpr int pieces = columns / each;
+__device__ void copy_vectors(Element* to, int stride, int64_t there, RowOf row_of) {
+    constexpr int vectors = columns / each;
     static_assert(columns % each == 0);
 #pragma unroll 4
-    for (int at = threadIdx.x; at < rows * pieces; at += THREADS) {
-        const int r = at / pieces, c = at % pieces * each;
+    for (int at = threadIdx.x; at < rows * vectors; at += THREADS) {
+        const int r = at / vectors, c = at % vectors * each;
         const Element* const row = row_of(r);
         const bool is_there = row != nullptr && c < there;
         if constexpr (each > 1)
@@ -66,14 +66,14 @@ __device__ void copy_pieces(Element* to, int stride, int64_t there, RowOf row_of
 template <int rows, int columns, class RowOf>
 __device__ void copy_rows(Element* to, int stride, int64_t length, int64_t first, RowOf row_of) {
     if (ALIGNED || length % elements_of_16_bytes == 0)
-        copy_pieces<rows, columns, elements_of_16_bytes>(to, stride, length - first, row_of);
+        copy_vectors<rows, columns, elements_of_16_bytes>(to, stride, length - first, row_of);
     else
-        copy_pieces<rows, columns, 1>(to, stride, length - first, row_of);
+        copy_vectors<rows, columns, 1>(to, stride, length - first, row_of);
 }
 
 // Starts copies of the part of a matrix that starts at a row and a column, [rows, columns].
 template <int rows, int columns>
-__device__ void copy_part(Element* to, int stride, const Matrix& from, int64_t row, int64_t column) {
+__device__ void copy_tile(Element* to, int stride, const Matrix& from, int64_t row, int64_t column) {
     copy_rows<rows, columns>(to, stride, from.columns, column, [&](int r) {
         return row + r < from.rows ? from.row(row + r) + column : nullptr;
     });
@@ -102,7 +102,7 @@ struct Product {
         Stage stage[stages];
     };
     struct Sums {
-        Tile of[down][across];
+        Tile tiles[down][across];
     };
 
     // The corner of the warp's part of the sums.
@@ -111,7 +111,7 @@ struct Product {
 
     static __device__ void clear(Sums& sums) {
 #pragma unroll
-        for (int i = 0; i < down; ++i) device::clear(sums.of[i]);
+        for (int i = 0; i < down; ++i) device::clear(sums.tiles[i]);
     }
 
     static __device__ typename Factors::Left left(const Stage& stage, int row, int k) {
@@ -138,8 +138,8 @@ struct Product {
                     right_lies, right_stride, two);
 #pragma unroll
                 for (int i = 0; i < down; ++i) {
-                    Factors::add(sums.of[i][n], lefts[i], two[0]);
-                    Factors::add(sums.of[i][n + 1], lefts[i], two[1]);
+                    Factors::add(sums.tiles[i][n], lefts[i], two[0]);
+                    Factors::add(sums.tiles[i][n + 1], lefts[i], two[1]);
                 }
             }
         }
@@ -173,7 +173,7 @@ struct Product {
     // The elements of a thread, numbered by tile, then by their place in it.
     static constexpr int elements = 4 * down * across;
     static __device__ float& element_of(Sums& sums, int number) {
-        return sums.of[number / (4 * across)][number / 4 % across][number % 4];
+        return sums.tiles[number / (4 * across)][number / 4 % across][number % 4];
     }
     static __device__ int row_of(int number) {
         return first_row() + device::row_of_lane() + number / (4 * across) * 16 + number % 4 / 2 * 8;

@@ -19,7 +19,7 @@ struct Staged {
     __device__ void put(const typename Product::Sums& sums) {
 #pragma unroll
         for (int i = 0; i < Product::down; ++i)
-            device::store_tiles(sums.of[i],
+            device::store_tiles(sums.tiles[i],
                                 values + (Product::first_row() + 16 * i) * stride + Product::first_column(),
                                 stride);
     }

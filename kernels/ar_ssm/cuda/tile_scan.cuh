@@ -37,16 +37,16 @@ struct TileScan {
     // One number for every row of the thread, zeros where the tile has no such row or rank: all are loaded
     // before any is used.
     struct Values {
-        float of[own_rows];
+        float number[own_rows];
 
         template <class Load>
         __device__ Values(const Layer& layer, const Positions& at, int64_t first_rank, Load load) {
             const int64_t rank = first_rank + column();
 #pragma unroll
             for (int r = 0; r < own_rows; ++r)
-                of[r] = rank < layer.rank && first_row() + r < at.count
-                            ? load((at.token + first_row() + r) * layer.rank + rank)
-                            : 0;
+                number[r] = rank < layer.rank && first_row() + r < at.count
+                                ? load((at.token + first_row() + r) * layer.rank + rank)
+                                : 0;
         }
     };
 
@@ -56,7 +56,7 @@ struct TileScan {
     static __device__ void scan(Shared& shared, float before, float after, Values& values) {
         float total = 0;
 #pragma unroll
-        for (int r = 0; r < own_rows; ++r) total += values.of[r];
+        for (int r = 0; r < own_rows; ++r) total += values.number[r];
         const int group = static_cast<int>(threadIdx.x) / columns;
         shared.total[group][column()] = total;
         device::sync_block();  // the totals of all warps are visible
@@ -66,7 +66,7 @@ struct TileScan {
             for (int g = groups - 1; g > 0; --g)
                 if (g > group) after += shared.total[g][column()];
 #pragma unroll
-            for (int r = own_rows - 1; r >= 0; --r) ends[r] = after += values.of[r];
+            for (int r = own_rows - 1; r >= 0; --r) ends[r] = after += values.number[r];
         }
         if constexpr (forward) {
 #pragma unroll
@@ -76,10 +76,10 @@ struct TileScan {
         device::sync_block();  // all have read the totals: they may be reused
 #pragma unroll
         for (int r = 0; r < own_rows; ++r) {
-            const float value = values.of[r];
-            values.of[r] = 0;
-            if constexpr (forward) values.of[r] = before += value;
-            if constexpr (reverse) values.of[r] += ends[r];
+            const float value = values.number[r];
+            values.number[r] = 0;
+            if constexpr (forward) values.number[r] = before += value;
+            if constexpr (reverse) values.number[r] += ends[r];
         }
     }
 
@@ -102,12 +102,12 @@ struct TileScan {
 //   scanned          3  10  12     the prefix of tile 1 is 3
 //   from the end    12   9   2     the prefix of tile 1 is 2
 template <int rows>
-__device__ float prefix_of(const Layer& of, const float* scanned, const Positions& at, int step,
+__device__ float prefix_of(const Layer& layer, const float* scanned, const Positions& at, int step,
                            int64_t rank) {
-    const int64_t tiles = (of.length + rows - 1) / rows, tile = at.first / rows + step;
-    return tile < 0 || tile >= tiles || rank >= of.rank
+    const int64_t tiles = (layer.length + rows - 1) / rows, tile = at.first / rows + step;
+    return tile < 0 || tile >= tiles || rank >= layer.rank
                ? 0
-               : scanned[(at.sequence * tiles + tile) * of.rank + rank];
+               : scanned[(at.sequence * tiles + tile) * layer.rank + rank];
 }
 
 }  // namespace sawtooth::ar_ssm

@@ -42,7 +42,7 @@ struct WeightSums {
   private:
     void add(const WeightGradient& gradient, int64_t offset) {
         const Shape& shape = gradient.to.shape;
-        if (gradient.of_neighbours) {
+        if (gradient.takes_neighbours) {
             summing.x = gradient.right.address;
             summing.dy = gradient.left.address;
             summing.conv_width = shape.front();

@@ -78,7 +78,7 @@ Vector inner_products(const Result& result, const Drawn& drawn, std::span<const 
     const auto rank = static_cast<size_t>(drawn.rank);
     const Projections projections(result, drawn, gates);
     Factors at;
-    Vector scanned(rank), total(rank), w(rank), products(rank * rank), of_weights(rank * rank);
+    Vector scanned(rank), total(rank), w(rank), products(rank * rank), weight_products(rank * rank);
     if (drawn.bidirectional)
         for (int64_t position = 0; position < count; ++position) {
             projections.compute(position, at);
@@ -97,10 +97,10 @@ Vector inner_products(const Result& result, const Drawn& drawn, std::span<const 
     for (int64_t d = 0; d < drawn.width; ++d) {
         const auto row = weights.subspan(static_cast<size_t>(d) * rank, rank);
         std::copy(row.begin(), row.end(), w.begin());
-        add_square(of_weights, w.data(), rank);
+        add_square(weight_products, w.data(), rank);
     }
     const double scale = double{drawn.scale()};
-    for (size_t i = 0; i < products.size(); ++i) products[i] *= scale * scale * of_weights[i];
+    for (size_t i = 0; i < products.size(); ++i) products[i] *= scale * scale * weight_products[i];
     return products;
 }
 

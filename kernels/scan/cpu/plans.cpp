@@ -171,51 +171,52 @@ struct Parents : Block {
 };
 
 void sweep_up(const Job& job, const Sweep& sweep, const Item& item) {
-    const Parents of(job, sweep, item.index);
-    const int64_t width = job.channels, all = of.count * width, joined = of.pairs * width;
+    const Parents parents(job, sweep, item.index);
+    const int64_t width = job.channels, all = parents.count * width, joined = parents.pairs * width;
     const auto [left, right, start] = cpu::take_rooms<SweepRooms>(item.scratch, job, sweep);
-    gather(job, sweep, of.batch, 2 * of.first, of.count, left);
-    gather(job, sweep, of.batch, 2 * of.first + 1, of.pairs, right);
-    const States out = from(sweep.parents, (of.batch * sweep.parent_count + of.first) * width);
+    gather(job, sweep, parents.batch, 2 * parents.first, parents.count, left);
+    gather(job, sweep, parents.batch, 2 * parents.first + 1, parents.pairs, right);
+    const States out = from(sweep.parents, (parents.batch * sweep.parent_count + parents.first) * width);
     combine(job.op, left, right, out, joined);
     copy_states(job.op, left.from(joined), out.from(joined), all - joined);
     item.tally += {joined, all + joined, all};
 }
 
 // The prefixes of a block's parents; the prefix of the root is the start of the sequence, made in `start`.
-States prefixes_of(const Job& job, const Sweep& sweep, const Parents& of, States start) {
-    if (!sweep.is_root) return from(sweep.parents, (of.batch * sweep.parent_count + of.first) * job.channels);
-    Access(job).start(of.batch, 0, job.channels, start);
+States prefixes_of(const Job& job, const Sweep& sweep, const Parents& parents, States start) {
+    if (!sweep.is_root)
+        return from(sweep.parents, (parents.batch * sweep.parent_count + parents.first) * job.channels);
+    Access(job).start(parents.batch, 0, job.channels, start);
     return start;
 }
 
 void sweep_down(const Job& job, const Sweep& sweep, const Item& item) {
-    const Parents of(job, sweep, item.index);
-    const int64_t width = job.channels, all = of.count * width, joined = of.pairs * width;
+    const Parents parents(job, sweep, item.index);
+    const int64_t width = job.channels, all = parents.count * width, joined = parents.pairs * width;
     const auto [left, right, start] = cpu::take_rooms<SweepRooms>(item.scratch, job, sweep);
-    const States prefix = prefixes_of(job, sweep, of, start);
-    gather(job, sweep, of.batch, 2 * of.first, of.count, left);
+    const States prefix = prefixes_of(job, sweep, parents, start);
+    gather(job, sweep, parents.batch, 2 * parents.first, parents.count, left);
     combine(job.op, prefix, left, right, joined);
-    scatter(job, sweep, of.batch, 2 * of.first, of.count, prefix);
-    scatter(job, sweep, of.batch, 2 * of.first + 1, of.pairs, right);
+    scatter(job, sweep, parents.batch, 2 * parents.first, parents.count, prefix);
+    scatter(job, sweep, parents.batch, 2 * parents.first + 1, parents.pairs, right);
     item.tally += {joined, all + joined, all + joined};
 }
 
 // The last sweep writes y. The y of a left leaf is also the prefix of its right neighbour.
 void sweep_down_leaves(const Job& job, const Sweep& sweep, const Item& item) {
     const Access access(job);
-    const Parents of(job, sweep, item.index);
-    const int64_t width = job.channels, all = of.count * width, joined = of.pairs * width;
+    const Parents parents(job, sweep, item.index);
+    const int64_t width = job.channels, all = parents.count * width, joined = parents.pairs * width;
     const auto [left, right, start] = cpu::take_rooms<SweepRooms>(item.scratch, job, sweep);
-    const States prefix = prefixes_of(job, sweep, of, start);
-    gather(job, sweep, of.batch, 2 * of.first, of.count, left);
-    gather(job, sweep, of.batch, 2 * of.first + 1, of.pairs, right);
+    const States prefix = prefixes_of(job, sweep, parents, start);
+    gather(job, sweep, parents.batch, 2 * parents.first, parents.count, left);
+    gather(job, sweep, parents.batch, 2 * parents.first + 1, parents.pairs, right);
     combine(job.op, prefix, left, left, all);
     combine(job.op, left, right, right, joined);
     finish(job.op, left, left.plane[0], all);
     finish(job.op, right, right.plane[0], joined);
-    access.drop(of.batch, 2 * of.first, 2, of.count, left.plane[0]);
-    access.drop(of.batch, 2 * of.first + 1, 2, of.pairs, right.plane[0]);
+    access.drop(parents.batch, 2 * parents.first, 2, parents.count, left.plane[0]);
+    access.drop(parents.batch, 2 * parents.first + 1, 2, parents.pairs, right.plane[0]);
     item.tally += {all + joined, 2 * all + joined, all + joined};
 }
 
@@ -330,12 +331,12 @@ struct LookbackScan {
     cpu::Lookback board;
     States totals, prefixes;  // [batch, tiles, channels]
 
-    LookbackScan(cpu::PlanBuilder& builder, const Job& of)
-        : job(of),
-          strips(strips_of(of, of.block_size)),
-          tile_steps(blocks_a_tile(of) * of.block_size),
-          tiles(tiles_of(of).count),
-          sequences(of.batch * strips.count),
+    LookbackScan(cpu::PlanBuilder& builder, const Job& scanned)
+        : job(scanned),
+          strips(strips_of(scanned, scanned.block_size)),
+          tile_steps(blocks_a_tile(scanned) * scanned.block_size),
+          tiles(tiles_of(scanned).count),
+          sequences(scanned.batch * strips.count),
           board(builder, tiles, sequences) {
         for (States* states : {&totals, &prefixes})
             for (int p = 0; p < planes_of(job.op); ++p)
@@ -354,7 +355,7 @@ struct LookbackScan {
         const int64_t columns = std::min(strips.width, job.channels - column);
         const int64_t first = index * tile_steps;
         const Tile tile{batch, first, std::min(tile_steps, job.length - first), column, columns};
-        const auto place = [&](int64_t of) { return (batch * tiles + of) * job.channels + column; };
+        const auto place = [&](int64_t number) { return (batch * tiles + number) * job.channels + column; };
         const auto [rooms, carry] =
             cpu::take_rooms<LookbackRooms>(item.scratch, job, most_steps(), strips.width);
         const States total = totals.from(place(index)), prefix = prefixes.from(place(index));

@@ -58,8 +58,8 @@ struct RowRooms {
 // What the fold and scan of a tile work in, for tiles of at most `steps` steps and `columns` columns.
 struct TileRooms {
     RowRooms rows;
-    States packed = {}, packed_out = {};  // rows of segments; null unless tiles are cut into segments
-    States totals = {}, states = {};      // of every segment, and before it
+    States packed = {}, packed_out = {};  // rows of chunks; null unless tiles are cut into chunks
+    States totals = {}, states = {};      // of every chunk, and before it
 
     TileRooms(cpu::Scratch& scratch, const Job& job, int64_t steps, int64_t columns);
 };
@@ -67,8 +67,8 @@ struct TileRooms {
 // The plain chain: one combine after another down every column, for any number of channels.
 void chain_tile(const Access& access, const Tile& tile, const RowRooms& rooms, States carry, bool stream);
 
-// Fold and scan of a tile. Tiles of 2 to 15 channels are cut into segments that lie side by side as columns,
-// so that vectors are full. Both functions join the segments' totals in order, so they get the same total.
+// Fold and scan of a tile. Tiles of 2 to 15 channels are cut into chunks that lie side by side as columns,
+// so that vectors are full. Both functions join the chunks' totals in order, so they get the same total.
 void fold_tile(const Access& access, const Tile& tile, const TileRooms& rooms, States total);
 void scan_tile(const Access& access, const Tile& tile, const TileRooms& rooms, States carry, bool stream);
 void scan_and_fold_tile(const Access& access, const Tile& tile, const TileRooms& rooms, States carry,

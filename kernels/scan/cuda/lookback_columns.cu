@@ -81,8 +81,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) lookback(Given
                            float out[VECTOR];
 #pragma unroll
                            for (int v = 0; v < VECTOR; ++v) {
-                               state.of[v] = OP::advance(state.of[v], in[v]);
-                               out[v] = OP::finish(state.of[v]);
+                               state.channel[v] = OP::advance(state.channel[v], in[v]);
+                               out[v] = OP::finish(state.channel[v]);
                            }
                            device::store<device::Y>(given.y, at, out);
                        });

@@ -137,10 +137,10 @@ void add_lookback_of_columns(cuda::PlanBuilder& builder, const Stage& stage) {
 void add_lookback_of_rows(cuda::PlanBuilder& builder, const Stage& stage) {
     const Job& job = stage.job;
     const int64_t warps = std::min<int64_t>(power_of_two_from(job.blocks()), 8);
-    const std::string stretch = "(" + std::to_string(warps) + " * block_size)";
-    const Side stretches = pieces("L", job.length, stretch, warps * job.block_size) * side("B", job.batch);
-    builder.launch(stage.info, {stretches}, rows_source("lookback_rows.cu", "lookback", job, warps),
-                   lookback_arguments(builder, job, stretches.count));
+    const std::string chunk = "(" + std::to_string(warps) + " * block_size)";
+    const Side chunks = pieces("L", job.length, chunk, warps * job.block_size) * side("B", job.batch);
+    builder.launch(stage.info, {chunks}, rows_source("lookback_rows.cu", "lookback", job, warps),
+                   lookback_arguments(builder, job, chunks.count));
 }
 
 void add_walk_of_rows(cuda::PlanBuilder& builder, const Stage& stage) {

@@ -35,7 +35,7 @@ TEST_CASE("every variant is right in every operator and direction", "[scan][cpu]
     // 127 to 129: around a block; 1: no step at all; 17 and 3: not a power of two; 1000: several blocks and a
     // short one.
     const int64_t length = GENERATE(1, 3, 127, 128, 129, 1000);
-    // 1 and 3: segments of few channels; 16 and 17: whole vectors and a tail; 70: more than four vectors.
+    // 1 and 3: chunks of few channels; 16 and 17: whole vectors and a tail; 70: more than four vectors.
     const int64_t channels = GENERATE(1, 3, 16, 17, 70);
     const auto parameters = scan_parameters({{"batch", int64_t{2}},
                                              {"length", length},
