@@ -14,7 +14,7 @@ using cpu::lanes;
 using cpu::padded;
 using cpu::strips_of;
 
-// A matrix as it is given; element (k, c) of the factor is values[k * inner_step + c * column_step].
+// A weight in memory, seen as a factor: element (k, c) is values[k * inner_step + c * column_step].
 struct WeightView {
     const float* values = nullptr;
     int64_t inner = 0, columns = 0, inner_step = 0, column_step = 0;
@@ -25,7 +25,7 @@ struct WeightView {
     }
 };
 
-// A weight [rows, columns], as the factor that maps rows of `columns` numbers to `rows` numbers.
+// A weight [rows, columns] as the factor that maps rows of `columns` numbers to `rows` numbers.
 WeightView view(const Buffer& weight) {
     const int64_t columns = weight.shape.back();
     return {weight.as<float>(), columns, weight.shape.front(), 1, columns};
@@ -42,7 +42,7 @@ class Packing {
         packed.address = to;
         return {to, weight.inner, weight.columns};
     }
-    // Columns of all side by side, each padded, in one array.
+    // Packs all weights side by side into one factor, the columns of each padded.
     Factor joined(std::initializer_list<Buffer*> weights) const {
         Factor all = {.inner = (*weights.begin())->shape.back()};
         for (const Buffer* weight : weights) all.columns += padded(weight->shape.front());
@@ -59,7 +59,7 @@ class Packing {
         const int64_t count = bias.shape.back();
         lines({bias.as<float>(), 1, count, count, 1}, bias);
     }
-    // [inner, padded columns]
+    // Packs a weight as [inner, padded columns].
     void lines(const WeightView& weight, Buffer& packed, float scale = 1) const {
         const int64_t stride = padded(weight.columns);
         auto* const to = builder_.take<float>(weight.inner * stride);
@@ -90,7 +90,7 @@ Factor columns_of(const Factor& factor, int64_t first, int64_t columns) {
     return {factor.strips + first * factor.inner, factor.inner, columns};
 }
 
-// One strip of a factor times a row.
+// A row times one strip of a factor, in double precision.
 std::array<double, lanes> strip_in_double(const Factor& factor, int64_t strip, const float* row) {
     std::array<double, lanes> sums;
     multiply_in_double(row, factor.inner, factor.strips + strip * factor.inner * lanes, sums.data());
@@ -137,8 +137,8 @@ double CpuJob::unit_in_double(int64_t token, int64_t unit, const DoubleRooms& ro
            double{weight.gate_b1.as<float>()[unit]};
 }
 
-// A unit so much smaller than the largest of its token may be rounded to the wrong side of the jump of relu's
-// derivative.
+// A unit that is so much smaller than the largest one of its token may have been rounded across 0, where the
+// derivative of the relu jumps. It is computed again.
 void CpuJob::activate_hidden(Range tokens, const Rows& rows, const DoubleRooms& rooms) const {
     constexpr float near = 0x1p-14f;
     const auto* const bias = weight.gate_b1.as<float>();
@@ -179,7 +179,7 @@ void CpuJob::open_gates(Range tokens, float* rows, const DoubleRooms& rooms) con
     for (float* row = rows; row < rows + numbers; row += stride) add_bias(row, bias, rank);
     if (gate_slopes) {
         float* const slopes = rows_from(gate_slopes, tokens.first).values;
-        // The sigmoid that is nearer to 0: no digit is lost where a gate is near 1.
+        // Of gate and 1 - gate, the one nearer to 0 is computed, because the other has lost digits.
         for (int64_t i = 0; i < numbers; ++i) slopes[i] = -std::abs(rows[i]);
         cpu::sigmoid(slopes, numbers);
         for (int64_t i = 0; i < numbers; ++i) slopes[i] *= 1 - slopes[i];
@@ -189,11 +189,11 @@ void CpuJob::open_gates(Range tokens, float* rows, const DoubleRooms& rooms) con
     put(rows, tokens, stored_gates);
 }
 
-// A logit close to 0 may be rounded to the wrong side of the jump of a hard gate.
+// A logit close to 0 may have been rounded across 0, where a hard gate jumps. It is computed again.
 void CpuJob::open_hard_gates(Range tokens, float* rows, const DoubleRooms& rooms) const {
     constexpr float near = 0x1p-10f;
     for (int64_t token = tokens.first; token < tokens.last; ++token, rows += rank_stride()) {
-        bool has_units = false;  // computed once a token, where a logit needs them
+        bool has_units = false;  // computed once per token, and only if a logit needs them
         for (int64_t k = 0; k < rank; ++k) {
             double logit = rows[k];
             if (std::abs(rows[k]) < near) {

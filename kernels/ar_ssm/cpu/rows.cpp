@@ -54,7 +54,7 @@ void keep_where_positive(float* row, const float* by, int64_t count) {
     }
 }
 
-// Calls act(has_before, has_after) with constants.
+// Calls act(has_before, has_after) with compile-time constants.
 template <class Act>
 HWY_INLINE void with_neighbours(const Neighbours& from, Act&& act) {
     using std::false_type, std::true_type;

@@ -1,5 +1,5 @@
-// Every step is a launch, and every intermediate is an array. An item computes a tile of tokens, or a block
-// of the gradient of a weight.
+// The variant unfused: every step is a launch, and every intermediate is an array. An item computes a tile of
+// tokens, or a tile of the gradient of a weight.
 
 #include <algorithm>
 
@@ -14,7 +14,7 @@ namespace sawtooth::ar_ssm {
 namespace {
 
 using cpu::Into;
-// For the rows of a tile of x, dy or y, which are stored alike.
+// Scratch for the rows of a tile of x, dy or y, which have the same storage.
 struct TileRooms {
     float* rows;
 
@@ -29,7 +29,7 @@ struct HiddenRooms {
     HiddenRooms(cpu::Scratch& scratch, const CpuJob& job) : tile(scratch, job), in_double(scratch, job) {}
 };
 
-// A block of the gradient of a weight, [tile_rows, tile_columns], and what its terms need.
+// The size of a tile of the gradient of a weight.
 constexpr int64_t tile_rows = 16, tile_columns = 256;
 
 struct GradientTileRooms {
@@ -73,7 +73,7 @@ class Unfused {
         scan("gradient_", true, job_.dc, job_.du);
         if (job_.bidirectional) scan("gradient_reverse_", false, job_.dc, job_.du_rev);
         LaunchInfo info = gate_gradients(job_);
-        if (job_.du_rev) info.writes.push_back(job_.du);  // the sum of both
+        if (job_.du_rev) info.writes.push_back(job_.du);  // becomes the sum of both directions
         launch(std::move(info), [&job = job_](Range tokens) {
             const Rows du = rows_from(job.du, tokens.first);
             if (job.du_rev) add(du, rows_from(job.du_rev, tokens.first), tokens.count());
@@ -92,19 +92,19 @@ class Unfused {
     }
 
   private:
-    // Whether each is that of the scan from the end.
+    // For every direction of the scan, whether it is the one from the end.
     std::vector<bool> directions() const {
         return job_.bidirectional ? std::vector<bool>{false, true} : std::vector<bool>{false};
     }
 
-    // A launch whose items call act(tokens) for a tile each.
+    // Adds a launch whose items each call act(tokens) for a tile.
     template <class Act>
     void launch(LaunchInfo info, Act act) {
         const int64_t tile = job_.tile, count = job_.tokens();
         builder_.launch(std::move(info), pieces("B L", count, tile),
                         [=](const cpu::Item& item) { act(tile_at(item.index, tile, count)); });
     }
-    // A launch whose items call act(tokens, rooms).
+    // Adds a launch whose items each call act(tokens, rooms) for a tile.
     template <class Rooms, class Act>
     void launch_in(LaunchInfo info, Act act) {
         const int64_t tile = job_.tile, count = job_.tokens();
@@ -134,7 +134,7 @@ class Unfused {
         });
     }
 
-    // Without a backward pass `projected` is absent, and gated in place.
+    // Without a backward pass `projected` is absent, and the projection is gated in place.
     void add_projection(LaunchInfo info, const Factor& factor, const Buffer& projected, const Buffer& gated) {
         launch_in<TileRooms>(std::move(info), [&factor, &gated, &projected = projected ? projected : gated,
                                                &job = job_](Range tokens, const TileRooms& rooms) {
@@ -170,7 +170,7 @@ class Unfused {
         });
         LaunchInfo info = factor_gradients(job_);
         if (job_.c_rev)
-            info.writes.push_back(job_.c);  // the sum of both: it has no other reader from here on
+            info.writes.push_back(job_.c);  // becomes the sum of both; nothing else reads it from here on
         launch(std::move(info), [&job = job_](Range tokens) {
             const auto rows = [&](const Buffer& array) { return rows_from(array, tokens.first); };
             const int64_t count = tokens.count();

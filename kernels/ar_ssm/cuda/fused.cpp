@@ -1,5 +1,5 @@
-// The variant fused: a launch for projections and gates, a scan of the sums of tiles, and one for the rest;
-// the gradients go back the same way.
+// The variant fused: a launch for projections and gates, a scan of the sums of tiles, and a launch for the
+// rest. The gradients go back the same way.
 
 #include "kernels/ar_ssm/cuda/job.h"
 #include "kernels/ar_ssm/launches.h"
@@ -62,8 +62,8 @@ class Launches {
     }
 
   private:
-    int64_t ranks() const { return columns_at_once(job_.rank, most_ranks, 32); }  // gates at a time
-    int64_t totals() const { return job_.tile / 16 * ranks(); }                   // of the warps of a column
+    int64_t ranks() const { return columns_at_once(job_.rank, most_ranks, 32); }  // gates computed at once
+    int64_t totals() const { return job_.tile / 16 * ranks(); }  // a total per warp and column
     int64_t staged_bytes() const { return job_.tile * (job_.channels() + 4) * 4; }
 
     // The kernel and its file have the name of the launch.

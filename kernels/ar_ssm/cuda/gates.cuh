@@ -1,11 +1,11 @@
-// The hidden layer and the gates of a token. Where a number decides which side of a jump it is on, and is so
-// near to it that rounding could decide otherwise, a warp computes it again in double precision.
+// The hidden layer and the gates. Where the sign of a number decides a jump, and rounding could flip it
+// because the number is so near to 0, a warp computes the number again in double precision.
 //
 //   hidden unit, before its relu    below 2^-14 of the largest of the thread, but not 0    (BACKWARD)
 //   logit                           below 2^-10, or NaN                                    (HARD)
 //
-// In 16 bits a hidden unit is stored in two numbers if gates are hard: 1.2345 in bf16 is 1.234375, and its
-// rest about 0.000125. Logits are the sum of the products of both.
+// In 16 bits a hidden unit is stored as two numbers if gates are hard: 1.2345 in bf16 is 1.234375, with a
+// rest of about 0.000125. Logits are the sum of the products with both.
 //
 // Defines: HARD, BACKWARD.
 #pragma once
@@ -16,14 +16,14 @@
 
 namespace sawtooth::ar_ssm {
 
-// NaN stays NaN.
+// The relu; NaN stays NaN.
 template <class Number>
 __device__ Number relu(Number value) {
     return value < 0 ? 0 : value;
 }
 
-// W1 x + b1 of `count` units from `first` on; the last unit again where there are fewer. The whole warp takes
-// part: lane l multiplies channels l, l + 32, …, and every lane gets the sums.
+// Computes W1 x + b1 for `count` units from `first` on; beyond the last unit it repeats that one. The whole
+// warp takes part: lane l multiplies channels l, l + 32, …, and every lane gets the sums.
 template <int count>
 __device__ void exact_units(const Layer& layer, int64_t token, int64_t first, double (&units)[count]) {
     const auto unit_of = [&](int j) { return first + j < layer.hidden ? first + j : layer.hidden - 1; };
@@ -40,15 +40,15 @@ __device__ void exact_units(const Layer& layer, int64_t token, int64_t first, do
         units[j] = device::sum_of_warp(units[j]) + static_cast<double>(element(layer.gate_b1, unit_of(j)));
 }
 
-// W1 x + b1 of one unit.
+// W1 x + b1 of one unit, computed in double precision by the whole warp.
 static __device__ __noinline__ float settled_unit(const Layer& layer, int64_t token, int64_t unit) {
     double value[1];
     exact_units(layer, token, unit, value);
     const auto rounded = static_cast<float>(value[0]);
-    return value[0] > 0 && rounded == 0 ? 1.0e-45f : rounded;  // the side of 0 is not rounded away
+    return value[0] > 0 && rounded == 0 ? 1.0e-45f : rounded;  // the sign is not rounded away
 }
 
-// W2 relu(W1 x + b1) + b2 of one rank.
+// W2 relu(W1 x + b1) + b2 of one rank, computed in double precision by the whole warp.
 static __device__ __noinline__ float settled_logit(const Layer& layer, int64_t token, int64_t rank) {
     constexpr int together = 8;  // so that their loads overlap
     double sum = element(layer.gate_b2, rank);
@@ -65,7 +65,7 @@ static __device__ __noinline__ float settled_logit(const Layer& layer, int64_t t
     return sum < 0 && rounded == 0 ? -1.0e-45f : rounded;
 }
 
-// Settles hidden units before their relu: their side of 0 decides whether there is a gradient.
+// Settles hidden units before their relu: the sign of a unit decides whether it has a gradient.
 template <class Product, class There>
 __device__ void settle_units(const Layer& layer, typename Product::Sums& sums, int64_t first_token,
                              int64_t first_unit, There is_there) {
@@ -84,8 +84,8 @@ __device__ void settle_units(const Layer& layer, typename Product::Sums& sums, i
     }
 }
 
-// Settles logits: their side of 0 decides a hard gate. The rest of a hidden unit times infinity may have made
-// one NaN.
+// Settles logits: the sign of a logit decides a hard gate. NaN is settled too, as it may only come from the
+// rest of a hidden unit times an infinite weight.
 template <class Product, class There>
 __device__ void settle_logits(const Layer& layer, typename Product::Sums& sums, int64_t first_token,
                               int64_t first_rank, There is_there) {
@@ -100,7 +100,7 @@ __device__ void settle_logits(const Layer& layer, typename Product::Sums& sums, 
             });
 }
 
-// Stores two neighbouring hidden units, and what they lose in 16 bits where hard gates need it.
+// Stores two neighbouring hidden units, and their rounding errors in 16 bits where hard gates need them.
 __device__ inline void store_units(const Layer& layer, int64_t token, int64_t unit, float first,
                                    float second) {
     store_pair<Storage>(layer.hidden_units, token, layer.hidden, unit, first, second);
@@ -131,13 +131,15 @@ __device__ void add_logits(const Layer& layer, typename Product::Shared& shared,
     if constexpr (HARD && sizeof(Element) == 2) add(layer.hidden_rest);
 }
 
-// Stores the gate of a logit and returns it. BACKWARD: also its slope, of a hard gate as if it were soft.
+// Stores the gate of a logit and returns it. If BACKWARD, it also stores the slope of the gate; a hard gate
+// has that of the soft one.
 __device__ inline float store_gate(const Layer& layer, int64_t token, int64_t rank, float logit) {
     const int64_t at = token * layer.rank + rank;
     const float gate = !HARD ? device::sigmoid(logit) : logit >= 0 ? 1.0f : 0.0f;
     layer.gates[at] = gate;
     if constexpr (BACKWARD) {
-        const float nearer = device::sigmoid(-fabsf(logit));  // to 0: no digit is lost where a gate is near 1
+        // Of gate and 1 - gate, the one nearer to 0 is computed, because the other has lost digits.
+        const float nearer = device::sigmoid(-fabsf(logit));
         layer.gate_slopes[at] = nearer * (1 - nearer);
     }
     return gate;

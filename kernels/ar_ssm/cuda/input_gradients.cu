@@ -1,5 +1,6 @@
-// The gradients of a tile of ROWS positions by one thread block, from dc back to x: scans dc from the
-// prefixes of the tile, then the gradients of x U^T, x V^T and the logits, of the hidden units, and of x.
+// The gradients of a tile of ROWS positions by one thread block, from dc back to x. It scans dc from the
+// prefixes of the tile and computes the gradients of x U^T, x V^T and the logits, then of the hidden units,
+// then of x.
 //
 // Defines: THREADS, SHARED_BYTES, STORAGE, ALIGNED, ALIGNED_CHANNELS, BIDIRECTIONAL, ROWS, DEPTH, CHANNELS
 // (of dx or of hidden units at a time).
@@ -22,7 +23,8 @@ union Shared {
 };
 static_assert(sizeof(Shared) == SHARED_BYTES);
 
-// du of 32 ranks: the scan of dc from the end, bidirectional also from the start; then through the gates.
+// Computes du for 32 ranks, the scan of dc from the end and, if bidirectional, also from the start, and goes
+// on through the gates.
 __device__ void scan_ranks(const Layer& layer, const Positions& at, int64_t first, Scan::Shared& shared) {
     const int64_t rank = first + Scan::column();
     const float after = prefix_of<ROWS>(layer, layer.gradient_prefixes, at, 1, rank);
@@ -42,7 +44,7 @@ __device__ void scan_ranks(const Layer& layer, const Positions& at, int64_t firs
     });
 }
 
-// sums += left W of all positions, with the weights W [inner, width] and their channels from `channel` on.
+// sums += left W for all positions of the tile, where W [inner, width] are weights from column `channel` on.
 __device__ void add_product(Gradients::Shared& shared, const Positions& at, const void* left, int64_t inner,
                             const void* weights, int64_t width, int64_t channel, Gradients::Sums& sums) {
     Gradients::add(shared, inner, sums, [&](Gradients::Stage& stage, int64_t k) {
@@ -52,7 +54,7 @@ __device__ void add_product(Gradients::Shared& shared, const Positions& at, cons
     });
 }
 
-// dhidden = dlogits W2 where hidden > 0, of CHANNELS hidden units from `unit` on.
+// Computes dhidden = dlogits W2 where hidden > 0, for CHANNELS hidden units from `unit` on.
 __device__ void differentiate_units(const Layer& layer, const Positions& at, int64_t unit,
                                     Gradients::Shared& shared) {
     Gradients::Sums units = load_units<Gradients>(layer, at.token, unit, [&](int row, int column) {
@@ -68,7 +70,8 @@ __device__ void differentiate_units(const Layer& layer, const Positions& at, int
     });
 }
 
-// dx of CHANNELS channels from `channel` on: three products in one sum, then the mirrored convolution of dy.
+// Computes dx for CHANNELS channels from `channel` on: three products in one sum, then the mirrored
+// convolution of dy.
 __device__ void differentiate_inputs(const Layer& layer, const Positions& at, int64_t channel,
                                      Shared& shared) {
     Convolution<ROWS, CHANNELS, true> convolution(layer, layer.dy, at, channel);
@@ -101,7 +104,8 @@ __device__ void differentiate_inputs(const Layer& layer, const Positions& at, in
 //     dhidden W1 + dprojected_u U + dprojected_v V -> shared memory -> by rows, + convolution of dy
 //     -> dx [B, L, width]
 //
-// product, staged sums and scan take turns in the same shared memory; every turn ends with a barrier.
+// The product, the staged sums and the scan take turns in the same shared memory; every turn ends with a
+// barrier.
 extern "C" __global__ void __launch_bounds__(THREADS, blocks_together)
     input_gradients(const __grid_constant__ Layer layer) {
     extern __shared__ uint4 shared_words[];

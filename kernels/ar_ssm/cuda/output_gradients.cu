@@ -1,4 +1,4 @@
-// The gradients of c and v of ROWS positions by one thread block: dw = scale dy W_o, dc = dw v, dv = dw c,
+// The gradients of c and v for ROWS positions by one thread block: dw = scale dy W_o, dc = dw v, dv = dw c,
 // and the sum of dc over the tile.
 //
 // Defines: THREADS, SHARED_BYTES, STORAGE, ALIGNED, ALIGNED_CHANNELS, ROWS, DEPTH, RANKS (at a time).
@@ -25,7 +25,8 @@ static_assert(sizeof(Shared) == SHARED_BYTES);
 //     +- times c -> dv [B, L, rank]
 //
 // One element with scale = 1/2: dy W_o = 4, v = 3, c = 5 give dw = 2, dc = 6, dv = 10. dw stays in registers.
-// Barriers are those of Product::add and of ColumnTotals::store, which leave their shared memory free.
+// The only barriers are those of Product::add and of ColumnTotals::store, which leave their shared memory
+// free.
 extern "C" __global__ void __launch_bounds__(THREADS, blocks_together)
     output_gradients(const __grid_constant__ Layer layer) {
     extern __shared__ uint4 shared_words[];

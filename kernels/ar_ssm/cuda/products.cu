@@ -1,5 +1,5 @@
-// A product of `unfused`: the STEP, which is also the name of the kernel. A thread block computes
-// 128 tokens x COLUMNS columns. Each step is compiled alone: together they take seconds.
+// One product of the variant unfused: the macro STEP selects it and names the kernel. A thread block computes
+// 128 tokens x COLUMNS columns. Each step is compiled alone, because all of them together take seconds.
 //
 //   STEP                  left [tokens, inner]   right        result [tokens, columns], from the product p
 //   hidden                x                      gate_w1^T    hidden_units = relu(p + gate_b1)
@@ -37,7 +37,7 @@ enum class Step {
 };
 
 constexpr int rows = 128;
-// With the weights as [columns, inner], and as [inner, columns].
+// Forward takes weights [columns, inner], Backward takes them as [inner, columns].
 using Forward = Product<rows, COLUMNS, DEPTH, 4, 2, Lies::in_rows, Lies::in_columns>;
 using Backward = Product<rows, COLUMNS, DEPTH, 4, 2, Lies::in_rows, Lies::in_rows>;
 static_assert(SHARED_BYTES >= static_cast<int>(sizeof(Forward::Shared)) &&
@@ -83,7 +83,7 @@ __device__ void add_product(const Layer& layer, const void* left, int64_t inner,
     });
 }
 
-// Returns a test of a row and a column of the sums: true if the result has them.
+// Returns a predicate of a row and a column of the sums, which is true if the result has such an element.
 __device__ auto is_there(const Layer& layer, int64_t columns) {
     const Corner at;
     return [=, tokens = tokens_of(layer)](int row, int column) {
@@ -91,7 +91,7 @@ __device__ auto is_there(const Layer& layer, int64_t columns) {
     };
 }
 
-// Calls visit(first, second, token, column) for pairs of neighbours of tokens that are there.
+// Calls visit(first, second, token, column) for the pairs of neighbouring columns of the tokens that exist.
 template <class Product, class Visit>
 __device__ void for_each_pair(const Layer& layer, typename Product::Sums& sums, Visit visit) {
     const Corner at;
@@ -193,7 +193,7 @@ __device__ void add_x_gradient(const Layer& layer, const void* left, int64_t inn
 //                 | warp 4 | warp 5 |
 //                 | warp 6 | warp 7 |
 //
-// All barriers are those of Product::add.
+// The only barriers are those of Product::add.
 extern "C" __global__ void __launch_bounds__(THREADS) STEP(const __grid_constant__ Layer layer) {
     constexpr Step step = Step::STEP;
     if constexpr (step == Step::hidden) find_hidden_units(layer);

@@ -1,8 +1,8 @@
-// Steps 2 and 3 of ROWS positions by one thread block: hidden layer, x U^T and x V^T as one product with the
-// weights one below the other; then the gates, the effective rank, and the sum of u over the tile.
+// Steps 2 and 3 for ROWS positions by one thread block: the hidden layer, x U^T and x V^T as one product with
+// stacked weights; then the gates, the effective rank, and the sum of u over the tile.
 //
 //   columns of the first product   | hidden units … | x U^T … | x V^T … |     hidden + 2 rank
-//   panels of PANEL columns        |    panel 0    |    panel 1    | …        may straddle the borders
+//   panels of PANEL columns        |    panel 0    |    panel 1    | …        a panel may straddle a border
 //
 // Defines: THREADS, SHARED_BYTES, STORAGE, ALIGNED, ALIGNED_CHANNELS, HARD, BACKWARD, ROWS, DEPTH, PANEL
 // (columns of the first product at a time), RANKS (gates at a time).
@@ -28,7 +28,7 @@ struct Shared {
 };
 static_assert(sizeof(Shared) == SHARED_BYTES);
 
-// Row `at` of W1, U and V, one below the other.
+// Row `at` of the stacked weights [W1; U; V]; null beyond them.
 __device__ const Element* weights_row(const Layer& layer, int64_t at) {
     const auto row = [&](const void* weights, int64_t index) {
         return static_cast<const Element*>(weights) + index * layer.width;
@@ -40,8 +40,8 @@ __device__ const Element* weights_row(const Layer& layer, int64_t at) {
     return at < layer.rank ? row(layer.v_proj, at) : nullptr;
 }
 
-// Columns panel … panel + PANEL - 1 of the first product. A column may be none of an array: store_units and
-// store_pair skip those that lie before or after its columns.
+// Computes columns panel … panel + PANEL - 1 of the first product. All of them are offered to every array:
+// store_units and store_pair skip those that lie before or after the columns of the array.
 __device__ void project_panel(const Layer& layer, const Positions& at, int64_t panel, Shared& shared) {
     Projections::Sums sums;
     Projections::clear(sums);
@@ -67,8 +67,8 @@ __device__ void project_panel(const Layer& layer, const Positions& at, int64_t p
     });
 }
 
-// Gates first … first + RANKS - 1, and the sum of u over the tile for the same ranks; adds the gates to the
-// lane's two rows of `effective`.
+// Computes gates first … first + RANKS - 1, and the sum of u over the tile for the same ranks. Adds the gates
+// to `effective`, which has a number for each of the lane's two rows.
 __device__ void compute_gates(const Layer& layer, const Positions& at, int64_t tile, int64_t first,
                               float (&effective)[2], Shared& shared) {
     const auto is_there = [&](int row, int column) { return row < at.count && first + column < layer.rank; };
@@ -92,8 +92,9 @@ __device__ void compute_gates(const Layer& layer, const Positions& at, int64_t t
     shared.totals.store(u, layer.totals + tile * layer.rank, first, layer.rank);
 }
 
-// The sum over the lanes and warps of a row, from the lane's part of its two rows. The four lanes of a quad
-// hold columns of the same rows, and two warps lie side by side: effective [2, ROWS] has a row for each.
+// Stores the sums of gates of all rows, from the sums that every lane has for its two rows. The four lanes of
+// a quad hold columns of the same rows, and two warps lie side by side: shared.effective [2, ROWS] has a row
+// for each of these warps.
 __device__ void store_effective_ranks(const Layer& layer, const Positions& at, const float (&effective)[2],
                                       Shared& shared) {
 #pragma unroll

@@ -1,5 +1,5 @@
-// Steps 4 to 6 of ROWS positions by one thread block: scans u from the prefixes of the tile, multiplies with
-// v, and writes y from the product with W_o and the convolution of x.
+// Steps 4 to 6 for ROWS positions by one thread block. It scans u from the prefixes of the tile, multiplies
+// by v, and writes y from the product with W_o and the convolution of x.
 //
 // Defines: THREADS, SHARED_BYTES, STORAGE, ALIGNED, ALIGNED_CHANNELS, BACKWARD, BIDIRECTIONAL, ROWS, DEPTH,
 // CHANNELS (of y at a time).
@@ -21,7 +21,7 @@ union Shared {
 };
 static_assert(sizeof(Shared) == SHARED_BYTES);
 
-// w = c v of 32 ranks. u and v are not stored: they are x U^T and x V^T times the gates.
+// Computes w = c v for 32 ranks. u and v are not in memory; they are x U^T and x V^T times the gates.
 __device__ void scan_ranks(const Layer& layer, const Positions& at, int64_t first, Scan::Shared& shared) {
     const int64_t rank = first + Scan::column();
     const float before = prefix_of<ROWS>(layer, layer.prefixes, at, -1, rank);
@@ -39,8 +39,8 @@ __device__ void scan_ranks(const Layer& layer, const Positions& at, int64_t firs
     });
 }
 
-// y = scale (t + w W_o^T) + b_o of CHANNELS channels. The convolution loads its first rows of x before the
-// product, which hides how long that takes; then t joins the product by rows.
+// Computes y = scale (t + w W_o^T) + b_o for CHANNELS channels. The convolution starts to load rows of x
+// before the product, which hides the latency; then t is added to the product row by row.
 __device__ void output(const Layer& layer, const Positions& at, int64_t channel, Shared& shared) {
     Convolution<ROWS, CHANNELS, false> convolution(layer, layer.x, at, channel);
     Output::Sums sums;
@@ -74,7 +74,8 @@ __device__ void output(const Layer& layer, const Positions& at, int64_t channel,
 //   CHANNELS at a time     8 warps, 2 down x 4 across; a warp owns ROWS / 2 rows x CHANNELS / 4 columns
 //     w W_o^T -> shared memory -> + t, by rows (convolution.cuh) -> y [B, L, width]
 //
-// product, staged sums and scan take turns in the same shared memory; every turn ends with a barrier.
+// The product, the staged sums and the scan take turns in the same shared memory; every turn ends with a
+// barrier.
 extern "C" __global__ void __launch_bounds__(THREADS, blocks_together)
     scan_and_output(const __grid_constant__ Layer layer) {
     extern __shared__ uint4 shared_words[];

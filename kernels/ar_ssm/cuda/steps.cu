@@ -1,5 +1,5 @@
-// The steps of `unfused` without products. They have no shared memory and no barriers. Numbers of an array of
-// tokens are counted through all sequences: [B, L, rank] has B L rank of them.
+// The steps of the variant unfused that are not products. They use no shared memory and no barriers. The
+// numbers of an array are counted through all sequences: [B, L, rank] has B L rank of them.
 //
 // Defines: THREADS, SHARED_BYTES, STORAGE, ALIGNED, ALIGNED_CHANNELS, BIDIRECTIONAL, ROWS and CHANNELS (of a
 // thread block that convolves).
@@ -15,7 +15,7 @@ static_assert(SHARED_BYTES == 0);
 __device__ int64_t own_number() { return int64_t{blockIdx.x} * THREADS + threadIdx.x; }
 __device__ int64_t ranks_of(const Layer& layer) { return layer.batch * layer.length * layer.rank; }
 
-// For both convolutions: a thread block owns ROWS positions of one sequence x CHANNELS channels, a thread a
+// Both convolutions: a thread block owns ROWS positions of one sequence x CHANNELS channels, a thread owns a
 // slice of neighbouring channels of some rows (convolution.cuh). Grid: B ceil(L / ROWS), ceil(D / CHANNELS).
 template <bool mirrored, class Put>
 __device__ void convolve_tile(const Layer& layer, const void* values, Put put) {

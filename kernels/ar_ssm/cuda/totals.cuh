@@ -1,4 +1,4 @@
-// Sums of the columns of a product over the rows of a thread block. With 64 rows:
+// The sums of the columns of a product over the rows of a thread block. With 64 rows:
 //
 //   rows of a warp          0 … 15   16 … 31   32 … 47   48 … 63
 //   warp_totals [4, columns]   [0][c]   [1][c]    [2][c]    [3][c]     2 rows of a lane, 8 lanes by shuffles
@@ -16,7 +16,7 @@ struct ColumnTotals {
     static_assert(Product::down == 1);
     float warp_totals[warps][Product::columns];
 
-    // Stores the sums to to[first …] as far as there are `columns`; all threads take part.
+    // Stores the sums in to[first …], up to column `columns`. All threads take part.
     __device__ void store(const typename Product::Sums& values, float* to, int64_t first, int64_t columns) {
 #pragma unroll
         for (int n = 0; n < Product::across; ++n)

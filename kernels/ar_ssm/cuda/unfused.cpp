@@ -45,7 +45,7 @@ class Launches {
     }
 
   private:
-    // The entry of a kernel is the name of its launch.
+    // The entry point of a kernel has the name of the launch.
     void launch(LaunchInfo info, const Grid& grid, const char* file, int64_t shared_bytes,
                 cuda::Defines defines) {
         const std::string entry = info.name;

@@ -17,7 +17,7 @@ using namespace sawtooth::ar_ssm;
 
 constexpr int rows = 64, columns = 128;
 using Sum = Product<rows, columns, DEPTH, 2, 4, Lies::in_columns, Lies::in_rows>;
-constexpr int lanes = 32, groups = THREADS / lanes;  // of column sums
+constexpr int lanes = 32, groups = THREADS / lanes;  // for column sums
 constexpr int tap_lanes = 8, tap_groups = THREADS / tap_lanes, tap_columns = tap_lanes * channels_together;
 
 static_assert(sizeof(Sum::Shared) == SHARED_BYTES);
@@ -25,12 +25,12 @@ static_assert(sizeof(Sum::Shared) == SHARED_BYTES);
 __device__ int64_t ceil_divide(int64_t count, int64_t by) { return (count + by - 1) / by; }
 
 struct Part {
-    int64_t first, last;  // tokens
-    float* to;            // partial gradients
+    int64_t first, last;  // the first token, and the one after the last
+    float* to;            // the row of the part in the partial gradients
 };
 
-// left [tokens, rows] and right [tokens, columns] are copied as they lie, DEPTH tokens at a time: in shared
-// memory left is in columns, [DEPTH, rows].
+// Sums a tile of left^T right over the tokens of a part. left [tokens, rows] and right [tokens, columns] are
+// copied as they lie, DEPTH tokens at a time: in shared memory left is in columns, [DEPTH, rows].
 __device__ void sum_products(const WeightProduct& product, int64_t tile, const Part& part,
                              Sum::Shared& shared) {
     const int64_t across = ceil_divide(product.columns, columns);
@@ -49,7 +49,8 @@ __device__ void sum_products(const WeightProduct& product, int64_t tile, const P
     });
 }
 
-// The sums of 32 columns: group g takes tokens first + g, first + g + groups, …; group 0 adds the groups.
+// Computes the sums of 32 columns: group g takes tokens first + g, first + g + groups, …; group 0 adds the
+// groups.
 __device__ void sum_columns(const ColumnSum& column_sum, int64_t tile, const Part& part) {
     __shared__ float room[groups][lanes];
     const int lane = static_cast<int>(threadIdx.x) % lanes, group = static_cast<int>(threadIdx.x) / lanes;
@@ -69,7 +70,8 @@ __device__ void sum_columns(const ColumnSum& column_sum, int64_t tile, const Par
     part.to[column_sum.offset + column] = sum;
 }
 
-// The gradient of the taps of tap_columns channels. A thread has neighbouring channels of consecutive tokens:
+// Computes the gradient of the taps of tap_columns channels. A thread has neighbouring channels of
+// consecutive tokens:
 //
 //   tap 0   sum of dy[l] x[l - 1]     tap 1   sum of dy[l] x[l]     tap 2   sum of dy[l] x[l + 1]
 //
