@@ -9,7 +9,7 @@ namespace {
 
 using cpu::Walk;
 
-constexpr int64_t narrow_below = 16;   // from 2 up to this many channels, tiles are cut into chunks
+constexpr int64_t narrow_below = 16;  // tiles of 2 or more channels, but fewer than this, are cut into chunks
 constexpr int64_t chunk_columns = 32;  // at most this many columns from all chunks together
 
 // A tile of few channels, cut into chunks that lie side by side: row k holds step k of every chunk,
@@ -68,11 +68,12 @@ void fold_chunks(Operator op, const Chunks& chunks, Rows packed, States totals) 
 
 bool is_narrow(const Job& job) { return job.channels > 1 && job.channels < narrow_below; }
 
-// A narrow tile whose rooms hold the states before every chunk. Advances carry, and total if it is given.
+// A narrow tile whose rooms hold the states before every chunk.
 struct Prepared {
     Chunks chunks;
     Rows packed;
 };
+// Packs a narrow tile and folds its chunks. Advances `carry` and `total` by the tile, if they are given.
 Prepared prepare_chunks(const Access& access, const Tile& tile, const TileRooms& rooms, States carry,
                         States total) {
     const Operator op = access.job().op;
@@ -100,8 +101,8 @@ void scan_narrow(const Access& access, const Tile& tile, const TileRooms& rooms,
     access.put_output(tile, rooms.rows.output);
 }
 
-// Rows are walked in groups, so that a group of few columns finds its cache lines still cached. A single
-// column is walked in one go.
+// Rows are walked in groups, so that a group of few columns finds its cache lines still in the cache. A
+// single column is walked in one go.
 constexpr int64_t rows_a_group = 4;
 
 template <class Step>
@@ -134,8 +135,8 @@ void scan_wide(const Access& access, const Tile& tile, const RowRooms& rooms, St
     access.put_output(tile, rooms.output);
 }
 
-// A tile in scratch keeps its rows in memory order without gaps: the offset of step 0, and the stride to the
-// next step.
+// A tile in scratch keeps its rows in memory order without gaps. These are the offset of its first step, and
+// the stride to the next step.
 int64_t room_begin(const Job& job, const Tile& tile) {
     return job.flipped ? (tile.steps - 1) * tile.columns : 0;
 }

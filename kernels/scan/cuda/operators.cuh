@@ -1,5 +1,5 @@
-// The associative operators on the device. An Input is the value of one position, a State the total of a
-// chunk of positions, y the output computed from a state:
+// The associative operators on the device. An Input is the value of one position, a State is the total of a
+// chunk of positions, and y is the output computed from a state:
 //
 //   operator          Input    State    join: the earlier chunk is on the left     y
 //   sum               x        s        s1 + s2                                      s
@@ -22,7 +22,7 @@ struct Floats {
 
 __device__ inline float infinity() { return __int_as_float(0x7f800000); }
 
-// Shared by the operators on a single float.
+// What the operators on a single float share.
 template <class Op>
 struct Plain {
     using Input = Floats<1>;

@@ -22,8 +22,8 @@ using namespace sawtooth;
 using namespace sawtooth::scan;
 
 using State = OP::State;
-constexpr int total_warps = THREADS / 32;  // of phase 2
-constexpr int total_rows = 8;              // of a thread
+constexpr int total_warps = THREADS / 32;  // in phase 2
+constexpr int total_rows = 8;              // per thread
 using Totals =
     Columns<OnStates<OP>, device::f32, total_rows * total_warps * 32 / UNITS, 1, UNITS, total_warps>;
 
