@@ -110,7 +110,8 @@ void walk_wide(const Access& access, const Tile& tile, const RowRooms& rooms, Wa
     const Rows in = access.input(tile, rooms.input);
     walk.op = access.job().op;
     walk.columns = tile.columns;
-    // Decided per job, not per tile: a strip of one column may be stored differently in each of its walks.
+    // This is decided per job, not per tile: a strip of one column may be stored differently in each of its
+    // walks.
     walk.is_line = access.job().channels == 1;
     const int64_t group_rows = walk.is_line ? tile.steps : rows_a_group;
     for (int64_t row = 0; row < tile.steps; row += group_rows) {

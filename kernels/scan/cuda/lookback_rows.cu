@@ -2,7 +2,7 @@
 //
 // A warp scans a tile of BLOCK_SIZE neighbouring steps (rows.cuh). The WARPS tiles of a thread block are
 // adjacent and exchange their totals in shared memory; the look-back (lookback.cuh) goes from block to block,
-// over chunks of WARPS * BLOCK_SIZE steps. Tickets go through all rows before the next chunk of any.
+// over chunks of WARPS * BLOCK_SIZE steps. Tickets go through all rows before any row gets its next chunk.
 //
 // Defines: OP, X (storage of the inputs), Y (of y), BLOCK_SIZE, VECTOR, WARPS, FLIPPED, THREADS.
 
