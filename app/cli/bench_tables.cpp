@@ -195,7 +195,9 @@ Table bench_table(const BenchReport& report) {
         return value ? short_number(*value * scale) : "";
     };
     const auto start_of = [&](const BenchRow& row, const std::optional<TimeStatistics>& time) {
-        const auto field = [&](double TimeStatistics::*of) { return time ? short_number((*time).*of) : ""; };
+        const auto field = [&](double TimeStatistics::*member) {
+            return time ? short_number((*time).*member) : "";
+        };
         return std::vector<std::string>{row.family,
                                         row.name,
                                         row.variant,

@@ -81,11 +81,11 @@ Candidates values_of(const Parameter& row) {
 }
 
 // NAME=VALUE of --set and --over, where several names may move together.
-Candidates settings(const Families& of, const std::string& word) {
+Candidates settings(const Families& chosen, const std::string& word) {
     Candidates all;
     const size_t equals = word.find('='), comma = word.rfind(',', equals);
     const std::string before = comma == std::string::npos ? "" : word.substr(0, comma + 1);
-    for (const Family* family : of)
+    for (const Family* family : chosen)
         for (const Parameter& row : family->parameters) {
             const std::string name = before + row.name + "=";
             if (equals == std::string::npos) all.push_back({name, row.meaning});
@@ -98,13 +98,13 @@ Candidates settings(const Families& of, const std::string& word) {
 // Of an option, whose value is typed so far.
 Candidates values(const OptionRow& row, const Typed& typed, const std::string& so_far) {
     const std::string_view name = row.name;
-    const Families of = typed.families.empty() ? offered_families() : typed.families;
+    const Families chosen = typed.families.empty() ? offered_families() : typed.families;
     Candidates all;
     if (name == "--family") return families();
-    if (name == "--set" || name == "--over") return settings(of, so_far);
+    if (name == "--set" || name == "--over") return settings(chosen, so_far);
     if (name == "--arch")
         for (const Chip& chip : chips()) all.push_back({chip.architecture, chip.name});
-    for (const Family* family : of) {
+    for (const Family* family : chosen) {
         if (name == "--variant")
             for (const Variant& variant : family->variants) all.push_back({variant.name, variant.idea});
         if (name == "--preset")

@@ -99,24 +99,24 @@ TEST_CASE("the figures of a restarted sweep stay, dimmed, until it has two point
     FakeEngine engine;
     LabState lab = lab_with(engine);
     finish_run(lab, engine);
-    const auto of = [&](size_t i) -> const BackgroundSweep& { return lab.sweeps[i]; };
-    engine.cell(of(0).ticket, of(0).sweep, of(0).sweep.cells());
+    const auto sweep_at = [&](size_t i) -> const BackgroundSweep& { return lab.sweeps[i]; };
+    engine.cell(sweep_at(0).ticket, sweep_at(0).sweep, sweep_at(0).sweep.cells());
     update(lab, lab.now + 0.01);
-    CHECK(of(0).figures);
-    CHECK(of(0).ticket == 0);
-    CHECK_FALSE(is_outdated(lab, of(0)));
+    CHECK(sweep_at(0).figures);
+    CHECK(sweep_at(0).ticket == 0);
+    CHECK_FALSE(is_outdated(lab, sweep_at(0)));
 
     set_parameter(lab, run_rows().front(), int64_t{77});
-    CHECK(is_outdated(lab, of(0)));
+    CHECK(is_outdated(lab, sweep_at(0)));
     finish_run(lab, engine);
-    REQUIRE(of(0).ticket != 0);
-    CHECK(is_outdated(lab, of(0)));
-    engine.cell(of(0).ticket, of(0).sweep, 1);
+    REQUIRE(sweep_at(0).ticket != 0);
+    CHECK(is_outdated(lab, sweep_at(0)));
+    engine.cell(sweep_at(0).ticket, sweep_at(0).sweep, 1);
     update(lab, lab.now + 0.01);
-    CHECK(is_outdated(lab, of(0)));
-    engine.cell(of(0).ticket, of(0).sweep, 2);
+    CHECK(is_outdated(lab, sweep_at(0)));
+    engine.cell(sweep_at(0).ticket, sweep_at(0).sweep, 2);
     update(lab, lab.now + 0.01);
-    CHECK_FALSE(is_outdated(lab, of(0)));
+    CHECK_FALSE(is_outdated(lab, sweep_at(0)));
 }
 
 TEST_CASE("a sweep by the user takes the values of its parameter and can be cancelled", "[gui]") {

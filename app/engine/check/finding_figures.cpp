@@ -128,15 +128,15 @@ std::vector<Figure> figures_of_finding(const Trial& trial, const Tried& tried) {
                   part.columns.stride
             : 0};
     const std::vector<double> want = whole(expected->want);
-    const std::string of = wrong->output + (part.words.empty() ? "" : ", " + part.words);
+    const std::string shown = wrong->output + (part.words.empty() ? "" : ", " + part.words);
     const auto got_at = [&](int64_t i) { return got->value(i).real(); };
     const auto want_at = [&](int64_t i) { return want[static_cast<size_t>(i)]; };
-    return {
-        picture(part, "check_got", of + ": got", "What " + trial.variant().name + " computed.", cell, got_at),
-        picture(part, "check_want", of + ": want", "What it should be, in float64.", cell, want_at),
-        picture(part, "check_difference", of + ": got - want",
-                "The frame is the element that is furthest outside what rounding explains.", cell,
-                [&](int64_t i) { return got_at(i) - want_at(i); })};
+    return {picture(part, "check_got", shown + ": got", "What " + trial.variant().name + " computed.", cell,
+                    got_at),
+            picture(part, "check_want", shown + ": want", "What it should be, in float64.", cell, want_at),
+            picture(part, "check_difference", shown + ": got - want",
+                    "The frame is the element that is furthest outside what rounding explains.", cell,
+                    [&](int64_t i) { return got_at(i) - want_at(i); })};
 }
 
 }  // namespace sawtooth

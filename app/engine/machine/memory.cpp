@@ -32,14 +32,14 @@ struct Shapes {
     Arrays inputs;
     int64_t input_bytes = 0;
 
-    explicit Shapes(const Configuration& of) : configuration(of) {
-        for (const ArraySpec& spec : of.family->arrays) {
-            const Array* const given = find(of.given, spec.name);
-            const bool absent = spec.role == Role::optional && !given && !of.with_optional;
-            if (spec.role == Role::output || absent || !spec.is_used(of.parameters)) continue;
+    explicit Shapes(const Configuration& settled) : configuration(settled) {
+        for (const ArraySpec& spec : configuration.family->arrays) {
+            const Array* const given = find(configuration.given, spec.name);
+            const bool absent = spec.role == Role::optional && !given && !configuration.with_optional;
+            if (spec.role == Role::output || absent || !spec.is_used(configuration.parameters)) continue;
             const Array array = given ? *given
-                                      : Array{spec.name, spec.dtype_with(of.parameters),
-                                              spec.shape_for(of.parameters, inputs), nullptr};
+                                      : Array{spec.name, spec.dtype_with(configuration.parameters),
+                                              spec.shape_for(configuration.parameters, inputs), nullptr};
             input_bytes = saturating_add(input_bytes, bytes_of(array.shape, array.dtype));
             inputs.push_back(array);
         }

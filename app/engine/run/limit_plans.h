@@ -13,6 +13,7 @@ namespace sawtooth {
 Outcome<Plan> copy_plan(const Machine& machine, double bytes);
 // The limit of a bench case for a variant with that work and the plan `of`; on a GPU a copy also stands in
 // for a triad.
-Outcome<Plan> limit_plan(const Machine& machine, BenchCase::Limit limit, const Work& work, const Plan& of);
+Outcome<Plan> limit_plan(const Machine& machine, BenchCase::Limit limit, const Work& work,
+                         const Plan& measured);
 
 }  // namespace sawtooth

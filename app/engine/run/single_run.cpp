@@ -24,7 +24,8 @@ std::string words_of_forward_only(const Result& result) {
 }
 
 // One note for all arrays with the same chosen rows: "errors of x, carry: over 256 chosen rows of 8,192; …".
-std::vector<std::string> notes_on_rows(const std::string& of, const Arrays& arrays, const std::string& why) {
+std::vector<std::string> notes_on_rows(const std::string& subject, const Arrays& arrays,
+                                       const std::string& why) {
     std::vector<std::pair<const ChosenRows*, std::string>> kinds;
     for (const Array& array : arrays) {
         if (!array.rows) continue;
@@ -37,8 +38,9 @@ std::vector<std::string> notes_on_rows(const std::string& of, const Arrays& arra
     }
     std::vector<std::string> notes;
     for (const auto& [rows, names] : kinds)
-        notes.push_back(fmt::format("{} {}: over {} chosen rows of {}; {} would take too long", of, names,
-                                    rows->places.size(), with_thousands(count_of(rows->extents)), why));
+        notes.push_back(fmt::format("{} {}: over {} chosen rows of {}; {} would take too long", subject,
+                                    names, rows->places.size(), with_thousands(count_of(rows->extents)),
+                                    why));
     return notes;
 }
 

@@ -74,7 +74,7 @@ void draw_run_buttons(LabState& lab, bool keys) {
 }
 
 struct SweepProgress {
-    size_t done = 0, of = 0;
+    size_t done = 0, total = 0;
     std::string words;
 };
 
@@ -84,9 +84,9 @@ SweepProgress sweep_progress(const LabState& lab) {
         if (!sweep.ticket) continue;
         if (progress.words.empty()) progress.words = sweep.title;
         progress.done += sweep.done;
-        progress.of += sweep.sweep.cells();
+        progress.total += sweep.sweep.cells();
     }
-    progress.words += fmt::format(": {} of {}", progress.done, progress.of);
+    progress.words += fmt::format(": {} of {}", progress.done, progress.total);
     return progress;
 }
 
@@ -144,7 +144,7 @@ void draw_progress(LabState& lab, float width) {
     const float button = ImGui::GetFrameHeight();
     const SweepProgress progress = sweep_progress(lab);
     const float share =
-        static_cast<float>(progress.done) / static_cast<float>(std::max<size_t>(progress.of, 1));
+        static_cast<float>(progress.done) / static_cast<float>(std::max<size_t>(progress.total, 1));
     if (ImGui::Button("×###cancel sweeps", {button, 0})) cancel_sweeps(lab);
     tooltip("Cancels the background sweeps.");
     ImGui::SameLine();
