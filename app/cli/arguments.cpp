@@ -13,9 +13,9 @@
 namespace sawtooth::cli {
 namespace {
 
-// CLI11 writes parsed values here; must outlive the parsing.
+// CLI11 writes the parsed values here, so this must outlive the parsing.
 struct Slots {
-    std::map<std::string, std::vector<std::string>> options, lists;  // lists: of positionals
+    std::map<std::string, std::vector<std::string>> options, lists;  // lists: the positional arguments
     std::map<std::string, std::string> words;
     std::map<std::string, bool> flags;
 };

@@ -57,8 +57,8 @@ std::string limit_words(const Bound& bound) {
     return bound.empty_launches ? fmt::format("{} {}x", step, short_ratio(*bound.empty_launches)) : step;
 }
 
-// The time over that of the limit, which took turns with it, and the interval of that; "" where it is not
-// known.
+// The time divided by that of the limit, which took turns with it, and the confidence interval of this ratio;
+// "" where they are unknown.
 std::vector<std::string> ratio_cells(const BenchRow& row) {
     std::vector<std::string> cells(3);
     if (!row.time || !row.limit) return cells;

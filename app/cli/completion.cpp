@@ -22,11 +22,11 @@ Candidates of_names(const Names& names) {
     return all;
 }
 
-// What the words before the last one say.
+// What the words before the last one tell.
 struct Typed {
     Command command = Command::window;
-    Families families;                  // those named
-    const OptionRow* option = nullptr;  // whose value the last word is
+    Families families;                  // the families that were named
+    const OptionRow* option = nullptr;  // the option whose value the last word is
     int positionals = 0;
 };
 
@@ -80,7 +80,7 @@ Candidates values_of(const Parameter& row) {
     return all;
 }
 
-// NAME=VALUE of --set and --over, where several names may move together.
+// Completes NAME=VALUE of --set and --over, where several names may move together.
 Candidates settings(const Families& chosen, const std::string& word) {
     Candidates all;
     const size_t equals = word.find('='), comma = word.rfind(',', equals);
@@ -95,7 +95,7 @@ Candidates settings(const Families& chosen, const std::string& word) {
     return all;
 }
 
-// Of an option, whose value is typed so far.
+// Completes the value of an option; `so_far` is what is typed of it.
 Candidates values(const OptionRow& row, const Typed& typed, const std::string& so_far) {
     const std::string_view name = row.name;
     const Families chosen = typed.families.empty() ? offered_families() : typed.families;
@@ -113,7 +113,7 @@ Candidates values(const OptionRow& row, const Typed& typed, const std::string& s
     return all.empty() ? of_names(choices_of(row)) : all;
 }
 
-// A word without a dash.
+// Completes a word without a dash.
 Candidates positional(const Typed& typed) {
     int place = 0;
     Candidates all;

@@ -18,17 +18,18 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A running Request has this long to show its outputs before a newer one cancels it, so that dragging shows
-// results along the way.
+// A running Request gets this long to show its outputs before a newer one cancels it, so that results appear
+// while a slider is dragged.
 constexpr auto time_to_show = std::chrono::milliseconds(150);
-// Finished sweeps whose figures still follow the newest result.
+// The number of finished sweeps whose figures follow the newest result.
 constexpr size_t most_finished = 32;
-// Without work for this long, free memory goes back to the system. Sweeps begin half a second after a run.
+// After this long without work, free memory is returned to the system. Sweeps begin half a second after a
+// run.
 constexpr auto rest_before_trim = std::chrono::milliseconds(250);
-// Timing waits at most this long for the outputs to be drawn.
+// Timing waits at most this long until the outputs are drawn.
 constexpr auto longest_frame = std::chrono::milliseconds(100);
 
-// Those that compile kernels or run them.
+// Requests that compile or run GPU kernels go to a worker.
 bool goes_to_worker(const Request& request) {
     return request.backend != BackendChoice::cpu || !request.arch.empty() || !request.on.empty();
 }
@@ -52,7 +53,8 @@ std::shared_ptr<const std::vector<T>> shared(std::vector<T> values) {
     return std::make_shared<const std::vector<T>>(std::move(values));
 }
 
-// Whether the newer event makes the older one useless. A worker may send them faster than they are taken.
+// Returns whether the newer event makes the older one useless. A worker may send events faster than they are
+// taken.
 bool replaces(const Event& newer, const Event& older) {
     if (newer.kind != older.kind || newer.ticket != older.ticket) return false;
     if (newer.kind == Event::Kind::result) return !newer.result->complete && !older.result->complete;
@@ -70,12 +72,12 @@ struct Engine::Job {
     };
     struct Background {
         uint64_t ticket = 0;
-        std::shared_ptr<SweepSteps> steps;  // used by the engine's thread alone
+        std::shared_ptr<SweepSteps> steps;  // used only by the engine's thread
     };
     struct Look {
         View view;
         Parameters figure_parameters;
-        uint64_t newest_ticket;  // when it was asked for
+        uint64_t newest_ticket;  // at the time of the request
     };
 
     uint64_t tickets = 0;
@@ -83,13 +85,13 @@ struct Engine::Job {
     std::optional<Look> look;
     std::deque<Background> sweeps, finished;
 
-    bool running = false;  // a Request, not a cell
-    bool shown = false;    // its outputs
-    uint64_t takes = 0;    // calls of take_events
+    bool running = false;  // a Request, not a cell of a sweep
+    bool shown = false;    // whether its outputs were shown
+    uint64_t takes = 0;    // the number of calls of take_events
     Clock::time_point started;
     std::stop_source run_stop, cell_stop;
 
-    // The newest result, for new figures.
+    // The newest result, from which new figures are made.
     uint64_t newest_ticket = 0;
     std::shared_ptr<const Result> newest;
     bool newest_is_elsewhere = false;  // its arrays are in the worker
@@ -112,7 +114,7 @@ Engine::~Engine() {
     watch_.request_stop();
     check_.request_stop();
     const std::lock_guard lock(mutex_);
-    // A request that was picked but not started would not see a stop, so it must find nothing to do.
+    // A request that was picked but not started would miss a stop, so it must find nothing to do.
     job_->waiting.reset();
     job_->look.reset();
     job_->sweeps.clear();
@@ -189,14 +191,14 @@ std::vector<Event> Engine::take_events() {
     return std::exchange(events_, {});
 }
 
-// Drawing and timing at the same time would slow each other down on few cores. The window takes the event,
+// Drawing and timing at the same time would slow down each other on a few cores. The window takes the event,
 // draws it, and then calls take_events again.
 void Engine::wait_until_drawn(uint64_t takes_before, const std::stop_token& stop) {
     const auto deadline = Clock::now() + longest_frame;
     std::unique_lock lock(mutex_);
     changed_.wait_until(lock, stop, deadline, [&] { return job_->takes > takes_before; });
     lock.unlock();
-    wake_();  // so that it calls again at once
+    wake_();  // so that the window calls again at once
     lock.lock();
     changed_.wait_until(lock, stop, deadline, [&] { return job_->takes > takes_before + 1; });
 }
@@ -215,7 +217,8 @@ void Engine::send(Event event) {
     wake_();
 }
 
-// Cancels the running Request once a newer one waits and it has shown its outputs or used up its time.
+// Cancels the running Request once a newer one waits and the running one has shown its outputs or used up its
+// time.
 void Engine::watch(std::stop_token stop) {
     std::unique_lock lock(mutex_);
     while (!stop.stop_requested()) {
@@ -238,7 +241,7 @@ void Engine::serve(std::stop_token stop) {
             std::unique_lock lock(mutex_);
             const auto has_work = [this] { return job_->waiting || job_->look || !job_->sweeps.empty(); };
             if (!changed_.wait_for(lock, stop, rest_before_trim, has_work) && !stop.stop_requested()) {
-                // The heap keeps what large results have left, which can be gigabytes.
+                // The heap keeps the freed memory of large results, which can be gigabytes.
                 lock.unlock();
                 ::malloc_trim(0);
                 lock.lock();
@@ -254,7 +257,7 @@ void Engine::serve(std::stop_token stop) {
             if (next == Next::cell) serve_sweep_cell();
             return {};
         });
-        if (problem)  // reporting it may fail too
+        if (problem)  // reporting the problem may fail, too
             guarded([&]() -> std::optional<Error> {
                 fail(serving_, *problem);
                 return {};
@@ -294,7 +297,8 @@ void Engine::serve_run() {
         {
             const std::lock_guard lock(mutex_);
             job_->shown = true;
-            // An older look is part of the run's view. If the run fails, the look is still wanted.
+            // An older request for figures is part of the view of this run. If the run fails, those figures
+            // are still wanted.
             if (job_->look && job_->look->newest_ticket < run.ticket) job_->look.reset();
             job_->newest = seen.result;
             job_->newest_ticket = run.ticket;
@@ -341,7 +345,7 @@ void Engine::serve_run() {
     if (elsewhere) link_.warm_up(run.request);  // if the worker was stopped
 }
 
-// Cells with the settings of the newest result take its numbers.
+// Gives cells with the settings of the newest result its numbers.
 void Engine::renew_sweeps(const Result& newest) {
     std::vector<std::pair<uint64_t, std::shared_ptr<const SweepResult>>> renewed;
     {
@@ -389,7 +393,7 @@ void Engine::serve_look(std::stop_token stop) {
         return shared(figures_of(*newest, look.view));
     });
     if (!figures) {
-        // Usually the worker and its arrays are gone: the figures stay unchanged.
+        // Usually the worker is gone with its arrays: the figures stay unchanged.
         event.kind = Event::Kind::failed;
         event.error = figures.error();
         return send(std::move(event));
@@ -436,7 +440,7 @@ void Engine::serve_sweep_cell() {
     {
         const std::lock_guard lock(mutex_);
         if (job_->sweeps.empty() || job_->sweeps.front().ticket != ticket)
-            return;  // cancelled in the meantime
+            return;  // was cancelled in the meantime
         if (now->complete) {
             job_->finished.push_back(std::move(job_->sweeps.front()));
             job_->sweeps.pop_front();

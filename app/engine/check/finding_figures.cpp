@@ -10,20 +10,20 @@ namespace {
 
 constexpr int64_t most_rows = 192, most_columns = 128;
 
-// One axis of the picture: a dimension of the array, or none of length 1.
+// One axis of the picture: a dimension of the array, or one of length 1 that stands for no dimension.
 struct Side {
     std::string label = "";
-    int64_t first = 0, count = 1;  // shown
-    int64_t stride = 0;            // of the flat array
+    int64_t first = 0, count = 1;  // the visible part
+    int64_t stride = 0;            // in the flat array
     int64_t length = 1;
     std::vector<Tiling> tilings = {};
 };
 
-// The part of the output around its worst element: the last two dimensions that are longer than 1.
-struct Slice {
+// A rectangle of the output around its worst element, over the last two dimensions that are longer than 1.
+struct Excerpt {
     Side rows, columns;
-    int64_t origin = 0;  // the flat place of the element at (0, 0) of both dimensions
-    std::string words;   // "batch 1, head 0"
+    int64_t origin = 0;  // the index in the flat array of the element at (0, 0)
+    std::string words;   // the other dimensions: "batch 1, head 0"
 
     int64_t place(int64_t row, int64_t column) const {
         return origin + (rows.first + row) * rows.stride + (columns.first + column) * columns.stride;
@@ -35,14 +35,14 @@ void show_around(Side& side, int64_t at, int64_t most) {
     side.first = std::clamp<int64_t>(at - side.count / 2, 0, side.length - side.count);
 }
 
-Slice slice_around(const Trial& trial, const Array& output, const Shape& worst) {
+Excerpt excerpt_around(const Trial& trial, const Array& output, const Shape& worst) {
     const Family& family = *trial.configuration.family;
     const auto& dimensions = family.array(output.name)->dimensions;
     const auto tilings = family.tilings
                              ? family.tilings(trial.variant(), output.name, trial.configuration.parameters,
                                               trial.configuration.backend)
                              : std::vector<Tiling>();
-    Slice part;
+    Excerpt part;
     int sides = 0;
     int64_t stride = 1;
     for (size_t axis = output.shape.size(); axis-- > 0; stride *= output.shape[axis]) {
@@ -74,8 +74,8 @@ void add_borders(Figure& figure, const Side& side, Rule::Across across) {
 }
 
 template <class ValueAt>
-Figure picture(const Slice& part, const std::string& id, const std::string& title, const std::string& caption,
-               const Shape& worst_cell, ValueAt&& value_at) {
+Figure picture(const Excerpt& part, const std::string& id, const std::string& title,
+               const std::string& caption, const Shape& worst_cell, ValueAt&& value_at) {
     Figure figure =
         new_figure(id, Place::outputs, title, caption, Axis{part.columns.label}, Axis{part.rows.label});
     HeatMap map = heat_map(title, part.rows.count, part.columns.count, part.rows.first, part.columns.first);
@@ -94,7 +94,7 @@ Figure picture(const Slice& part, const std::string& id, const std::string& titl
     return figure;
 }
 
-// A reference of chosen rows in the shape of the whole array, NaN elsewhere.
+// The rows of a reference in the shape of the whole array, with NaN elsewhere.
 std::vector<double> whole(const Array& want) {
     std::vector<double> values(static_cast<size_t>(count_of(want.whole_shape())), NAN);
     const int64_t rows = want.rows ? want.shape[0] : 1;
@@ -117,7 +117,7 @@ std::vector<Figure> figures_of_finding(const Trial& trial, const Tried& tried) {
                                        [&](const Expected& one) { return one.want.name == wrong->output; });
     if (!got || expected == trial.expected.end() || got->count() == 0) return {};
     const Shape& worst = wrong->worst->index;
-    const Slice part = slice_around(trial, *got, worst);
+    const Excerpt part = excerpt_around(trial, *got, worst);
     int64_t flat = 0;
     for (size_t axis = 0; axis < worst.size(); ++axis) flat = flat * got->shape[axis] + worst[axis];
     const int64_t left = flat - part.origin;

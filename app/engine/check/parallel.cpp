@@ -10,16 +10,17 @@
 namespace sawtooth {
 namespace {
 
-// A GPU gives processes turns of milliseconds: with more of them each waits longer.
+// A GPU gives processes turns of milliseconds, so with more processes each one waits longer.
 constexpr int64_t most_workers = 4;
 
-// A CPU runs kernels on all its cores; the machine of a remote worker is not known.
+// On a CPU kernels use all cores; the machine of a remote worker is unknown.
 int64_t workers_for(const Request& base) {
     if (base.backend == BackendChoice::cpu || !base.on.empty()) return 1;
     return std::clamp<int64_t>(std::thread::hardware_concurrency(), 1, most_workers);
 }
 
-// The reports of all parts so far as one. Of a variant that several found wrong, the first finding stays.
+// Combines the reports of all workers so far into one. If several found the same variant wrong, the first
+// finding stays.
 CheckReport together(const std::vector<CheckReport>& parts) {
     CheckReport all;
     for (const CheckReport& part : parts) {
@@ -46,13 +47,13 @@ CheckReport together(const std::vector<CheckReport>& parts) {
     return all;
 }
 
-// What all workers know of one family.
+// The state of one family, shared by all workers.
 struct Shared {
     CheckRequest request;
     std::vector<CheckReport> parts;
-    int64_t left = 0;  // parts that are not complete
+    int64_t left = 0;  // reports that are not complete
     std::stop_source stop;
-    CheckReport report;  // when all are
+    CheckReport report;  // the combined report, once all are complete
 };
 
 class ParallelCheck {

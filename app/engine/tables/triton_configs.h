@@ -8,7 +8,7 @@
 
 namespace sawtooth {
 
-// Why the family has nothing for a Triton configuration.
+// Why the family has no parameters for a Triton configuration.
 std::optional<Error> check_triton(const Family& family);
 
 // Of every variant the fastest right setting as a line of Python, for triton.autotune:

@@ -34,7 +34,7 @@ Json packed(const std::vector<T>& values) {
     return Json::binary(std::move(bytes));
 }
 
-// A struct is the list of its fields, a variant {index, value}, an absent value null.
+// Encodes a struct as the list of its fields, a variant as {index, value}, an absent value as null.
 struct Writer {
     static Json of(bool value) { return value; }
     static Json of(const std::string& value) { return value; }
@@ -85,7 +85,7 @@ struct Writer {
             numbers.insert(numbers.end(), {static_cast<double>(span.worker), span.start_us, span.end_us});
         return packed(numbers);
     }
-    // Launches of one kind share their info, also in messages.
+    // Launches of one kind share their info in messages, too.
     static Json of(const std::vector<LaunchRecord>& launches) {
         Json infos = Json::array(), records = Json::array();
         std::map<const LaunchInfo*, size_t> places;
@@ -99,17 +99,18 @@ struct Writer {
     }
 };
 
-// The memory that decoding may take: in all, with the message itself, at most four times its size. Short
-// messages have short lists of large structs.
+// The memory that decoding may take, together with the message: at most four times the size of the message.
+// Short messages may contain short lists of large structs and get more.
 int64_t memory_for(size_t message_bytes) {
     constexpr int64_t always = int64_t{64} << 20;
     return std::max(always, 3 * static_cast<int64_t>(message_bytes));
 }
 
-// Of the text of a worker: names, notes and errors are shorter, and laying out more takes seconds.
+// The longest text of a worker that is kept: names, notes and errors are shorter, and laying out longer texts
+// takes seconds.
 constexpr size_t longest_text = 4096;
 
-// Reads values straight into the structs, whose memory is counted before it is allocated. Each function
+// Reads values directly into the structs, whose memory is counted before it is allocated. Each function
 // returns whether the value had the expected type and fitted.
 template <bool from_worker>
 class Reader {
@@ -226,7 +227,7 @@ class Reader {
     }
 
   private:
-    // False if it takes too much memory.
+    // Counts memory before it is allocated; false if it is too much.
     bool spend(size_t bytes) {
         memory_ -= static_cast<int64_t>(bytes);
         return memory_ >= 0;
@@ -258,7 +259,7 @@ class Reader {
     int64_t memory_;
 };
 
-// Why the lists of a mark do not fit together, on which drawing relies; "" if they do.
+// Why the lists of a mark do not fit together, as drawing requires; "" if they do.
 std::string mismatch_in(const Line& line) {
     if (line.y.size() != line.x.size()) return "a line with x and y of different lengths";
     if (!line.sets.values.empty() && line.sets.values.size() != line.x.size())
@@ -336,7 +337,7 @@ std::string mismatch_in(const Bars&) { return ""; }
 std::string mismatch_in(const Rule&) { return ""; }
 std::string mismatch_in(const Note&) { return ""; }
 
-// Why the figures of a message cannot be drawn; "" if they can or if there are none.
+// Why the figures of a message cannot be drawn; "" if they can, or if there are none.
 template <class Message>
 std::string mismatch_in_figures(const Message& message) {
     const auto figures = std::visit(
