@@ -30,8 +30,8 @@ class PageDrawings {
     std::string class_of(const std::string& attribute, const Pair& colours);
     std::string style_of(std::string Pair::*theme) const;
 
-    std::map<std::pair<std::string, Pair>, std::string>
-        classes_;  // class names by "fill" or "stroke" and the colours
+    // Class names by "fill" or "stroke" and the colours.
+    std::map<std::pair<std::string, Pair>, std::string> classes_;
 };
 
 }  // namespace sawtooth::cli

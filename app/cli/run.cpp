@@ -24,8 +24,8 @@ Arrays all_arrays(const Result& result) {
     Arrays arrays = result.inputs;
     const auto add = [&](const std::string& folder, const Arrays& outputs) {
         for (Array array : outputs) {
-            if (array.name.find('/') != std::string::npos)
-                continue;  // such a reference only serves to compare one variant
+            // A reference named VARIANT/NAME only serves to compare that variant.
+            if (array.name.find('/') != std::string::npos) continue;
             array.name = folder + "/" + array.name;
             arrays.push_back(std::move(array));
         }

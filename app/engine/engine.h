@@ -82,10 +82,10 @@ class Engine {
     void send_cell(uint64_t ticket, std::shared_ptr<const SweepResult> sweep, std::vector<Figure> figures);
     void serve_look(std::stop_token stop);
 
-    Runner runner_,
-        background_;  // two, so that sweeps do not replace the inputs and the reference of the live run
-    WorkerLink link_,
-        cell_link_;  // two, so that a cell that hangs does not end the worker with the live result
+    // Two, so that sweeps do not replace the inputs and the reference of the live run.
+    Runner runner_, background_;
+    // Two, so that a cell that hangs does not end the worker with the live result.
+    WorkerLink link_, cell_link_;
     std::function<void()> wake_;
     std::mutex mutex_;
     std::condition_variable_any changed_;

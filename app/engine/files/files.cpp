@@ -219,8 +219,8 @@ Outcome<std::string> read_file(const std::string& path, int64_t limit) {
     const auto failed = [&](int number) {
         return Error::failure(fmt::format("{}: cannot be read: {}", path, std::strerror(number)));
     };
-    Descriptor file(::open(
-        path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // opening a pipe would wait without O_NONBLOCK
+    // Opening a pipe would wait without O_NONBLOCK.
+    Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (!file) return failed(errno);
     struct stat status {};
     if (::fstat(file.number(), &status) == 0 && !S_ISREG(status.st_mode))

@@ -77,8 +77,8 @@ std::optional<std::string> wrong_with(const Shape& shape) {
     constexpr int64_t most = int64_t{1} << 62;
     if (shape.size() > dimensions)
         return fmt::format("has {} dimensions; the limit is {}", shape.size(), dimensions);
-    int64_t product =
-        1;  // the product of the non-empty axes, so that an empty one does not hide overflow of the others
+    // The product of the non-empty axes, so that an empty one does not hide overflow of the others.
+    int64_t product = 1;
     for (const int64_t extent : shape) {
         if (extent < 0) return fmt::format("shape {} is negative", to_text(shape));
         if (extent == 0) continue;

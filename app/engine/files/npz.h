@@ -13,8 +13,8 @@ namespace sawtooth {
 
 struct InputFile {
     Arrays arrays;
-    std::vector<std::string>
-        skipped;  // members with '/' in their names, which is how outputs of variants are named
+    // Members with '/' in their names, which is how outputs of variants are named.
+    std::vector<std::string> skipped;
 };
 
 // Limits for reading: a small file may contain large arrays.

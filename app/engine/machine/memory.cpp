@@ -104,8 +104,8 @@ MemoryNeed needed_memory(const Configuration& configuration, const Machine& mach
         const int64_t outputs = shapes.output_bytes(variant, stores_extras);
         need.host = saturating_add(need.host, outputs);
         const int64_t of_plan = saturating_add(plan->launch_bytes, on_cpu ? plan->memory_bytes : 0);
-        const int64_t repeated =
-            saturating_add(of_plan, outputs);  // the outputs of the last repeat are kept, too
+        // The outputs of the last repeat are kept, too.
+        const int64_t repeated = saturating_add(of_plan, outputs);
         largest_on_host = std::max(largest_on_host, repeated);
         all_on_host = saturating_add(all_on_host, repeated);
         if (on_cpu) continue;

@@ -399,8 +399,8 @@ void Runner::add_theory_for(const Request& request, TimeLimit& limit, const OnPr
         say_excused(progress, limit, 0.2,
                     "compiling " + file + " for " + request.arch + " (first time only)");
     });
-    for (VariantResult& variant : result.variants)
-        variant.compiled.clear();  // the resources on the present chip
+    // These are the resources on the present chip.
+    for (VariantResult& variant : result.variants) variant.compiled.clear();
     add_theory(*configuration, kept_->inputs, **device, limit.token(), result);
     (*device)->on_compiling({});
 }

@@ -107,8 +107,8 @@ class Runner {
         size_t first = 0, end = 0;
     };
     CompiledCells compiled_cells_;
-    bool measured_anew_ =
-        false;  // whether they were measured again because a variant beat a limit; once is enough
+    // Whether the limits were measured again because a variant beat one; once is enough.
+    bool measured_anew_ = false;
     bool broken_ = false;
 };
 

@@ -70,8 +70,8 @@ class TimeLimit {
         source_.request_stop();  // may run callbacks, so not under the lock
         lock.lock();
         if (!deaf_) return;
-        constexpr auto patience =
-            std::chrono::seconds(3);  // a launch on a GPU gets two seconds to end by itself
+        // A launch on a GPU gets two seconds to end by itself.
+        constexpr auto patience = std::chrono::seconds(3);
         if (wake_.wait_for(lock, finished, patience, [] { return false; }) || finished.stop_requested())
             return;
         deaf_(passed_ ? Error::failure(

@@ -223,8 +223,8 @@ Outcome<std::vector<BenchRow>> run_case(Runner& runner, const Family& family, co
     const auto machine = runner.machine(request, family);
     if (!machine) return machine.error();
     std::vector<std::string> news = result.notes;
-    if (const auto fixed =
-            configure(request, {}, machine->backend()))  // its notes are about the settings of the case
+    // Its notes are about the settings of the case.
+    if (const auto fixed = configure(request, {}, machine->backend()))
         std::erase_if(news, [&](const std::string& note) {
             return std::find(fixed->notes.begin(), fixed->notes.end(), note) != fixed->notes.end();
         });

@@ -66,8 +66,8 @@ struct BenchRow {
 struct BenchReport {
     std::string device, date, version;
     std::vector<BenchRow> rows;
-    std::vector<std::string> notes =
-        {};  // the notes of the runs, each once: "btp: verdicts on x, carry: over …"
+    // The notes of the runs, each once: "btp: verdicts on x, carry: over …".
+    std::vector<std::string> notes = {};
     int repeats = 0;
     Cache cache = Cache::cold;
     std::optional<Error> ended = {};  // the error that ended it before all cases had rows

@@ -306,8 +306,8 @@ class Worker {
     }
 
     Outbox& out_;
-    Runner runner_,
-        background_;  // two, so that sweeps do not replace the inputs and the reference of the live run
+    // Two, so that sweeps do not replace the inputs and the reference of the live run.
+    Runner runner_, background_;
     SentFile file_;
     std::vector<std::string> notes_;        // added to every result
     std::shared_ptr<const Result> newest_;  // the last complete result

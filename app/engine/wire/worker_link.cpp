@@ -34,8 +34,8 @@ constexpr int look_up_ms = 10;  // a stop or a timeout is noticed within this ti
 constexpr double seconds_to_start = 30;
 constexpr double seconds_to_greet = 10;  // counted from the first byte
 constexpr size_t longest_greeting = 1 << 16;
-constexpr double seconds_to_die =
-    0.2;  // time for a worker that closed its output to exit: its exit status tells why
+// Time for a worker that closed its output to exit: its exit status tells why.
+constexpr double seconds_to_die = 0.2;
 
 // Describes a run for error messages: "scan: length 8192, op sum".
 std::string described(const Request& request) {
@@ -116,8 +116,8 @@ class WorkerLink::Job {
             }
             auto message = decode_from_worker(**frame);
             if (!message) return garbled(message.error().text);
-            if (job_of(*message) != number)
-                continue;  // skips signs of life and late answers to a cancelled job
+            // Skips signs of life and late answers to a cancelled job.
+            if (job_of(*message) != number) continue;
             if (const auto* said = std::get_if<Said>(&*message))
                 take(said->progress);
             else
@@ -150,8 +150,8 @@ class WorkerLink::Job {
         }
         if (link_.worker_) {
             const bool ended = worker().catch_up() == WorkerConnection::Moved::ended;
-            if (!ended || !worker().greeted)
-                return {};  // if there was no greeting, `greet` reports the reason
+            // If there was no greeting, `greet` reports the reason.
+            if (!ended || !worker().greeted) return {};
             link_.worker_.reset();
         }
         auto started = WorkerConnection::start(request_.on, link_.cache_directory_);

@@ -10,8 +10,8 @@
 namespace sawtooth {
 namespace {
 
-constexpr double many_steps = 4096;  // with more steps the pixels of a slider are too coarse
-constexpr double least_gap = 1e-4;   // between a number and 1, before the end of its slider
+constexpr double many_steps = 4096;  // with more steps than this the pixels of a slider are too coarse
+constexpr double least_gap = 1e-4;   // the least distance to 1 at the end of a slider
 
 // The distances to 1 at both ends of the slider.
 Span gaps_of(const Span& span) {
@@ -25,7 +25,7 @@ bool steps_in_powers(const Parameter& row) {
     return row.type == Type::integer && row.step == Step::powers_of_two;
 }
 
-// Exponents if steps are powers of two: the largest reaches an end between two powers.
+// The ends of the slider; exponents if steps are powers of two, where the largest one may lie beyond the end.
 Span span_of(const LabState& lab, const Parameter& row) {
     const double last = last_value(lab, row);
     if (!steps_in_powers(row)) return {row.minimum, last};
@@ -59,7 +59,7 @@ double towards_one_at(const Span& span, double share) {
     if (share >= 1) return span.high;
     const Span gaps = gaps_of(span);
     const double gap = gaps.low * std::pow(gaps.high / gaps.low, share);
-    // Two digits of the gap: the precision of a drag.
+    // Two digits of the gap are the precision of a drag.
     const double unit = std::pow(10, std::floor(std::log10(gap)) - 1);
     return std::clamp(1 - std::round(gap / unit) * unit, span.low, span.high);
 }
