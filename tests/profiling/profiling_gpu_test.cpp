@@ -272,7 +272,7 @@ TEST_CASE("PM Sampling gives tracks that start with the launches", "[profiling][
         CHECK(track.step_us > 0);
         CHECK(track.start_us == -track.step_us);  // one sample before the launches
         CHECK(track.values.size() > 1);
-        if (track.name == "SM active") CHECK(active_stretch(track.values).begin == 1);
+        if (track.name == "SM active") CHECK(active_range(track.values).begin == 1);
     }
 }
 

@@ -108,9 +108,9 @@ TEST_CASE("a stop of the pool cancels a measurement", "[profiling]") {
     CHECK(done.size() >= 2);
 }
 
-TEST_CASE("samples are cut to the active stretch, which starts at 0", "[profiling]") {
+TEST_CASE("samples are cut to the active range, which starts at 0", "[profiling]") {
     const auto cut = [](const std::vector<double>& active, std::vector<double> values) {
-        return cut_to(active_stretch(active), {"warps", "per SM", 0, 2, std::move(values)});
+        return cut_to(active_range(active), {"warps", "per SM", 0, 2, std::move(values)});
     };
     const Track track = cut({0, 0, 1, 90, 100, 0, 80, 0, 0, 0}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
     CHECK(track.values == std::vector<double>{2, 3, 4, 5, 6, 7});  // one before the rise, one after the fall
@@ -121,20 +121,20 @@ TEST_CASE("samples are cut to the active stretch, which starts at 0", "[profilin
     CHECK(cut({50, 0, 0, 1, 1}, {5, 0, 0, 6, 7}).values == std::vector<double>{0, 6, 7});
     for (const std::vector<double>& nothing :
          {std::vector<double>{}, {5}, {0, 0}, {90, 0}, {NAN, NAN}, {1, NAN, 0}})
-        CHECK(active_stretch(nothing).is_empty());
+        CHECK(active_range(nothing).is_empty());
 }
 
 TEST_CASE("for a metric that is never 0 the samples with the largest sum are used", "[profiling]") {
     const auto busiest = [](const std::vector<double>& values, size_t count) {
-        const Stretch stretch = busiest_stretch(values, count);
-        return std::pair{stretch.begin, stretch.end};
+        const SampleRange range = busiest_range(values, count);
+        return std::pair{range.begin, range.end};
     };
     CHECK(busiest({9, 1, 1, 5, 2, 5, 1, 1}, 3) == std::pair{size_t{3}, size_t{6}});
     CHECK(busiest({9, 1, NAN, 1, 5}, 1) == std::pair{size_t{4}, size_t{5}});
     CHECK(busiest({0, 0, 0}, 2) == std::pair{size_t{1}, size_t{3}});
     CHECK(busiest({1, 2, 3}, 100) == std::pair{size_t{1}, size_t{3}});
-    CHECK(busiest_stretch({7}, 3).is_empty());
-    CHECK(busiest_stretch({1, 2, 3}, 0).is_empty());
+    CHECK(busiest_range({7}, 3).is_empty());
+    CHECK(busiest_range({1, 2, 3}, 0).is_empty());
 }
 
 TEST_CASE("reasons for a lower clock are readable", "[profiling]") {
