@@ -1,4 +1,4 @@
-// What a sweep measures, in which order, and when a search ends: with invented times.
+// What a sweep measures, in which order, and when a search ends, with invented times.
 
 #include "app/engine/run/sweep_steps.h"
 
@@ -18,14 +18,14 @@ Sweep over(size_t count, bool search) {
     return sweep;
 }
 
-// Answers every step with times from a function of cell, variant and number of the sample.
+// Answers every step with times that are a function of cell, variant and sample number.
 struct Machine {
     using Time = std::function<double(size_t cell, const std::string& variant, int sample)>;
     Time time;
     std::vector<std::string> variants = {"fused"};
-    std::map<size_t, Verdict> verdicts = {};  // of cells; right otherwise
+    std::map<size_t, Verdict> verdicts = {};  // of the cells given here; all others are right
     std::map<size_t, int> samples = {};
-    int repeats = 0;  // of all variants
+    int repeats = 0;  // sum over all variants
     std::vector<size_t> order = {};
 
     SweepResult run(const Sweep& sweep) {
@@ -73,7 +73,7 @@ TEST_CASE("a sweep measures every cell once, with all repeats", "[engine]") {
 }
 
 TEST_CASE("a search leaves what is told to be slower, and joins the samples of the others", "[engine]") {
-    // Cell 7 is the fastest, 8 is a tenth slower; a slow wave disturbs all alike.
+    // Cell 7 is the fastest, and 8 is a tenth slower; a slow wave disturbs all of them alike.
     Machine machine{[](size_t cell, const std::string&, int sample) {
         const double wave = 1 + 0.3 * ((sample / 3) % 4);
         return wave * (cell == 7 ? 10 : cell == 8 ? 11 : 40);
@@ -98,11 +98,11 @@ TEST_CASE("a search ends with those that take the same time", "[engine]") {
     const BestCells best = best_cells(result, "fused");
     CHECK(best.cells == std::vector<size_t>{0, 1});
     CHECK(fastest_words(result, best) == "chunk 0 or 1 (they take the same time)");
-    CHECK(samples_in(result, 0) == least_repeats_to_tell);  // told at once
+    CHECK(samples_in(result, 0) == least_repeats_to_tell);  // known at once
 }
 
 TEST_CASE("a search among cells that cannot be told halves them and says how many it left out", "[engine]") {
-    // Times differ by a tenth and vary more than that.
+    // Times differ by a tenth but vary by more than that.
     Machine machine{[](size_t cell, const std::string&, int sample) {
         return (10 + 0.1 * static_cast<double>(cell)) * (1 + 0.4 * ((sample * 7 + cell * 5) % 11) / 10);
     }};

@@ -1,4 +1,4 @@
-// Background sweeps, requested by figures or started by the user.
+// Background sweeps that figures request or the user starts.
 
 #include <algorithm>
 #include <set>
@@ -31,7 +31,7 @@ TEST_CASE("figure sweeps start after a pause, and again only if their base chang
     REQUIRE(first.size() == figure_sweeps(engine.requests[0], lab.parameters, Backend::cpu).size());
     REQUIRE(sweeps_run(lab));
 
-    // The parameter swept by one of them: that one continues, the others restart.
+    // One of the sweeps moves this parameter: it continues, and the others restart.
     const std::string swept = first[0].axes[0].parameter;
     const Parameter& changed = row(lab, swept.c_str());
     const auto values = sweep_values(changed, present_value(lab, changed));
@@ -146,7 +146,7 @@ TEST_CASE("a form takes ranges, a second axis, repeats and a search, and says wh
         REQUIRE_FALSE(sweep);
         lab.sweep_form = form;
         start_sweep(lab);
-        CHECK(lab.sweep_form);  // it stays
+        CHECK(lab.sweep_form);  // the form stays
         return sweep.error().text;
     };
     CHECK(wrong({"length", "16..4"}).find("must not be above the last") != std::string::npos);
@@ -164,7 +164,7 @@ TEST_CASE("a form takes ranges, a second axis, repeats and a search, and says wh
     CHECK(sweep.base.repeats == 5);
     CHECK(sweep.search);
 
-    // A change of the settings starts it again, with its own repeats.
+    // A change of the settings restarts the sweep with its own repeats.
     set_parameter(lab, row(lab, "batch"), int64_t{3});
     finish_run(lab, engine);
     const auto again = std::find_if(engine.sweeps.begin() + 1, engine.sweeps.end(),

@@ -1,4 +1,4 @@
-// Measuring without a GPU: statistics, the CPU executor, messages and the processing of samples.
+// Measurements without a GPU: statistics, the CPU executor, messages, and processing of samples.
 
 #include <algorithm>
 #include <cmath>
@@ -81,7 +81,7 @@ TEST_CASE("plans take turns in an order that changes from round to round", "[pro
         }
         orders.insert(order);
     }
-    CHECK(orders.size() == 6);  // every order of three
+    CHECK(orders.size() == 6);  // all orders of three plans
     for (const Measured& each : *measured) CHECK(each.time.samples.size() == 6);
 }
 
@@ -113,10 +113,12 @@ TEST_CASE("samples are cut to the active range, which starts at 0", "[profiling]
         return cut_to(active_range(active), {"warps", "per SM", 0, 2, std::move(values)});
     };
     const Track track = cut({0, 0, 1, 90, 100, 0, 80, 0, 0, 0}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
-    CHECK(track.values == std::vector<double>{2, 3, 4, 5, 6, 7});  // one before the rise, one after the fall
+    // With one sample before the rise and one after the fall.
+    CHECK(track.values == std::vector<double>{2, 3, 4, 5, 6, 7});
     CHECK(track.start_us == -2);
     CHECK(track.step_us == 2);
-    // Up to the last sample, but not from the first: it may include work from before the launches.
+    // The range ends at the last sample but does not begin at the first one, which may include work from
+    // before the launches.
     CHECK(cut({90, 50, 60}, {9, 5, 6}).values == std::vector<double>{9, 5, 6});
     CHECK(cut({50, 0, 0, 1, 1}, {5, 0, 0, 6, 7}).values == std::vector<double>{0, 6, 7});
     for (const std::vector<double>& nothing :
@@ -161,7 +163,7 @@ TEST_CASE("theoretical occupancy is filled in if resources are known", "[profili
 
 TEST_CASE("the arithmetic that measures a limit does as many operations as requested", "[profiling]") {
     cpu::Pool pool(2);
-    constexpr double most_of_a_round = 12 * 2 * 64;  // of each worker, in vectors of at most 64 numbers
+    constexpr double most_of_a_round = 12 * 2 * 64;  // for each worker, in vectors of at most 64 numbers
     for (const double operations : {1.0, 1e6, 3e7}) {
         const double done = cpu::multiply_add(pool, operations);
         CHECK(done >= operations);
