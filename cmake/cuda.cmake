@@ -70,8 +70,8 @@ function(embed_device_sources target folder function)
     target_sources(${target} PRIVATE ${output})
 endfunction()
 
-# cmake --install BUILD --prefix X --component cuda adds NVRTC and CUPTI, about 150 MB, to the installed folder under the
-# names by which they are opened. This is for a server with a driver but no toolkit.
+# cmake --install BUILD --prefix X --component cuda adds NVRTC and CUPTI, about 150 MB, to the installed folder, under
+# the names by which they are opened. This is for a server with a driver but no toolkit.
 foreach(name libnvrtc.so.1? libnvrtc-builtins.so.1?.? libcupti.so.1? libnvperf_host.so libnvperf_target.so)
     set(found "")
     foreach(folder IN LISTS cuda_libraries)

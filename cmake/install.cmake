@@ -1,11 +1,12 @@
-# cmake --install BUILD --prefix X makes a folder that can be moved or copied to a machine with the same or a newer glibc.
+# cmake --install BUILD --prefix X makes a folder that can be moved, or copied to a machine with the same glibc
+# or a newer one.
 # cmake --build BUILD --target package packs it as sawtooth_VERSION_amd64.deb and sawtooth-VERSION-linux-x86_64.tar.gz.
 
 # The program's own libraries are kept apart from those of the system, as the prefix may be /usr.
 set(libraries lib/sawtooth)
 
 # Libraries that every system has are left out: the C and C++ runtimes must be those of the system, because its graphics
-# drivers use them, too. DT_RPATH is used instead of the newer DT_RUNPATH, because only DT_RPATH also applies to what the
+# drivers use them, too. DT_RPATH is used, not the newer DT_RUNPATH, because only DT_RPATH also applies to what the
 # libraries themselves need. The program in the build folder has it as well: CMake would fill the room for it with empty
 # paths, which mean the current folder.
 set_target_properties(sawtooth PROPERTIES INSTALL_RPATH "$ORIGIN/../${libraries}" BUILD_WITH_INSTALL_RPATH ON)

@@ -177,8 +177,8 @@ std::optional<Error> GpuTimer::start_and_wait_for_each(const Plan& plan) {
 // Captures the launches of a plan, unless that was done, before they are timed.
 Outcome<CUgraphExec_st*> GpuTimer::graph_of(const Plan& plan) {
     const auto& first = plan.launches.front().info;
-    std::erase_if(graphs_, [](const Graph& graph) { return graph.first.expired(); });
-    const auto known = std::find_if(graphs_.begin(), graphs_.end(), [&](const Graph& graph) {
+    std::erase_if(graphs_, [](const CapturedPlan& graph) { return graph.first.expired(); });
+    const auto known = std::find_if(graphs_.begin(), graphs_.end(), [&](const CapturedPlan& graph) {
         return graph.first.lock() == first && graph.launches == plan.launches.size();
     });
     if (known != graphs_.end() && known->seen_by_cupti == recorder_.has_value()) return known->started.get();
@@ -202,7 +202,7 @@ Outcome<CUgraphExec_st*> GpuTimer::graph_of(const Plan& plan) {
     const CUresult made = calls().cuGraphInstantiate(&started, recorded, 0);
     calls().cuGraphDestroy(recorded);
     if (auto error = error_of("cuGraphInstantiate", made)) return *error;
-    Graph graph{first, plan.launches.size(), recorder_.has_value(), {}};
+    CapturedPlan graph{first, plan.launches.size(), recorder_.has_value(), {}};
     graph.started.reset(started);
     // Otherwise the first run would upload the graph in parts.
     if (auto error = error_of("cuGraphUpload", calls().cuGraphUpload(started, device_.stream())))

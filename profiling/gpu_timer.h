@@ -81,7 +81,7 @@ class GpuTimer {
     };
     // The captured launches of a plan. The graph contains addresses of the plan's memory, and belongs to the
     // plan as long as the info of its first launch is alive and the same.
-    struct Graph {
+    struct CapturedPlan {
         std::weak_ptr<const LaunchInfo> first;
         size_t launches = 0;
         bool seen_by_cupti = false;
@@ -113,8 +113,8 @@ class GpuTimer {
     std::function<void()> progress_;
     cuda::Memory scratch_, marker_;
     Event first_, last_, done_;
-    std::vector<Graph> graphs_;     // the newest last
-    std::deque<Event> milestones_;  // those between launches of a long plan that were not reached yet
+    std::vector<CapturedPlan> graphs_;  // the newest last
+    std::deque<Event> milestones_;      // those between launches of a long plan that were not reached yet
     std::optional<ActivityRecorder> recorder_;
     bool may_record_ = true;  // false: CUPTI failed for this plan
     std::string note_;

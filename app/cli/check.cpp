@@ -103,11 +103,11 @@ int check(const Arguments& arguments) {
     }
     Interrupts interrupts;
     ProgressBar bar;
-    std::map<std::string, double> parts;  // the completed share of every family
+    std::map<std::string, double> shares;  // the completed share of every family
     const auto show = [&](const CheckReport& report) {
-        parts[report.family] = part_done(report, *seconds);
+        shares[report.family] = part_done(report, *seconds);
         double sum = 0;
-        for (const auto& [family, part] : parts) sum += part;
+        for (const auto& [family, share] : shares) sum += share;
         const std::string trying = report.trying ? ", " + setting_words(*report.trying) : "";
         bar.show(sum / static_cast<double>(families->size()), report.family + trying);
         if (!report.complete || arguments.has("--json")) return;

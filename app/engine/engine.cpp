@@ -63,7 +63,7 @@ bool replaces(const Event& newer, const Event& older) {
 
 }  // namespace
 
-struct Engine::Job {
+struct Engine::Jobs {
     struct Run {
         uint64_t ticket = 0;
         Request request;
@@ -103,7 +103,7 @@ Engine::Engine(std::string cache_directory, std::function<void()> wake)
       link_(cache_directory, Counts::launches),
       cell_link_(cache_directory, Counts::launches),
       wake_(std::move(wake)),
-      job_(std::make_unique<Job>()),
+      jobs_(std::make_unique<Jobs>()),
       watch_([this](std::stop_token stop) { watch(stop); }),
       thread_([this](std::stop_token stop) { serve(stop); }) {}
 
@@ -115,33 +115,33 @@ Engine::~Engine() {
     check_.request_stop();
     const std::lock_guard lock(mutex_);
     // A request that was picked but not started would miss a stop, so it must find nothing to do.
-    job_->waiting.reset();
-    job_->look.reset();
-    job_->sweeps.clear();
-    job_->run_stop.request_stop();
-    job_->cell_stop.request_stop();
+    jobs_->waiting.reset();
+    jobs_->look.reset();
+    jobs_->sweeps.clear();
+    jobs_->run_stop.request_stop();
+    jobs_->cell_stop.request_stop();
 }
 
 uint64_t Engine::run(Request request, View view) {
     const std::lock_guard lock(mutex_);
-    job_->waiting = Job::Run{++job_->tickets, std::move(request), std::move(view)};
-    job_->cell_stop.request_stop();
+    jobs_->waiting = Jobs::Run{++jobs_->tickets, std::move(request), std::move(view)};
+    jobs_->cell_stop.request_stop();
     changed_.notify_all();
-    return job_->tickets;
+    return jobs_->tickets;
 }
 
 uint64_t Engine::sweep(Sweep sweep) {
     const std::lock_guard lock(mutex_);
-    job_->sweeps.push_back({++job_->tickets, std::make_shared<SweepSteps>(std::move(sweep))});
+    jobs_->sweeps.push_back({++jobs_->tickets, std::make_shared<SweepSteps>(std::move(sweep))});
     changed_.notify_all();
-    return job_->tickets;
+    return jobs_->tickets;
 }
 
 uint64_t Engine::check(CheckRequest request) {
     uint64_t ticket = 0;
     {
         const std::lock_guard lock(mutex_);
-        ticket = ++job_->tickets;
+        ticket = ++jobs_->tickets;
     }
     check_ = std::jthread([this, ticket, request = std::move(request)](std::stop_token stop) {
         const auto tell = [&](const CheckReport& report) {
@@ -160,8 +160,8 @@ void Engine::cancel_check() { check_.request_stop(); }
 
 void Engine::look(View view, Parameters figure_parameters) {
     const std::lock_guard lock(mutex_);
-    job_->look = Job::Look{std::move(view), std::move(figure_parameters), job_->tickets};
-    job_->cell_stop.request_stop();
+    jobs_->look = Jobs::Look{std::move(view), std::move(figure_parameters), jobs_->tickets};
+    jobs_->cell_stop.request_stop();
     changed_.notify_all();
 }
 
@@ -169,24 +169,24 @@ void Engine::cancel_run() {
     uint64_t never_ran = 0;
     {
         const std::lock_guard lock(mutex_);
-        if (job_->waiting) never_ran = job_->waiting->ticket;
-        job_->waiting.reset();
-        job_->run_stop.request_stop();
+        if (jobs_->waiting) never_ran = jobs_->waiting->ticket;
+        jobs_->waiting.reset();
+        jobs_->run_stop.request_stop();
     }
     if (never_ran) send({.kind = Event::Kind::failed, .ticket = never_ran, .error = Error::cancelled()});
 }
 
 void Engine::cancel_sweep(uint64_t ticket) {
     const std::lock_guard lock(mutex_);
-    if (!job_->sweeps.empty() && job_->sweeps.front().ticket == ticket) job_->cell_stop.request_stop();
-    for (auto* sweeps : {&job_->sweeps, &job_->finished})
+    if (!jobs_->sweeps.empty() && jobs_->sweeps.front().ticket == ticket) jobs_->cell_stop.request_stop();
+    for (auto* sweeps : {&jobs_->sweeps, &jobs_->finished})
         std::erase_if(*sweeps,
-                      [ticket](const Job::Background& background) { return background.ticket == ticket; });
+                      [ticket](const Jobs::Background& background) { return background.ticket == ticket; });
 }
 
 std::vector<Event> Engine::take_events() {
     const std::lock_guard lock(mutex_);
-    ++job_->takes;
+    ++jobs_->takes;
     changed_.notify_all();
     return std::exchange(events_, {});
 }
@@ -196,16 +196,16 @@ std::vector<Event> Engine::take_events() {
 void Engine::wait_until_drawn(uint64_t takes_before, const std::stop_token& stop) {
     const auto deadline = Clock::now() + longest_frame;
     std::unique_lock lock(mutex_);
-    changed_.wait_until(lock, stop, deadline, [&] { return job_->takes > takes_before; });
+    changed_.wait_until(lock, stop, deadline, [&] { return jobs_->takes > takes_before; });
     lock.unlock();
     wake_();  // so that the window calls again at once
     lock.lock();
-    changed_.wait_until(lock, stop, deadline, [&] { return job_->takes > takes_before + 1; });
+    changed_.wait_until(lock, stop, deadline, [&] { return jobs_->takes > takes_before + 1; });
 }
 
 uint64_t Engine::takes() {
     const std::lock_guard lock(mutex_);
-    return job_->takes;
+    return jobs_->takes;
 }
 
 void Engine::send(Event event) {
@@ -222,15 +222,16 @@ void Engine::send(Event event) {
 void Engine::watch(std::stop_token stop) {
     std::unique_lock lock(mutex_);
     while (!stop.stop_requested()) {
-        changed_.wait(lock, stop,
-                      [this] { return job_->running && job_->waiting && !job_->run_stop.stop_requested(); });
-        if (stop.stop_requested()) return;
-        const auto deadline = job_->started + time_to_show;
-        changed_.wait_until(lock, stop, deadline, [this, deadline] {
-            return !job_->running || job_->shown || job_->started + time_to_show != deadline;
+        changed_.wait(lock, stop, [this] {
+            return jobs_->running && jobs_->waiting && !jobs_->run_stop.stop_requested();
         });
-        const bool had_its_time = job_->shown || Clock::now() >= job_->started + time_to_show;
-        if (job_->running && job_->waiting && had_its_time) job_->run_stop.request_stop();
+        if (stop.stop_requested()) return;
+        const auto deadline = jobs_->started + time_to_show;
+        changed_.wait_until(lock, stop, deadline, [this, deadline] {
+            return !jobs_->running || jobs_->shown || jobs_->started + time_to_show != deadline;
+        });
+        const bool had_its_time = jobs_->shown || Clock::now() >= jobs_->started + time_to_show;
+        if (jobs_->running && jobs_->waiting && had_its_time) jobs_->run_stop.request_stop();
     }
 }
 
@@ -239,7 +240,7 @@ void Engine::serve(std::stop_token stop) {
         enum class Next { run, look, cell } next;
         {
             std::unique_lock lock(mutex_);
-            const auto has_work = [this] { return job_->waiting || job_->look || !job_->sweeps.empty(); };
+            const auto has_work = [this] { return jobs_->waiting || jobs_->look || !jobs_->sweeps.empty(); };
             if (!changed_.wait_for(lock, stop, rest_before_trim, has_work) && !stop.stop_requested()) {
                 // The heap keeps the freed memory of large results, which can be gigabytes.
                 lock.unlock();
@@ -248,7 +249,7 @@ void Engine::serve(std::stop_token stop) {
                 changed_.wait(lock, stop, has_work);
             }
             if (stop.stop_requested()) return;
-            next = job_->waiting ? Next::run : job_->look ? Next::look : Next::cell;
+            next = jobs_->waiting ? Next::run : jobs_->look ? Next::look : Next::cell;
         }
         serving_ = 0;
         const auto problem = guarded([&]() -> std::optional<Error> {
@@ -263,7 +264,7 @@ void Engine::serve(std::stop_token stop) {
                 return {};
             });
         const std::lock_guard lock(mutex_);
-        job_->running = false;
+        jobs_->running = false;
         changed_.notify_all();
     }
 }
@@ -271,38 +272,38 @@ void Engine::serve(std::stop_token stop) {
 void Engine::fail(uint64_t ticket, Error error) {
     {
         const std::lock_guard lock(mutex_);
-        std::erase_if(job_->sweeps, [ticket](const Job::Background& b) { return b.ticket == ticket; });
+        std::erase_if(jobs_->sweeps, [ticket](const Jobs::Background& b) { return b.ticket == ticket; });
     }
     send({.kind = Event::Kind::failed, .ticket = ticket, .error = std::move(error)});
 }
 
 void Engine::serve_run() {
-    Job::Run run;
+    Jobs::Run run;
     std::stop_token stop;
     const auto started = Clock::now();
     {
         const std::lock_guard lock(mutex_);
-        if (!job_->waiting) return;
-        run = std::move(*job_->waiting);
-        job_->waiting.reset();
-        job_->running = true;
-        job_->shown = false;
-        job_->started = started;
-        job_->run_stop = {};
-        stop = job_->run_stop.get_token();
+        if (!jobs_->waiting) return;
+        run = std::move(*jobs_->waiting);
+        jobs_->waiting.reset();
+        jobs_->running = true;
+        jobs_->shown = false;
+        jobs_->started = started;
+        jobs_->run_stop = {};
+        stop = jobs_->run_stop.get_token();
         serving_ = run.ticket;
     }
     const bool elsewhere = goes_to_worker(run.request);
     const auto show = [&](const WorkerLink::Seen& seen) {
         {
             const std::lock_guard lock(mutex_);
-            job_->shown = true;
+            jobs_->shown = true;
             // An older request for figures is part of the view of this run. If the run fails, those figures
             // are still wanted.
-            if (job_->look && job_->look->newest_ticket < run.ticket) job_->look.reset();
-            job_->newest = seen.result;
-            job_->newest_ticket = run.ticket;
-            job_->newest_is_elsewhere = elsewhere;
+            if (jobs_->look && jobs_->look->newest_ticket < run.ticket) jobs_->look.reset();
+            jobs_->newest = seen.result;
+            jobs_->newest_ticket = run.ticket;
+            jobs_->newest_is_elsewhere = elsewhere;
             changed_.notify_all();
         }
         send({.kind = Event::Kind::result,
@@ -350,8 +351,8 @@ void Engine::renew_sweeps(const Result& newest) {
     std::vector<std::pair<uint64_t, std::shared_ptr<const SweepResult>>> renewed;
     {
         const std::lock_guard lock(mutex_);
-        for (auto* sweeps : {&job_->finished, &job_->sweeps})
-            for (Job::Background& background : *sweeps)
+        for (auto* sweeps : {&jobs_->finished, &jobs_->sweeps})
+            for (Jobs::Background& background : *sweeps)
                 if (background.steps->renew(newest))
                     renewed.emplace_back(background.ticket,
                                          std::make_shared<const SweepResult>(background.steps->result()));
@@ -373,18 +374,18 @@ void Engine::send_cell(uint64_t ticket, std::shared_ptr<const SweepResult> sweep
 }
 
 void Engine::serve_look(std::stop_token stop) {
-    Job::Look look;
+    Jobs::Look look;
     Event event{.kind = Event::Kind::figures};
     std::shared_ptr<const Result> newest;
     bool elsewhere = false;
     {
         const std::lock_guard lock(mutex_);
-        if (!job_->look) return;
-        look = std::move(*job_->look);
-        job_->look.reset();
-        newest = job_->newest;
-        elsewhere = job_->newest_is_elsewhere;
-        event.ticket = serving_ = job_->newest_ticket;
+        if (!jobs_->look) return;
+        look = std::move(*jobs_->look);
+        jobs_->look.reset();
+        newest = jobs_->newest;
+        elsewhere = jobs_->newest_is_elsewhere;
+        event.ticket = serving_ = jobs_->newest_ticket;
     }
     if (!newest) return;
     newest = with_figure_parameters(*newest, look.figure_parameters);
@@ -401,7 +402,7 @@ void Engine::serve_look(std::stop_token stop) {
     event.figures = *figures;
     {
         const std::lock_guard lock(mutex_);
-        job_->newest = newest;
+        jobs_->newest = newest;
     }
     send(std::move(event));
 }
@@ -413,12 +414,12 @@ void Engine::serve_sweep_cell() {
     std::stop_token stop;
     {
         const std::lock_guard lock(mutex_);
-        if (job_->sweeps.empty() || job_->waiting || job_->look) return;
-        ticket = job_->sweeps.front().ticket;
-        steps = job_->sweeps.front().steps;
-        newest = job_->newest;
-        job_->cell_stop = {};
-        stop = job_->cell_stop.get_token();
+        if (jobs_->sweeps.empty() || jobs_->waiting || jobs_->look) return;
+        ticket = jobs_->sweeps.front().ticket;
+        steps = jobs_->sweeps.front().steps;
+        newest = jobs_->newest;
+        jobs_->cell_stop = {};
+        stop = jobs_->cell_stop.get_token();
         serving_ = ticket;
     }
     if (steps->result().cells.empty())
@@ -439,12 +440,12 @@ void Engine::serve_sweep_cell() {
     if (!figures) return fail(ticket, figures.error());
     {
         const std::lock_guard lock(mutex_);
-        if (job_->sweeps.empty() || job_->sweeps.front().ticket != ticket)
+        if (jobs_->sweeps.empty() || jobs_->sweeps.front().ticket != ticket)
             return;  // was cancelled in the meantime
         if (now->complete) {
-            job_->finished.push_back(std::move(job_->sweeps.front()));
-            job_->sweeps.pop_front();
-            if (job_->finished.size() > most_finished) job_->finished.pop_front();
+            jobs_->finished.push_back(std::move(jobs_->sweeps.front()));
+            jobs_->sweeps.pop_front();
+            if (jobs_->finished.size() > most_finished) jobs_->finished.pop_front();
         }
     }
     send_cell(ticket, now, *figures);

@@ -69,7 +69,7 @@ class Engine {
     const std::string& cache_directory() const { return runner_.cache_directory(); }
 
   private:
-    struct Job;
+    struct Jobs;
     void serve(std::stop_token stop);
     void watch(std::stop_token stop);
     void send(Event event);
@@ -91,7 +91,7 @@ class Engine {
     std::condition_variable_any changed_;
     std::vector<Event> events_;
     uint64_t serving_ = 0;                 // the ticket of the current step; used only by the engine's thread
-    std::unique_ptr<Job> job_;             // waiting and running work; guarded by mutex_
+    std::unique_ptr<Jobs> jobs_;           // waiting and running work; guarded by mutex_
     std::jthread watch_, thread_, check_;  // declared last, so that they start when all other members exist
 };
 

@@ -22,7 +22,7 @@ namespace sawtooth {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using Prepared = Outcome<std::shared_ptr<const Trial>>;
+using PreparedTrial = Outcome<std::shared_ptr<const Trial>>;
 
 constexpr double seconds_to_shrink = 5;
 // Most Requests take milliseconds but some take seconds, and on a GPU many wait for a kernel that another one
@@ -61,7 +61,7 @@ class Ahead {
     struct Next {
         int64_t number = 0;  // the place in the battery
         Request request;
-        std::future<Prepared> trial;
+        std::future<PreparedTrial> trial;
     };
     // The next Request whose variant is not left out; absent at the end.
     std::optional<Next> next(const std::vector<std::string>& left_out) {
@@ -170,7 +170,7 @@ class Check {
 
     // Tries a Request. Errors: cancelled, or the process must end.
     std::optional<Error> take(Ahead::Next& next) {
-        const Prepared trial = guarded([&] { return next.trial.get(); });
+        const PreparedTrial trial = guarded([&] { return next.trial.get(); });
         if (!trial && trial.error().kind == Error::Kind::cancelled) return trial.error();
         const auto tried =
             trial && *trial ? try_out(**trial, machine_, request_.patience, stop_) : std::nullopt;
@@ -213,7 +213,7 @@ class Check {
         std::optional<Finding> found;
         const auto fails = [&](const Request& smaller) {
             if (seconds_since(start) > seconds_to_shrink || stop_.stop_requested()) return false;
-            const Prepared trial = prepare_trial(smaller, preparation_, stop_);
+            const PreparedTrial trial = prepare_trial(smaller, preparation_, stop_);
             if (!trial || !*trial) return false;
             const auto tried = try_out(**trial, machine_, request_.patience, stop_);
             if (!tried || !tried->is_wrong() || tried->ends_process) return false;

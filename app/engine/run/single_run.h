@@ -93,7 +93,7 @@ class SingleRun {
     Result result_;
     std::vector<std::optional<Plan>> plans_;
     std::vector<Arrays> repeated_;  // outputs of the last repeat that are still to be judged
-    double timed_part_ = 0;         // the timed share of the variants, 0 to 1
+    double timed_share_ = 0;        // the timed share of the variants, 0 to 1
     Progress last_;                 // the last progress that was sent
     Stopwatch clock_;
 };

@@ -69,13 +69,13 @@ std::optional<Error> SingleRun::measure_together(const std::vector<size_t>& toge
     const auto before_run = [&](size_t plan, int round) {
         const std::string& name = plan < together.size() ? variant(together[plan]).name : copy_words;
         const double done = static_cast<double>(plans.size()) * round;
-        const double part = static_cast<double>(together.size()) / static_cast<double>(plans_.size());
+        const double share = static_cast<double>(together.size()) / static_cast<double>(plans_.size());
         say(fmt::format("{}, repeat {} of {}", name, round + 1, request.repeats),
-            0.2 + 0.8 * (timed_part_ + part * done / all));
+            0.2 + 0.8 * (timed_share_ + share * done / all));
     };
     auto measured = measure(plans, prepared_.machine.executor(), request.cache, request.repeats, before_run);
     if (!measured) return stopped_or(measured.error(), last_.words.substr(0, last_.words.find(',')));
-    timed_part_ += static_cast<double>(together.size()) / static_cast<double>(plans_.size());
+    timed_share_ += static_cast<double>(together.size()) / static_cast<double>(plans_.size());
     if (copy) take_copy(std::move(measured->back().time));
     for (size_t i = 0; i < together.size(); ++i)
         if (auto error = take_time(together[i], std::move((*measured)[i]))) return error;

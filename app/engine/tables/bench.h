@@ -20,8 +20,8 @@ struct Spread {
 struct Bound {
     enum class By { bytes, arithmetic, steps };
     By by = By::bytes;
-    std::optional<double>
-        share;  // the share of copy bandwidth or peak arithmetic, 0 to 1; absent for steps and above 1
+    // The share of copy bandwidth or peak arithmetic, 0 to 1; absent for steps and above 1.
+    std::optional<double> share;
     // The time for one position of the sequence, and the number of empty launches that take as long.
     std::optional<double> step_us, empty_launches;
 };

@@ -148,10 +148,10 @@ float draw_best_button(LabState& lab, const ShownFigure& shown, ImVec2 corner, f
 // Figures over time, and figures with texts along arrows, need the full width.
 bool is_wide(const Figure& figure) { return has_axis_on_top(figure) || has_arrows(figure); }
 
-using Rows = std::vector<std::vector<const ShownFigure*>>;
+using FigureRows = std::vector<std::vector<const ShownFigure*>>;
 
-Rows rows_of(const std::vector<ShownFigure>& shown, size_t columns) {
-    Rows rows;
+FigureRows rows_of(const std::vector<ShownFigure>& shown, size_t columns) {
+    FigureRows rows;
     for (const ShownFigure& each : shown) {
         const bool joins = !rows.empty() && rows.back().size() < columns && !is_wide(*each.figure) &&
                            !is_wide(*rows.back().front()->figure);
@@ -162,13 +162,13 @@ Rows rows_of(const std::vector<ShownFigure>& shown, size_t columns) {
 }
 
 // Chooses the number of columns that suits the panel, without making figures too narrow.
-Rows rows_for(const std::vector<ShownFigure>& shown, ImVec2 room) {
+FigureRows rows_for(const std::vector<ShownFigure>& shown, ImVec2 room) {
     const size_t most =
         std::clamp<size_t>(static_cast<size_t>(room.x / units(smallest_width)), 1, shown.size());
-    Rows best;
+    FigureRows best;
     float best_waste = 1e9f;
     for (size_t columns = 1; columns <= most; ++columns) {
-        Rows rows = rows_of(shown, columns);
+        FigureRows rows = rows_of(shown, columns);
         const auto count = static_cast<float>(rows.size());
         const float shape =
             (room.x / static_cast<float>(columns)) / std::max(room.y / count, units(smallest_height));
@@ -183,7 +183,7 @@ Rows rows_for(const std::vector<ShownFigure>& shown, ImVec2 room) {
 
 // The height of every row: a share of the room, or if one of the rows would be too low, the height that each
 // one needs, with scrolling. Wide figures then fill most of the visible part.
-std::vector<float> heights_of(const Rows& rows, float room, float gap, bool may_scroll) {
+std::vector<float> heights_of(const FigureRows& rows, float room, float gap, bool may_scroll) {
     constexpr float share_of_wide = 1.5f;
     float least = rows.size() > 1 ? units(smallest_height) : 0, shares = 0;
     for (const auto& row : rows) {
@@ -365,7 +365,7 @@ void draw_figure_grid(LabState& lab, const std::string& panel, const std::vector
     ImVec2 room = ImGui::GetContentRegionAvail();
     room.y = std::max(room.y - below, 1.0f);
     const float gap = units(8);
-    const Rows rows = rows_for(shown, room);
+    const FigureRows rows = rows_for(shown, room);
     // A panel that fills a picture cannot scroll and shows only what fits.
     const bool may_scroll = !(ImGui::GetCurrentWindow()->Flags & ImGuiWindowFlags_NoScrollbar);
     const std::vector<float> heights = heights_of(rows, room.y, gap, may_scroll);

@@ -82,7 +82,7 @@ bool wants_typing() {
            ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(corner, end);
 }
 
-void draw_powers_slider(LabState& lab, const Parameter& row, const Span& span) {
+void draw_powers_slider(LabState& lab, const Parameter& row, const SliderSpan& span) {
     const double present = number_of(present_value(lab, row));
     int exponent = static_cast<int>(std::lround(std::log2(std::max(present, 1.0))));
     if (ImGui::SliderInt("##control", &exponent, static_cast<int>(span.low), static_cast<int>(span.high), "",
@@ -90,19 +90,19 @@ void draw_powers_slider(LabState& lab, const Parameter& row, const Span& span) {
         set_parameter(lab, row, int64_t{1} << exponent);
 }
 
-ImGuiSliderFlags slider_flags(const Parameter& row, const Span& span) {
+ImGuiSliderFlags slider_flags(const Parameter& row, const SliderSpan& span) {
     return ImGuiSliderFlags_NoInput | ImGuiSliderFlags_NoRoundToFormat |
            (is_logarithmic(row, span) ? ImGuiSliderFlags_Logarithmic : 0);
 }
 
-void draw_integer_slider(LabState& lab, const Parameter& row, const Span& span) {
+void draw_integer_slider(LabState& lab, const Parameter& row, const SliderSpan& span) {
     auto value = static_cast<int64_t>(number_of(present_value(lab, row)));
     const auto low = static_cast<int64_t>(span.low), high = static_cast<int64_t>(span.high);
     if (ImGui::SliderScalar("##control", ImGuiDataType_S64, &value, &low, &high, "", slider_flags(row, span)))
         set_parameter(lab, row, value);
 }
 
-void draw_towards_one_slider(LabState& lab, const Parameter& row, const Span& span) {
+void draw_towards_one_slider(LabState& lab, const Parameter& row, const SliderSpan& span) {
     double share = static_cast<double>(share_of(row, span, number_of(present_value(lab, row))));
     constexpr double low = 0, high = 1;
     if (ImGui::SliderScalar("##control", ImGuiDataType_Double, &share, &low, &high, "",
@@ -111,7 +111,7 @@ void draw_towards_one_slider(LabState& lab, const Parameter& row, const Span& sp
                       std::strtod(fmt::format("{:.6f}", towards_one_at(span, share)).c_str(), nullptr));
 }
 
-void draw_real_slider(LabState& lab, const Parameter& row, const Span& span) {
+void draw_real_slider(LabState& lab, const Parameter& row, const SliderSpan& span) {
     double value = number_of(present_value(lab, row));
     // Three digits are the precision of a drag.
     if (ImGui::SliderScalar("##control", ImGuiDataType_Double, &value, &span.low, &span.high, "",
@@ -166,7 +166,7 @@ void draw_slider(LabState& lab, const Parameter& row) {
     }
     ImGui::PushStyleColor(ImGuiCol_SliderGrab, 0);
     ImGui::PushStyleColor(ImGuiCol_SliderGrabActive, 0);
-    const Span span = span_of(lab, row);
+    const SliderSpan span = span_of(lab, row);
     if (row.step == Step::towards_one)
         draw_towards_one_slider(lab, row, span);
     else if (row.type == Type::real)
