@@ -15,7 +15,7 @@
 
 namespace sawtooth {
 
-// The CUPTI functions in use. Those that time launches exist since CUDA 12.0.
+// The CUPTI functions that time launches exist since CUDA 12.0.
 #define SAWTOOTH_CUPTI_CALLS(X)       \
     X(cuptiGetVersion)                \
     X(cuptiGetResultString)           \
@@ -25,7 +25,7 @@ namespace sawtooth {
     X(cuptiActivityFlushAll)          \
     X(cuptiActivityGetNextRecord)
 
-// Those that read counters and samples exist since CUDA 12.6.
+// The functions that read counters and samples exist since CUDA 12.6.
 #define SAWTOOTH_CUPTI_PROFILER_CALLS(X)            \
     X(cuptiProfilerInitialize)                      \
     X(cuptiProfilerGetCounterAvailability)          \

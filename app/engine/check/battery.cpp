@@ -14,8 +14,8 @@ constexpr int64_t requests_on_cpu = 100, requests_on_cuda = 55;  // per variant
 // so many therefore compiles kernels of its own, besides the first few of a variant.
 constexpr int64_t requests_per_kernel = 5;
 constexpr size_t first_kernels = 2;
-// The operations of a Request; kernels of a GPU need more because their tiles have hundreds of rows, and it
-// has more cores.
+// A Request may take more operations on a GPU, whose tiles have hundreds of rows and whose machine has more
+// cores.
 constexpr double usual_operations = 2e6, many_operations = 1e7, most_on_cuda = 2e7;
 constexpr int64_t most_seeds = 1000;
 constexpr int64_t turns_per_jitter = 4;  // one of them has kernels with jitter

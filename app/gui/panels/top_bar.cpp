@@ -233,7 +233,7 @@ void draw_top_bar(LabState& lab) {
 
 namespace {
 
-// Whether the plots are up to date, for the right end of the status bar.
+// Says whether the plots are up to date, for the right end of the status bar.
 std::string words_about_drawn(const LabState& lab) {
     if (const auto seconds = countdown(lab)) {
         const std::string& words = lab.pending.progress.words;
