@@ -162,8 +162,8 @@ Outcome<Message> decoded_as(const std::string& bytes) {
         return decode_from_worker(bytes);
 }
 
-// A message that is decoded and encoded again gives the same bytes. That every field is encoded is checked at
-// compile time.
+// Checks that a message which is decoded and encoded again has the same bytes. The compiler checks that every
+// field is encoded.
 template <class Message>
 Message there_and_back(const Message& message) {
     const std::string bytes = encode(message);
@@ -224,7 +224,7 @@ TEST_CASE("a result survives encoding, with arrays but without their data", "[me
     CHECK(variant.errors[0].by_position[2] == -INFINITY);
     CHECK(variant.time->samples == std::vector<double>{9, 10, 12.1});
     REQUIRE(variant.launches.size() == 3);
-    CHECK(variant.launches[0].info == variant.launches[2].info);  // still shared
+    CHECK(variant.launches[0].info == variant.launches[2].info);  // the info is still shared
     CHECK(variant.launches[1].info->name == "columns");
     CHECK(variant.launches[0].info->resources->shared_bytes == 1024);
     CHECK(variant.launches[2].busy[1].worker == 3);
@@ -382,7 +382,8 @@ TEST_CASE("bytes that are not a message are refused with a reason", "[messages]"
                    "more bytes than the message has"));
     CHECK(contains(words("\x92\x00\x93\xA1v\x09\xA0"),
                    "install the same version on both ends"));  // an old Hello
-    // Every changed byte and every truncation of a real message is refused or another message, never a crash.
+    // Every changed byte and every truncation of a real message must be refused or give another message, and
+    // never a crash.
     const std::string whole = encode(FromWorker(CellDone{2, {{int64_t{1}}, "", full_result()}}));
     for (size_t at = 0; at < whole.size(); ++at) {
         std::string changed = whole;
@@ -392,7 +393,7 @@ TEST_CASE("bytes that are not a message are refused with a reason", "[messages]"
     }
 }
 
-// A Shown whose list of notes has this many texts of no bytes: 1 byte each, 32 in memory.
+// A Shown message whose list of notes has this many empty texts: 1 byte each, but 32 in memory.
 std::string shown_with_notes(size_t count) {
     auto result = std::make_shared<Result>();
     result->notes.resize(count);
@@ -400,20 +401,20 @@ std::string shown_with_notes(size_t count) {
 }
 
 TEST_CASE("a message decodes to at most three times its size, however short its values", "[messages]") {
-    CHECK(decode_from_worker(shown_with_notes(2 << 20)));  // short ones may take 128 MiB
+    CHECK(decode_from_worker(shown_with_notes(2 << 20)));  // short messages may take 128 MiB
     const auto refused = decode_from_worker(shown_with_notes(8 << 20));
     REQUIRE_FALSE(refused);
     CHECK(refused.error().text.find("too many values") != std::string::npos);
 }
 
-// The most records that a result keeps, of several variants.
+// A result keeps at most this many records, for several variants.
 TEST_CASE("the longest real results are decoded", "[messages]") {
     auto result = std::make_shared<Result>();
     auto info = std::make_shared<LaunchInfo>();
     info->name = "token";
     VariantResult variant;
     LaunchRecord record = full_launch(info);
-    record.counters.clear();  // only a few launches have them
+    record.counters.clear();  // only a few launches have counters
     variant.launches.assign(most_kept_launches, record);
     for (const auto& [workers, variants] : {std::pair(2, 16), std::pair(16, 8)}) {
         INFO(workers << " workers");

@@ -40,7 +40,7 @@ TEST_CASE("a frame is reassembled however its bytes are split", "[wire]") {
 
 TEST_CASE("a length of more than 128 MiB is refused before its bytes arrive", "[wire]") {
     FrameReader reader;
-    reader.append(bytes({0x00, 0x00, 0x00, 0x08}));  // 128 MiB: accepted; waits for the bytes
+    reader.append(bytes({0x00, 0x00, 0x00, 0x08}));  // 128 MiB are accepted, and the bytes are awaited
     REQUIRE(reader.next());
     FrameReader longer;
     longer.append(bytes({0x01, 0x00, 0x00, 0x08}));
@@ -54,7 +54,7 @@ TEST_CASE("a length of more than 128 MiB is refused before its bytes arrive", "[
 
 TEST_CASE("MessagePack values of every kind are read, and no prefix of one", "[wire]") {
     using Cursor = MessageCursor;
-    // The value that `take` reads; nothing if it is not there or not the whole message.
+    // The value that `take` reads; absent if there is none or if it is not the whole message.
     const auto read = [](auto take) {
         return [take](const std::string& message) {
             Cursor cursor(message);
@@ -67,8 +67,8 @@ TEST_CASE("MessagePack values of every kind are read, and no prefix of one", "[w
         CHECK(take(message) == wanted);
         for (size_t length = 0; length < message.size(); ++length)
             CHECK_FALSE(take(message.substr(0, length)).has_value());
-        CHECK_FALSE(take(bytes({0xC1})).has_value());        // unused
-        CHECK_FALSE(take(bytes({0xD4, 1, 0})).has_value());  // an extension
+        CHECK_FALSE(take(bytes({0xC1})).has_value());        // an unused type
+        CHECK_FALSE(take(bytes({0xD4, 1, 0})).has_value());  // an extension type
     };
     const auto boolean = read([](Cursor& cursor) { return cursor.boolean(); });
     check(boolean, bytes({0xC2}), false);

@@ -1,4 +1,4 @@
-// Results of a worker, and the fate of its job if it hangs, exits or breaks the protocol.
+// Results of a worker, and what happens to its job if it hangs, exits or breaks the protocol.
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -34,7 +34,7 @@ TEST_CASE("a worker gives the same bits as this process", "[worker]") {
         });
     REQUIRE(seen);
     check_right(*seen->result);
-    CHECK(partial_results == 2);  // without times, then without verdicts
+    CHECK(partial_results == 2);  // one without times, then one without verdicts
     CHECK(words.front() == "starting the worker");
     CHECK(seen->result->request == request);
     CHECK(seen->result->parameters == (*local)->parameters);
@@ -85,8 +85,8 @@ TEST_CASE("an engine runs a Request with a worker there and gets its figures fro
     CHECK(std::get<Line>(looked.figures->front().marks.front()).x.front() == 99);
 }
 
-// A Request to a command that shows a result for its first job, prints `then` and ignores further input: it
-// sleeps or runs `next`.
+// A Request to a shell command that shows a result for its first job, prints `then` and ignores all further
+// input; then it sleeps or runs `next`.
 Request shown_at_once(const TemporaryFolder& folder, const std::string& then, bool complete = true,
                       const std::string& next = "sleep 60") {
     Request request = scan_on(saying(folder, "shows", "", next), 777);
@@ -170,8 +170,10 @@ TEST_CASE("the figures of every family come from a worker, at its defaults and a
             request.preset = preset;
             request.on = worker_command();
             request.repeats = 1;
-            request.parameters.set(batch_axis(*family), int64_t{1});  // the paper of btp has gigabytes
-            if (family->parameter("H")) request.parameters.set("H", int64_t{2});  // judged in a second
+            // The paper's size of btp takes gigabytes.
+            request.parameters.set(batch_axis(*family), int64_t{1});
+            // This is judged within a second.
+            if (family->parameter("H")) request.parameters.set("H", int64_t{2});
             const auto seen = link.run(request, View{}, {});
             INFO((seen ? "" : seen.error().text));
             REQUIRE(seen);
@@ -308,12 +310,12 @@ TEST_CASE("a worker that cannot continue is replaced", "[worker]") {
     CHECK(contains(failed.error().text, "illegal address (scan: length 777)"));
     CHECK(contains(failed.error().text, "its worker was stopped"));
     CHECK(link.run(scan_on(worker_command()), {}, {}));
-    // Any other failure is only reported.
+    // Any other failure is only passed on.
     const std::string refused = message(Failed{3, Error::failure("out of memory"), false});
     const auto told = link.run(scan_on(saying(folder, "told", greeting() + refused)), {}, {});
     REQUIRE_FALSE(told);
     CHECK(told.error().text == "out of memory");
-    // Words and kind are not believed either.
+    // Neither the words nor the kind of an error are trusted.
     const auto words = [&](int job, const Error& error) {
         const std::string name = "liar" + std::to_string(job);
         return link
@@ -362,7 +364,7 @@ TEST_CASE("a stopped job is cancelled, and a worker that ignores it is stopped",
         CHECK(Clock::now() - began < std::chrono::seconds(leaves ? 2 : 30));
         CHECK(children().empty());
     }
-    // A worker that reacts continues with the next job.
+    // A worker that reacts keeps running for the next job.
     WorkerLink link("");
     std::stop_source source;
     Request longer = scan_on(worker_command(), 1 << 16);
@@ -429,7 +431,7 @@ TEST_CASE("a check goes on in a new worker, without the variant that ended the l
     CHECK(report->complete);
     REQUIRE(report->findings.size() == 1);
     CHECK(contains(report->findings.front().problem, "signal 9"));
-    const int64_t each = report->size / 2;  // of two variants
+    const int64_t each = report->size / 2;  // half of the battery for each of the two variants
     CHECK(report->tried >= each + 10);
     CHECK(report->tried < 2 * each);
 }

@@ -11,14 +11,14 @@
 #include "kernels/cpu/pool.h"
 #include "profiling/measure.h"
 
-// Runs variants of any family like the engine, for tests.
+// Runs variants of any family as the engine does, for tests.
 namespace sawtooth {
 
 using Settings = std::vector<std::pair<std::string, Value>>;
 
 inline const Chip processor{Backend::cpu, "a processor", "x86-64", 8, 0, int64_t{1} << 34};
 
-// Defaults, then settings, then automatic values, in the order of the engine.
+// The defaults, overwritten by the settings and then by the automatic values, in the order of the engine.
 inline Parameters settled(const Family& family, const Settings& settings = {}, const Arrays& given = {},
                           Backend backend = Backend::cpu) {
     Parameters parameters = family.defaults();
@@ -27,7 +27,7 @@ inline Parameters settled(const Family& family, const Settings& settings = {}, c
     return parameters;
 }
 
-// Calls each(row, inputs so far) for every input that these parameters use.
+// Calls each(row) for every input that these parameters use.
 template <class Each>
 void for_each_input(const Family& family, const Parameters& parameters, bool with_optional, Each&& each) {
     for (const ArraySpec& row : family.arrays) {
@@ -57,8 +57,8 @@ inline std::vector<std::string> variant_names(const Family& family) {
     return names;
 }
 
-// One thread: others wake slowly if tests share a machine, and a separate test checks that bits do not depend
-// on the number of threads.
+// A pool with one thread: several wake slowly if tests share a machine, and another test checks that bits do
+// not depend on the number of threads.
 inline cpu::Pool& pool_of_one() {
     static cpu::Pool pool(1);
     return pool;
@@ -84,7 +84,8 @@ inline Ran run(const Plan& plan, cpu::Pool& pool) {
     return ran;
 }
 
-// The first variant with a CPU form judges one that has none.
+// The variant itself, or if it does not run on the CPU, the first variant that does: it serves as the
+// reference.
 inline const Variant& variant_on_cpu(const Family& family, const std::string& name) {
     const Variant& named = *family.variant(name);
     if (named.runs_on(Backend::cpu)) return named;
@@ -107,8 +108,8 @@ inline Ran run(const Family& family, const std::string& variant, const Parameter
     return run(plan_on_cpu(family, variant, parameters, inputs), pool);
 }
 
-// Relative L2 distance; absolute if all expected values are below the range of f32; infinite if either array
-// has non-finite values.
+// The relative L2 distance; absolute if all expected values are below the range of f32; infinite if either
+// array has values that are not finite.
 inline double distance(const Array& output, const Array& wanted) {
     if (output.shape != wanted.shape) return INFINITY;
     double difference = 0, square = 0;
@@ -132,7 +133,7 @@ inline bool same_bits(const Arrays& left, const Arrays& right) {
     return true;
 }
 
-// The number of values whose kind (NaN, infinite, finite) is not the expected one.
+// The number of values that are not of the expected kind (NaN, infinite, finite).
 inline int64_t differing_in_kind(const Array& got, const Array& wanted) {
     int64_t differing = 0;
     for (int64_t i = 0; i < wanted.count(); ++i) {

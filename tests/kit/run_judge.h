@@ -10,7 +10,7 @@
 #include "tests/kernels/families/family_random.h"
 #include "tests/kit/catch.h"
 
-// Runs variants and judges their outputs like the engine, for tests.
+// Runs variants and judges their outputs as the engine does, for tests.
 namespace sawtooth {
 
 // The verdicts on all outputs of the variant. `shared` keeps the definitions of one setting for other
@@ -33,9 +33,9 @@ inline std::vector<OutputVerdict> judged(const Family& family, const std::string
         const bool is_defined =
             std::ranges::any_of(**expected, [&](const Expected& one) { return one.want.name == output; });
         REQUIRE(is_defined == (got != nullptr));
-        if (!got) continue;  // not with these parameters
+        if (!got) continue;  // these parameters do not use the output
         verdicts.push_back(verdict_on(*got, variant, source, **expected));
-        REQUIRE(verdicts.back().verdict != Verdict::pending);  // of another shape
+        REQUIRE(verdicts.back().verdict != Verdict::pending);  // otherwise the output has another shape
     }
     return verdicts;
 }
@@ -51,13 +51,13 @@ inline int64_t check_verdicts(const std::vector<OutputVerdict>& verdicts) {
     return right;
 }
 
-// The CPU, and the GPU if there is one.
+// The CPU, followed by the GPU if there is one.
 inline std::vector<Backend> backends() {
     static const bool has_gpu = gpu();
     return has_gpu ? std::vector{Backend::cpu, Backend::cuda} : std::vector{Backend::cpu};
 }
 
-// Judges every variant that runs these parameters on the backend.
+// Judges every variant that accepts these parameters on the backend.
 inline void check_variants(const Family& family, const Parameters& parameters, const Arrays& inputs,
                            Backend backend = Backend::cpu) {
     const Chip& chip = backend == Backend::cpu ? processor : gpu()->chip();

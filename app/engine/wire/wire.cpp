@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t length_bytes = 4;
 
-// The length in front of a message; nullopt if its bytes have not arrived.
+// The length in front of a message; nullopt if its bytes have not arrived yet.
 std::optional<uint32_t> length_in(std::string_view bytes) {
     if (bytes.size() < length_bytes) return {};
     uint32_t length = 0;
@@ -46,7 +46,7 @@ std::string printable(std::string_view text) {
 void FrameReader::append(std::string_view bytes) {
     held_.erase(0, std::exchange(taken_, 0));
     held_.append(bytes);
-    // Growing step by step would take twice the memory of a long message.
+    // The whole message is reserved at once: growing step by step would take twice its memory.
     if (const auto length = length_in(held_); length && *length <= longest_message)
         held_.reserve(length_bytes + *length);
 }

@@ -22,7 +22,7 @@ inline void fill(Array& array, float value) {
     for (float& number : array.as<float>()) number = value;
 }
 
-// Generated inputs, with biases of eighths, which every dtype holds.
+// Generated inputs, whose biases are multiples of 1/8, which every dtype holds.
 inline Arrays inputs_for(const Parameters& parameters, uint64_t seed = 1) {
     Arrays inputs = generated_inputs(ar_ssm_family(), parameters, false, seed);
     for (const char* name : {"gate_b1", "gate_b2", "out_bias"}) {

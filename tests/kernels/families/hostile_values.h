@@ -10,7 +10,7 @@
 #include "tests/kit/contains.h"
 #include "tests/kit/random_seed.h"
 
-// What an attacker puts in the place of a number, a text or a list. The choices depend only on
+// Values that an attacker may give for a number, a text or a list. The choices depend only on
 // SAWTOOTH_RANDOM_SEED.
 namespace sawtooth {
 
@@ -70,7 +70,7 @@ inline nlohmann::json doubled(const nlohmann::json& list) {
     return all;
 }
 
-// Changes one place of a message, at any depth.
+// Changes one value of a message, at any depth.
 inline void change_one_place(nlohmann::json& message, Random& random) {
     using Json = nlohmann::json;
     Json* at = &message;
@@ -137,7 +137,7 @@ inline Request bounded_request(const Family& family) {
     return request;
 }
 
-// A failure that says something.
+// Checks that an error says something.
 inline void check_words(const Error& error) {
     INFO(error.text);
     CHECK_FALSE(error.text.empty());

@@ -24,14 +24,14 @@ inline Array integers(std::string name, Shape shape, const std::vector<int32_t>&
     return filled(std::move(name), Dtype::int32, std::move(shape), values);
 }
 
-// Parameters of either family, and its inputs: the given arrays and others that are generated.
+// The parameters of either family and its inputs: the given arrays, and others that are generated.
 struct Problem {
     const Family& family;
     Parameters parameters;
     Arrays inputs;
 
-    Problem(const Family& of, const Settings& settings, const Arrays& given = {}, uint64_t seed = 1)
-        : family(of), parameters(settled(of, settings, given)) {
+    Problem(const Family& schema, const Settings& settings, const Arrays& given = {}, uint64_t seed = 1)
+        : family(schema), parameters(settled(schema, settings, given)) {
         for (const ArraySpec& row : family.arrays) {
             if (row.role == Role::output || !row.is_used(parameters)) continue;
             if (const Array* const array = find(given, row.name))
@@ -45,11 +45,11 @@ struct Problem {
     const Array& operator[](std::string_view name) const { return *find(inputs, name); }
 
     Outcome<Arrays> reference() const { return family.reference(parameters, inputs, {}); }
-    // Outputs of the variant on the CPU, which have their own data.
+    // Returns the outputs of a variant on the CPU, with their own data.
     Outcome<Arrays> run(const std::string& variant, cpu::Pool& pool = pool_of_one()) const {
         const Plan plan = plan_on_cpu(family, variant, parameters, inputs);
         std::vector<LaunchRecord> launches;
-        // Twice, so that what one run leaves behind meets the next.
+        // Two runs, so that an error caused by what the first leaves behind shows.
         for (int repeat = 0; repeat < 2; ++repeat) run_plan(plan, pool, Cache::hot, launches);
         auto outputs = plan.outputs();
         return outputs ? Outcome<Arrays>(copied(*outputs)) : outputs;
@@ -63,7 +63,7 @@ struct Problem {
     }
 };
 
-// Of the family lut, with gradients.
+// Returns settings of the family lut, with gradients.
 inline Settings sized(int64_t batch, int64_t inputs, int64_t outputs, int64_t detectors, int64_t anchors,
                       Settings more = {}) {
     Settings settings = {{"batch", batch},         {"inputs", inputs}, {"outputs", outputs},
@@ -72,8 +72,8 @@ inline Settings sized(int64_t batch, int64_t inputs, int64_t outputs, int64_t de
     return settings;
 }
 
-// Of the family lut in integer arithmetic. Detectors whose only difference is 0: each adds its weight to y of
-// every item, and all dy to its gradient.
+// A problem of the family lut in integer arithmetic, whose detectors have 0 as their only difference: each
+// adds its weight to y of every item, and all dy to its gradient.
 inline Problem sums_of(const std::vector<float>& weights, const std::vector<float>& dy, double rescale,
                        double lr = 1) {
     std::vector<float> rows;
@@ -91,7 +91,7 @@ struct Implementation {
     std::string name;  // "fused on the CPU"
     std::function<Outcome<Arrays>(const Problem&)> run;
 };
-// All variants on the CPU, and on the GPU if there is one.
+// Returns all variants on the CPU, and on the GPU if there is one.
 inline std::vector<Implementation> implementations(const Family& family) {
     static cuda::Device* const device = gpu();
     std::vector<Implementation> all;
@@ -111,7 +111,7 @@ inline std::vector<double> values_of(const Array& array) {
     for (int64_t i = 0; i < array.count(); ++i) values.push_back(array.value(i).real());
     return values;
 }
-// Relative L2 distance of the values in any shape.
+// Returns the relative L2 distance of the values, whatever their shapes.
 inline double distance_of_values(Array output, Array wanted) {
     output.shape = {output.count()};
     wanted.shape = {wanted.count()};
