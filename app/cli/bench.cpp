@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "app/cli/bench_tables.h"
+#include "app/cli/command_sources.h"
 #include "app/cli/interrupts.h"
 #include "app/cli/settings.h"
 #include "app/cli/subcommands.h"
@@ -33,11 +34,11 @@ int bench(const Arguments& arguments) {
 
     Interrupts interrupts;
     ProgressBar bar;
-    Runner runner(settings->cache_directory);
-    runner.on_deaf(end_with);
+    CommandSources sources(settings->cache_directory);
     const auto report =
-        run_bench(runner, names, settings->request, interrupts.token(),
-                  [&](const Progress& progress, auto) { bar.show(progress.fraction, progress.words); });
+        sources.of(settings->request)
+            .bench(names, settings->request, interrupts.token(),
+                   [&](const Progress& progress, auto) { bar.show(progress.fraction, progress.words); });
     bar.clear();
     if (!report) return fail(report.error());
     for (const std::string& note : report->notes) print_note(note);

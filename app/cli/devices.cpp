@@ -7,8 +7,8 @@
 #include "app/cli/subcommands.h"
 #include "app/cli/terminal.h"
 #include "app/engine/machine/look_for_devices.h"
-#include "app/engine/run/configure.h"
-#include "app/engine/run/runner.h"
+#include "app/engine/run/measured_limits.h"
+#include "app/engine/sources/worker_link.h"
 #include "app/engine/tables/tables.h"
 #include "app/engine/wire/json.h"
 #include "kernels/core/table.h"
@@ -17,36 +17,33 @@ namespace sawtooth::cli {
 
 namespace {
 
-// Measures the limits of the CPU, and of the first GPU if there is one.
-Outcome<std::vector<Ceilings>> measured_limits(const Arguments& arguments, bool has_gpu) {
-    const auto settings = settle(arguments);
-    if (!settings) return settings.error();
-    Interrupts interrupts;
-    Runner runner(settings->cache_directory);
-    runner.on_deaf(end_with);
-    std::vector<Ceilings> limits;
-    for (const BackendChoice backend : {BackendChoice::cpu, BackendChoice::cuda}) {
-        if (backend == BackendChoice::cuda && !has_gpu) continue;
-        Request request = settings->request;
-        request.backend = backend;
-        const auto machine = runner.machine(request, *offered_families().front());
-        if (!machine) return machine.error();
-        auto measured = runner.ceilings(*machine, interrupts.token(), true);
-        if (!measured) return measured.error();
-        limits.push_back(std::move(*measured));
+// Of this machine, or with --on of the worker's. A driver that hangs hangs only a worker.
+Outcome<Devices> found_devices(const Settings& settings, bool measures, std::stop_token stop) {
+    if (!settings.request.on.empty()) {
+        WorkerLink link(settings.cache_directory);
+        link.leave_when_stopped();
+        return link.devices({.tries_counters = true, .measures_limits = measures}, settings.request.on, {},
+                            std::move(stop));
     }
-    return limits;
+    Devices found = look_for_devices("", true, stop);
+    if (!measures) return found;
+    Runner runner(settings.cache_directory);
+    runner.on_deaf(end_with);
+    auto limits = measured_limits(runner, settings.request, !found.gpus.empty(), std::move(stop));
+    if (!limits) return limits.error();
+    found.limits = std::move(*limits);
+    return found;
 }
 
 }  // namespace
 
 int devices(const Arguments& arguments) {
-    Devices found = look_for_devices("", true, {});
-    if (arguments.has("--measure")) {
-        auto limits = measured_limits(arguments, !found.gpus.empty());
-        if (!limits) return fail(limits.error());
-        found.limits = std::move(*limits);
-    }
+    const auto settings = settle(arguments);
+    if (!settings) return fail(settings.error());
+    Interrupts interrupts;
+    auto devices = found_devices(*settings, arguments.has("--measure"), interrupts.token());
+    if (!devices) return fail(devices.error());
+    const Devices& found = *devices;
     if (arguments.has("--json")) return print(to_json(found));
     const Devices::Cpu& cpu = found.cpu;
     std::string text = fmt::format("CPU       {}\n", cpu.name);

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "app/cli/command_sources.h"
 #include "app/cli/interrupts.h"
 #include "app/cli/report_page.h"
 #include "app/cli/settings.h"
@@ -15,6 +16,7 @@
 #include "app/engine/machine/devices.h"
 #include "app/engine/run/configure.h"
 #include "app/engine/run/result_figures.h"
+#include "app/engine/sources/sweep_loop.h"
 #include "app/engine/wire/json.h"
 #include "kernels/core/nearest.h"
 
@@ -52,22 +54,23 @@ void append(std::vector<Figure>& to, std::vector<Figure> figures) {
     for (Figure& figure : figures) to.push_back(std::move(figure));
 }
 
-Outcome<FamilyReport> report_family(const Family& family, Request request, Runner& runner,
+Outcome<FamilyReport> report_family(const Family& family, Request request, ResultId id, Sources& sources,
                                     std::stop_token stop, Steps& steps) {
     request.family = family.name;
     FamilyReport report{&family, nullptr, {}};
-    const auto ran =
-        runner.run(request, stop, [&](const Progress& progress, auto) { steps.show_run(progress.fraction); });
-    if (!ran) return ran.error();
-    report.result = *ran;
     View view;
     view.columns = 480;  // a figure of the page is 560 pixels wide
-    report.figures = figures_of(*report.result, view);
+    Source& source = sources.of(request);
+    const auto seen = source.run(id, request, view, stop,
+                                 [&](const Progress& progress, auto) { steps.show_run(progress.fraction); });
+    if (!seen) return seen.error();
+    report.result = seen->result;
+    report.figures = *seen->figures;
     const std::vector<Sweep> sweeps =
         figure_sweeps(request, report.result->parameters, report.result->backend);
     steps.count_sweeps(sweeps.size());
     for (size_t i = 0; i < sweeps.size(); ++i) {
-        const auto swept = runner.sweep(sweeps[i], stop, [&](const SweepResult& done) {
+        const auto swept = run_sweep(source, sweeps[i], stop, [&](const SweepResult& done) {
             steps.show_sweep(i,
                              static_cast<double>(done.cells.size()) / static_cast<double>(sweeps[i].cells()));
         });
@@ -115,12 +118,12 @@ int report(const Arguments& arguments) {
 
     Interrupts interrupts;
     Steps steps(families->size());
-    Runner runner(settings->cache_directory);
-    runner.on_deaf(end_with);
+    CommandSources sources(settings->cache_directory);
     std::vector<FamilyReport> reports;
     for (size_t i = 0; i < families->size(); ++i) {
         steps.start_family((*families)[i]->name, i);
-        auto done = report_family(*(*families)[i], settings->request, runner, interrupts.token(), steps);
+        auto done =
+            report_family(*(*families)[i], settings->request, i + 1, sources, interrupts.token(), steps);
         if (!done) {
             steps.clear();
             if (*made) ::rmdir(folder.c_str());

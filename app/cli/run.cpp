@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/cli/command_sources.h"
 #include "app/cli/interrupts.h"
 #include "app/cli/settings.h"
 #include "app/cli/subcommands.h"
@@ -9,10 +10,8 @@
 #include "app/engine/files/files.h"
 #include "app/engine/files/npz.h"
 #include "app/engine/run/configure.h"
-#include "app/engine/run/runner.h"
 #include "app/engine/tables/tables.h"
 #include "app/engine/wire/json.h"
-#include "app/engine/wire/worker_link.h"
 #include "kernels/figures/correctness.h"
 
 namespace sawtooth::cli {
@@ -87,25 +86,19 @@ std::string text_of(const Family& family, const Result& result) {
     return text;
 }
 
-using Ran = Outcome<std::shared_ptr<const Result>>;
-
-Ran run_here(const Settings& settings, const Request& request, std::stop_token stop, ProgressBar& bar) {
-    Runner runner(settings.cache_directory);
-    runner.on_deaf(end_with);
-    return runner.run(request, std::move(stop),
-                      [&](const Progress& progress, auto) { bar.show(progress.fraction, progress.words); });
-}
-
-Ran run_elsewhere(const Settings& settings, const Request& request, std::stop_token stop, ProgressBar& bar) {
-    WorkerLink link(settings.cache_directory);
-    link.leave_when_stopped();
-    const auto seen = link.run(request, {}, stop, [&](const Progress& progress, auto) {
+// The result, with its arrays if the Request asks for them.
+Outcome<std::shared_ptr<const Result>> compute(const Settings& settings, const Request& request,
+                                               std::stop_token stop, ProgressBar& bar) {
+    CommandSources sources(settings.cache_directory);
+    Source& source = sources.of(request);
+    constexpr ResultId id = 1;
+    const auto seen = source.run(id, request, {}, stop, [&](const Progress& progress, auto) {
         bar.show(progress.fraction, progress.words);
     });
     if (!seen) return seen.error();
     if (request.extras == Extras::none) return seen->result;
     bar.show(1, "fetching arrays");
-    return link.fetch_arrays(*seen->result, std::move(stop));
+    return source.whole(id, std::move(stop));
 }
 
 }  // namespace
@@ -121,8 +114,7 @@ int run(const Arguments& arguments) {
     ProgressBar bar;
     Request request = settings->request;
     request.extras = arguments.has("--output") ? Extras::all : Extras::none;
-    const auto ran = request.on.empty() ? run_here(*settings, request, interrupts.token(), bar)
-                                        : run_elsewhere(*settings, request, interrupts.token(), bar);
+    const auto ran = compute(*settings, request, interrupts.token(), bar);
     bar.clear();
     if (!ran) return fail(ran.error());
     const Result& result = **ran;

@@ -3,17 +3,17 @@
 #include <algorithm>
 #include <set>
 
+#include "app/cli/command_sources.h"
 #include "app/cli/interrupts.h"
 #include "app/cli/settings.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/table_files.h"
 #include "app/cli/terminal.h"
-#include "app/engine/run/runner.h"
 #include "app/engine/run/sweep_axes.h"
+#include "app/engine/sources/sweep_loop.h"
 #include "app/engine/tables/tables.h"
 #include "app/engine/tables/triton_configs.h"
 #include "app/engine/wire/json.h"
-#include "app/engine/wire/worker_link.h"
 #include "kernels/figures/correctness.h"
 #include "kernels/figures/sweep_cells.h"
 
@@ -23,19 +23,6 @@ namespace {
 std::string words_of(const SweepResult& done) {
     if (done.sweep.search && done.cells.size() == done.sweep.cells()) return "the fastest again";
     return cell_words(done.sweep, done.cells.back().values);
-}
-
-// Computes the sweep in this process, or with --on in a worker.
-Outcome<SweepResult> compute(const Settings& settings, const Sweep& sweep, std::stop_token stop,
-                             const OnCell& done) {
-    if (sweep.base.on.empty()) {
-        Runner runner(settings.cache_directory);
-        runner.on_deaf(end_with);
-        return runner.sweep(sweep, std::move(stop), done);
-    }
-    WorkerLink link(settings.cache_directory);
-    link.leave_when_stopped();
-    return link.sweep(sweep, std::move(stop), done);
 }
 
 // Why a variant did not run in any cell; "" if it ran, or if the reasons differ.
@@ -127,10 +114,13 @@ int sweep(const Arguments& arguments) {
     ProgressBar bar;
     SweepResult result{sweep, {}, false};  // keeps the finished cells if the sweep is cancelled
     bar.show(0, "first cell");
-    const auto swept = compute(*settings, sweep, interrupts.token(), [&](const SweepResult& done) {
-        result = done;
-        bar.show(static_cast<double>(done.cells.size()) / static_cast<double>(sweep.cells()), words_of(done));
-    });
+    CommandSources sources(settings->cache_directory);
+    const auto swept =
+        run_sweep(sources.of(sweep.base), sweep, interrupts.token(), [&](const SweepResult& done) {
+            result = done;
+            bar.show(static_cast<double>(done.cells.size()) / static_cast<double>(sweep.cells()),
+                     words_of(done));
+        });
     bar.clear();
     if (swept)
         result = *swept;

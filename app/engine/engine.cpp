@@ -7,10 +7,8 @@
 
 #include "app/engine/check/parallel.h"
 #include "app/engine/guarded.h"
-#include "app/engine/run/current_cell.h"
 #include "app/engine/run/result_figures.h"
-#include "app/engine/run/sweep_axes.h"
-#include "app/engine/run/sweep_steps.h"
+#include "app/engine/sources/sweep_loop.h"
 #include "app/engine/wire/progress_filter.h"
 
 namespace sawtooth {
@@ -29,22 +27,19 @@ constexpr auto rest_before_trim = std::chrono::milliseconds(250);
 // Timing waits at most this long until the outputs are drawn.
 constexpr auto longest_frame = std::chrono::milliseconds(100);
 
-// Requests that compile or run GPU kernels go to a worker.
-bool goes_to_worker(const Request& request) {
-    return request.backend != BackendChoice::cpu || !request.arch.empty() || !request.on.empty();
-}
-
-// The hops from the call of `run` until now; `after` is the time since the outputs were complete.
-std::vector<Hop> hops_of(const Result& result, Clock::time_point asked, Clock::time_point started,
-                         const char* after) {
+// The hops from the call of `run` until now. The last one is what was done after the outputs were complete.
+std::vector<Hop> hops_of(const Source::Seen& seen, Clock::time_point asked, Clock::time_point started,
+                         bool is_here) {
     using Milliseconds = std::chrono::duration<double, std::milli>;
     std::vector<Hop> hops{{"previous run stops", Milliseconds(started - asked).count()}};
     double rest = Milliseconds(Clock::now() - started).count();
-    for (const Hop& hop : result.hops) {
+    const auto add = [&](const Hop& hop) {
         hops.push_back(hop);
         rest -= hop.ms;
-    }
-    hops.push_back({after, rest});
+    };
+    for (const Hop& hop : seen.result->hops) add(hop);
+    if (!is_here) add({"figures", seen.figures_ms});
+    hops.push_back({is_here ? "figures" : "worker messages", rest});
     return hops;
 }
 
@@ -94,22 +89,17 @@ struct Engine::Jobs {
     // The newest result, from which new figures are made.
     uint64_t newest_ticket = 0;
     std::shared_ptr<const Result> newest;
-    bool newest_is_elsewhere = false;  // its arrays are in the worker
 };
 
 Engine::Engine(std::string cache_directory, std::function<void()> wake)
-    : runner_(cache_directory, Counts::launches),
-      background_(cache_directory, Counts::launches),
-      link_(cache_directory, Counts::launches),
-      cell_link_(cache_directory, Counts::launches),
+    : sources_(cache_directory, Sources::Isolated::kernels, Counts::launches),
       wake_(std::move(wake)),
       jobs_(std::make_unique<Jobs>()),
       watch_([this](std::stop_token stop) { watch(stop); }),
       thread_([this](std::stop_token stop) { serve(stop); }) {}
 
 Engine::~Engine() {
-    link_.leave_when_stopped();
-    cell_link_.leave_when_stopped();
+    sources_.leave_when_stopped();
     thread_.request_stop();
     watch_.request_stop();
     check_.request_stop();
@@ -150,7 +140,7 @@ uint64_t Engine::check(CheckRequest request) {
             send(std::move(event));
         };
         const auto reports =
-            guarded([&] { return check_in_workers(background_.cache_directory(), {request}, stop, tell); });
+            guarded([&] { return check_in_workers(cache_directory(), {request}, stop, tell); });
         if (!reports) send({.kind = Event::Kind::failed, .ticket = ticket, .error = reports.error()});
     });
     return ticket;
@@ -293,57 +283,41 @@ void Engine::serve_run() {
         stop = jobs_->run_stop.get_token();
         serving_ = run.ticket;
     }
-    const bool elsewhere = goes_to_worker(run.request);
-    const auto show = [&](const WorkerLink::Seen& seen) {
+    const bool is_here = sources_.is_here(run.request);
+    const auto show = [&](const Source::Seen& seen) {
         {
             const std::lock_guard lock(mutex_);
             jobs_->shown = true;
-            // An older request for figures is part of the view of this run. If the run fails, those figures
-            // are still wanted.
+            // An older look is part of the run's view. If the run fails, the look is still wanted.
             if (jobs_->look && jobs_->look->newest_ticket < run.ticket) jobs_->look.reset();
             jobs_->newest = seen.result;
             jobs_->newest_ticket = run.ticket;
-            jobs_->newest_is_elsewhere = elsewhere;
             changed_.notify_all();
         }
         send({.kind = Event::Kind::result,
               .ticket = run.ticket,
               .result = seen.result,
               .figures = seen.figures,
-              .hops = hops_of(*seen.result, run.asked, started, elsewhere ? "worker messages" : "figures")});
-    };
-    const auto seen_here = [&](const std::shared_ptr<const Result>& result) {
-        return WorkerLink::Seen{result, shared(figures_of(*result, run.view))};
+              .hops = hops_of(seen, run.asked, started, is_here)});
     };
     ProgressFilter filter;
-    const auto say = [&](const Progress& now) {
-        if (filter.passes(now)) send({.kind = Event::Kind::progress, .ticket = run.ticket, .progress = now});
-    };
-    const auto run_here = [&]() -> Outcome<WorkerLink::Seen> {
-        const auto outcome = runner_.run(run.request, stop, [&](const Progress& now, auto partial) {
-            say(now);
-            if (!partial) return;
-            const auto seen = seen_here(partial);
-            const uint64_t takes_before = takes();
-            show(seen);
-            wait_until_drawn(takes_before, stop);
-        });
-        if (!outcome) return outcome.error();
-        return seen_here(*outcome);
-    };
-    const auto run_elsewhere = [&] {
-        return link_.run(run.request, run.view, stop,
-                         [&](const Progress& now, const WorkerLink::Seen* partial) {
-                             partial ? show(*partial) : say(now);
-                         });
-    };
-    const auto outcome = guarded([&] { return elsewhere ? run_elsewhere() : run_here(); });
-    if (outcome) {
-        show(*outcome);
-        renew_sweeps(*outcome->result);
-    } else
-        fail(run.ticket, outcome.error());
-    if (elsewhere) link_.warm_up(run.request);  // if the worker was stopped
+    const auto outcome = guarded([&] {
+        return sources_.of(run.request)
+            .run(run.ticket, run.request, run.view, stop,
+                 [&](const Progress& now, const Source::Seen* partial) {
+                     if (!partial) {
+                         if (filter.passes(now))
+                             send({.kind = Event::Kind::progress, .ticket = run.ticket, .progress = now});
+                         return;
+                     }
+                     const uint64_t takes_before = takes();
+                     show(*partial);
+                     if (is_here) wait_until_drawn(takes_before, stop);
+                 });
+    });
+    if (!outcome) return fail(run.ticket, outcome.error());
+    show(*outcome);
+    renew_sweeps(*outcome->result);
 }
 
 // Gives cells with the settings of the newest result its numbers.
@@ -377,21 +351,18 @@ void Engine::serve_look(std::stop_token stop) {
     Jobs::Look look;
     Event event{.kind = Event::Kind::figures};
     std::shared_ptr<const Result> newest;
-    bool elsewhere = false;
     {
         const std::lock_guard lock(mutex_);
         if (!jobs_->look) return;
         look = std::move(*jobs_->look);
         jobs_->look.reset();
         newest = jobs_->newest;
-        elsewhere = jobs_->newest_is_elsewhere;
         event.ticket = serving_ = jobs_->newest_ticket;
     }
     if (!newest) return;
     newest = with_figure_parameters(*newest, look.figure_parameters);
-    const auto figures = guarded([&]() -> Outcome<std::shared_ptr<const std::vector<Figure>>> {
-        if (elsewhere) return link_.look(*newest, look.view, look.figure_parameters, stop);
-        return shared(figures_of(*newest, look.view));
+    const auto figures = guarded([&] {
+        return sources_.of(newest->request).look(event.ticket, look.view, look.figure_parameters, stop);
     });
     if (!figures) {
         // Usually the worker is gone with its arrays: the figures stay unchanged.
@@ -422,19 +393,12 @@ void Engine::serve_sweep_cell() {
         stop = jobs_->cell_stop.get_token();
         serving_ = ticket;
     }
-    if (steps->result().cells.empty())
-        if (auto error = check_sweep(steps->result().sweep)) return fail(ticket, std::move(*error));
-    const SweepSteps::Step step = *steps->next();
-    const auto known =
-        newest && !steps->result().sweep.search ? cell_from(step.sweep, step.cell, *newest) : std::nullopt;
-    auto cell = known                             ? Outcome<SweepCell>(*known)
-                : goes_to_worker(step.sweep.base) ? cell_link_.sweep_cell(step.sweep, step.cell, stop)
-                                                  : background_.sweep_cell(step.sweep, step.cell, stop);
-    if (!cell) {
-        if (cell.error().kind != Error::Kind::cancelled) fail(ticket, cell.error());
-        return;  // a Request came first: the cell runs again later
+    const Request& base = steps->result().sweep.base;
+    if (auto error = take_next_cell(*steps, sources_.of(base), stop, newest.get())) {
+        // Cancelled: a Request came first, and the cell runs again later.
+        if (error->kind != Error::Kind::cancelled) fail(ticket, std::move(*error));
+        return;
     }
-    steps->take(std::move(*cell));
     const auto now = std::make_shared<const SweepResult>(steps->result());
     const auto figures = guarded([&]() -> Outcome<std::vector<Figure>> { return figures_of(*now); });
     if (!figures) return fail(ticket, figures.error());

@@ -11,8 +11,7 @@
 #include <vector>
 
 #include "app/engine/check/report.h"
-#include "app/engine/run/runner.h"
-#include "app/engine/wire/worker_link.h"
+#include "app/engine/sources/sources.h"
 
 namespace sawtooth {
 
@@ -66,7 +65,7 @@ class Engine {
     void cancel_run();  // cancels the running and the waiting Request; both fail as cancelled
     void cancel_sweep(uint64_t ticket);
     std::vector<Event> take_events();
-    const std::string& cache_directory() const { return runner_.cache_directory(); }
+    const std::string& cache_directory() const { return sources_.here().cache_directory(); }
 
   private:
     struct Jobs;
@@ -82,10 +81,7 @@ class Engine {
     void send_cell(uint64_t ticket, std::shared_ptr<const SweepResult> sweep, std::vector<Figure> figures);
     void serve_look(std::stop_token stop);
 
-    // Two, so that sweeps do not replace the inputs and the reference of the live run.
-    Runner runner_, background_;
-    // Two, so that a cell that hangs does not end the worker with the live result.
-    WorkerLink link_, cell_link_;
+    Sources sources_;
     std::function<void()> wake_;
     std::mutex mutex_;
     std::condition_variable_any changed_;

@@ -28,7 +28,7 @@ TEST_CASE("a worker gives the same bits as this process", "[worker]") {
     std::vector<std::string> words;
     int partial_results = 0;
     const auto seen =
-        link.run(request, View{}, {}, [&](const Progress& progress, const WorkerLink::Seen* partial) {
+        link.run(1, request, View{}, {}, [&](const Progress& progress, const Source::Seen* partial) {
             words.push_back(progress.words);
             partial_results += partial != nullptr;
         });
@@ -41,7 +41,7 @@ TEST_CASE("a worker gives the same bits as this process", "[worker]") {
     CHECK(seen->figures->size() == figures_of(**local, View{}).size());
     CHECK_FALSE(seen->result->inputs[0].data);
 
-    const auto whole = link.fetch_arrays(*seen->result, {});
+    const auto whole = link.fetch_arrays(1, {});
     REQUIRE(whole);
     const auto wanted = arrays_of(**local), got = arrays_of(**whole);
     REQUIRE(got.size() == wanted.size());
@@ -58,7 +58,7 @@ TEST_CASE("what launched a worker may write after it left", "[worker]") {
     const TemporaryFolder folder;
     const std::string log = folder.path() + "/log";
     WorkerLink link("");
-    REQUIRE(link.run(scan_on(worker_command() + "; sleep 2; echo whole > " + log, 1000), {}, {}));
+    REQUIRE(link.run(1, scan_on(worker_command() + "; sleep 2; echo whole > " + log, 1000), {}, {}));
     link.finish(30);
     CHECK(std::filesystem::exists(log));
 }
@@ -174,7 +174,7 @@ TEST_CASE("the figures of every family come from a worker, at its defaults and a
             request.parameters.set(batch_axis(*family), int64_t{1});
             // This is judged within a second.
             if (family->parameter("H")) request.parameters.set("H", int64_t{2});
-            const auto seen = link.run(request, View{}, {});
+            const auto seen = link.run(1, request, View{}, {});
             INFO((seen ? "" : seen.error().text));
             REQUIRE(seen);
             CHECK_FALSE(seen->figures->empty());
@@ -255,20 +255,20 @@ TEST_CASE("an input file is sent to the worker, again after a change, and errors
         Array x = Array::zeros("x", Dtype::f32, {1, length, 2});
         for (size_t i = 0; i < x.as<float>().size(); ++i) x.as<float>()[i] = static_cast<float>(i % 7);
         REQUIRE_FALSE(write_npz(request.input, {x}));
-        const auto seen = link.run(request, {}, {});
+        const auto seen = link.run(1, request, {}, {});
         REQUIRE(seen);
         CHECK(seen->result->request.input == request.input);
-        const auto whole = link.fetch_arrays(*seen->result, {});
+        const auto whole = link.fetch_arrays(1, {});
         REQUIRE(whole);
         CHECK(std::ranges::equal((*whole)->inputs[0].as<float>(), x.as<float>()));
     }
     put(request.input, "no archive");
-    auto refused = link.run(request, {}, {});
+    auto refused = link.run(1, request, {}, {});
     REQUIRE_FALSE(refused);
     CHECK(refused.error().exit_code() == 2);
     CHECK(contains(refused.error().text, request.input));
     request.input = folder.file("absent.npz");
-    refused = link.run(request, {}, {});
+    refused = link.run(1, request, {}, {});
     REQUIRE_FALSE(refused);
     CHECK(refused.error().exit_code() == 2);
     CHECK(contains(refused.error().text, request.input));
@@ -305,14 +305,14 @@ TEST_CASE("a worker that cannot continue is replaced", "[worker]") {
     WorkerLink link(kept().path());
     const std::string fatal =
         message(Failed{1, Error::failure("lookback: cuStreamSynchronize: illegal address"), true});
-    const auto failed = link.run(scan_on(saying(folder, "fatal", greeting() + fatal), 777), {}, {});
+    const auto failed = link.run(1, scan_on(saying(folder, "fatal", greeting() + fatal), 777), {}, {});
     REQUIRE_FALSE(failed);
     CHECK(contains(failed.error().text, "illegal address (scan: length 777)"));
     CHECK(contains(failed.error().text, "its worker was stopped"));
-    CHECK(link.run(scan_on(worker_command()), {}, {}));
+    CHECK(link.run(1, scan_on(worker_command()), {}, {}));
     // Any other failure is only passed on.
     const std::string refused = message(Failed{3, Error::failure("out of memory"), false});
-    const auto told = link.run(scan_on(saying(folder, "told", greeting() + refused)), {}, {});
+    const auto told = link.run(1, scan_on(saying(folder, "told", greeting() + refused)), {}, {});
     REQUIRE_FALSE(told);
     CHECK(told.error().text == "out of memory");
     // Neither the words nor the kind of an error are trusted.
@@ -334,15 +334,15 @@ TEST_CASE("the error of a worker lost during a look or fetch names what it ran",
     const Request request = shown_at_once(folder, fatal);
     for (const bool fetches : {false, true}) {
         WorkerLink link("");
-        const auto seen = link.run(request, {}, {});
+        const auto seen = link.run(1, request, {}, {});
         REQUIRE(seen);
         const Result& result = *seen->result;
         const std::string words =
-            fetches ? link.fetch_arrays(result, {}).error().text : link.look(result, {}, {}, {}).error().text;
+            fetches ? link.fetch_arrays(1, {}).error().text : link.look(1, {}, {}, {}).error().text;
         INFO(words);
         CHECK(contains(words, "illegal address (scan: length 777)"));
         // Without its worker the result is gone, and no new worker is started to find out.
-        CHECK(contains(link.look(result, {}, {}, {}).error().text, "run it again"));
+        CHECK(contains(link.look(1, {}, {}, {}).error().text, "run it again"));
         CHECK(children().empty());
     }
 }
@@ -356,7 +356,7 @@ TEST_CASE("a stopped job is cancelled, and a worker that ignores it is stopped",
         std::stop_source source;
         const auto began = Clock::now();
         const auto outcome =
-            link.run(scan_on(hangs), {}, source.get_token(), [&](const Progress& progress, auto) {
+            link.run(1, scan_on(hangs), {}, source.get_token(), [&](const Progress& progress, auto) {
                 if (progress.words == "rows") source.request_stop();
             });
         REQUIRE_FALSE(outcome);
@@ -369,13 +369,13 @@ TEST_CASE("a stopped job is cancelled, and a worker that ignores it is stopped",
     std::stop_source source;
     Request longer = scan_on(worker_command(), 1 << 16);
     longer.repeats = 10000;
-    const auto outcome = link.run(longer, {}, source.get_token(), [&](const Progress& progress, auto) {
+    const auto outcome = link.run(1, longer, {}, source.get_token(), [&](const Progress& progress, auto) {
         if (progress.fraction > 0.2) source.request_stop();
     });
     REQUIRE_FALSE(outcome);
     CHECK(outcome.error().text == "cancelled");
     const std::set<pid_t> before = children();
-    CHECK(link.run(scan_on(worker_command()), {}, {}));
+    CHECK(link.run(1, scan_on(worker_command()), {}, {}));
     CHECK(children() == before);
 }
 
@@ -383,7 +383,7 @@ TEST_CASE("the error of a command that starts no worker has its last output", "[
     const TemporaryFolder folder;
     WorkerLink link("");
     const auto words = [&](const std::string& command) {
-        const auto outcome = link.run(scan_on(command), {}, {});
+        const auto outcome = link.run(1, scan_on(command), {}, {});
         REQUIRE_FALSE(outcome);
         CHECK(outcome.error().exit_code() == 1);
         INFO(outcome.error().text);
@@ -405,14 +405,14 @@ TEST_CASE("a worker that exits between jobs is replaced silently", "[worker]") {
     WorkerLink link("");
     const Request request = scan_on("exec " + worker_command());  // the child is the worker, not a shell
     for (int round = 0; round < 3; ++round) {
-        REQUIRE(link.run(request, {}, {}));
+        REQUIRE(link.run(1, request, {}, {}));
         const std::set<pid_t> running = children();
         REQUIRE(running.size() == 1);
         ::kill(*running.begin(), SIGKILL);
         siginfo_t ended;
         ::waitid(P_PID, static_cast<id_t>(*running.begin()), &ended, WEXITED | WNOWAIT);
     }
-    CHECK(link.run(request, {}, {}));
+    CHECK(link.run(1, request, {}, {}));
 }
 
 TEST_CASE("a check goes on in a new worker, without the variant that ended the last", "[worker][check]") {
@@ -443,7 +443,7 @@ TEST_CASE("a worker of another build works, and its results name both builds", "
     };
     put(folder.file("hello"), hello_of("9.8.7+other"));
     WorkerLink link("");
-    const auto seen = link.run(
+    const auto seen = link.run(1,
         scan_on(fmt::format("(head -c {} >/dev/null; cat '{}' -) | {}", hello_of(build_identity()).size(),
                             folder.file("hello"), worker_command())),
         {}, {});

@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "app/engine/wire/worker_link.h"
+#include "app/engine/sources/worker_link.h"
 
 namespace sawtooth {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "app/engine/files/descriptor.h"
 #include "app/engine/files/files.h"
-#include "app/engine/wire/worker_link.h"
+#include "app/engine/sources/worker_link.h"
 
 namespace sawtooth {
 namespace {

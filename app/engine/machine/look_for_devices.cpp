@@ -1,7 +1,7 @@
 #include "app/engine/machine/look_for_devices.h"
 
 #include "app/engine/guarded.h"
-#include "app/engine/wire/worker_link.h"
+#include "app/engine/sources/worker_link.h"
 
 namespace sawtooth {
 
@@ -10,7 +10,7 @@ Devices look_for_devices(const std::string& cache_directory, bool tries_counters
     auto found = guarded([&] {
         WorkerLink link(cache_directory);
         link.leave_when_stopped();
-        return link.devices(tries_counters, seconds, std::move(stop));
+        return link.devices({.tries_counters = tries_counters}, "", seconds, std::move(stop));
     });
     if (found) return std::move(*found);
     Devices devices;

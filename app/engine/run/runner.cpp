@@ -19,7 +19,6 @@
 #include "app/engine/run/single_run.h"
 #include "app/engine/run/stopwatch.h"
 #include "app/engine/run/sweep_axes.h"
-#include "app/engine/run/sweep_steps.h"
 #include "app/engine/run/theory.h"
 #include "app/engine/wire/checked.h"
 #include "app/engine/wire/json.h"
@@ -455,19 +454,6 @@ Outcome<SweepCell> Runner::sweep_cell(const Sweep& sweep, size_t index, std::sto
     for (VariantResult& variant : result->variants) variant.outputs.clear();
     cell.result = std::move(result);
     return cell;
-}
-
-Outcome<SweepResult> Runner::sweep(const Sweep& sweep, std::stop_token stop, const OnCell& done) {
-    if (auto error = check_sweep(sweep)) return *error;
-    SweepSteps steps(sweep);
-    while (const auto step = steps.next()) {
-        auto cell = sweep_cell(step->sweep, step->cell, stop);
-        if (!cell) return cell.error();
-        if (broken_) return Error::failure(cell->refused);
-        steps.take(std::move(*cell));
-        if (done) done(steps.result());
-    }
-    return steps.result();
 }
 
 }  // namespace sawtooth

@@ -51,8 +51,6 @@ class Runner {
     // Errors: usage (the request or its file), failure (memory, time limit, overflow), cancelled.
     Outcome<std::shared_ptr<const Result>> run(const Request& request, std::stop_token stop,
                                                const OnProgress& progress = {});
-    // Refused cells are part of the result. An error ends the sweep: usage, failure, or cancelled.
-    Outcome<SweepResult> sweep(const Sweep& sweep, std::stop_token stop, const OnCell& done = {});
     // Runs one cell, without keeping its arrays: the engine runs cells between live requests. Cancelled is
     // the only error.
     Outcome<SweepCell> sweep_cell(const Sweep& sweep, size_t index, std::stop_token stop,

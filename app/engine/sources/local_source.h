@@ -21,6 +21,10 @@ class LocalSource : public Source {
     }
     Outcome<SweepCell> cell(const Sweep& sweep, size_t index, std::stop_token stop,
                             const OnProgress& progress);
+    Outcome<BenchReport> bench(const std::vector<std::string>& families, const Request& base,
+                               std::stop_token stop, const OnProgress& progress) override {
+        return run_bench(cells_, families, base, std::move(stop), progress);
+    }
     Outcome<Figures> look(ResultId id, const View& view, const Parameters& figure_parameters,
                           std::stop_token stop) override;
     Outcome<std::shared_ptr<const Result>> whole(ResultId id, std::stop_token stop) override;

@@ -8,6 +8,7 @@
 
 #include "app/engine/run/runner.h"
 #include "app/engine/store/result_store.h"
+#include "app/engine/tables/bench.h"
 #include "kernels/core/figure.h"
 
 namespace sawtooth {
@@ -33,6 +34,9 @@ class Source {
                               std::stop_token stop, const OnNews& news) = 0;
     // A cell of a sweep, without arrays. Errors: cancelled, or no further cell can run here.
     virtual Outcome<SweepCell> cell(const Sweep& sweep, size_t index, std::stop_token stop) = 0;
+    // run_bench with its errors.
+    virtual Outcome<BenchReport> bench(const std::vector<std::string>& families, const Request& base,
+                                       std::stop_token stop, const OnProgress& progress) = 0;
     // Figures of a result for another view, with new values of parameters that only affect figures. Failure:
     // the result is gone.
     virtual Outcome<Figures> look(ResultId id, const View& view, const Parameters& figure_parameters,

@@ -1,4 +1,4 @@
-#include "app/engine/wire/worker_link.h"
+#include "app/engine/sources/worker_link.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -15,8 +16,6 @@
 #include "app/engine/check/resume.h"
 #include "app/engine/files/descriptor.h"
 #include "app/engine/machine/memory.h"
-#include "app/engine/run/sweep_axes.h"
-#include "app/engine/run/sweep_steps.h"
 #include "app/engine/wire/checked.h"
 #include "app/engine/wire/messages.h"
 #include "app/engine/wire/worker_connection.h"
@@ -81,7 +80,7 @@ Request request_for(const Result& result) {
 // ended.
 class WorkerLink::Job {
   public:
-    Job(WorkerLink& link, const Request& request, std::stop_token stop, OnNews news)
+    Job(WorkerLink& link, const Request& request, std::stop_token stop, Source::OnNews news)
         : number(++link.jobs_),
           link_(link),
           request_(request),
@@ -156,6 +155,7 @@ class WorkerLink::Job {
             if (!ended || !worker().greeting) return {};
             link_.worker_.reset();
         }
+        link_.results_ = ResultStore();
         auto started = WorkerConnection::start(request_.on, link_.cache_directory_);
         if (!started) return started.error();
         link_.worker_ = std::move(*started);
@@ -306,7 +306,7 @@ class WorkerLink::Job {
     WorkerLink& link_;
     const Request& request_;
     std::stop_token stop_;
-    OnNews news_;
+    Source::OnNews news_;
     WorkerPatience patience_;
     bool runs_ = false;  // whether the worker received the job
 };
@@ -323,11 +323,11 @@ void WorkerLink::finish(double seconds) {
     worker_.reset();
 }
 
-Outcome<WorkerLink::Seen> WorkerLink::run(const Request& request, const std::optional<View>& view,
-                                          std::stop_token stop, const OnNews& news) {
+Outcome<Source::Seen> WorkerLink::run(ResultId id, const Request& request, const std::optional<View>& view,
+                                      std::stop_token stop, const Source::OnNews& news) {
     Job job(*this, request, std::move(stop), news);
     if (auto error = job.prepare()) return *error;
-    job.give(RunJob{job.number, request, job.sends_input(), view});
+    job.give(RunJob{job.number, id, request, job.sends_input(), view});
     while (true) {
         const auto answer = job.answer();
         if (!answer) return answer.error();
@@ -336,26 +336,27 @@ Outcome<WorkerLink::Seen> WorkerLink::run(const Request& request, const std::opt
         if (!shown || !shown->result || !shown->figures) return job.garbled("no result");
         const auto result = checked_result(*shown->result, request);
         if (!result) return job.garbled(result.error().text);
-        seen_ = job.number;
-        const Seen seen{*result, shown->figures};
+        if (!std::isfinite(shown->figures_ms) || shown->figures_ms < 0)
+            return job.garbled("figures that took no time");
+        results_.add(id, *result);
+        const Source::Seen seen{*result, shown->figures, shown->figures_ms};
         if (seen.result->complete) return seen;
         if (news) news({}, &seen);
     }
 }
 
-Outcome<SweepCell> WorkerLink::sweep_cell(const Sweep& sweep, size_t cell, std::stop_token stop,
-                                          const OnNews& news) {
-    const Request request = sweep.request(cell);
-    SweepCell refused{sweep.cell(cell), "", nullptr};
-    Job job(*this, request, std::move(stop), news);
+Outcome<SweepCell> WorkerLink::cell(const Sweep& sweep, size_t index, std::stop_token stop) {
+    const Request request = sweep.request(index);
+    SweepCell refused{sweep.cell(index), "", nullptr};
+    Job job(*this, request, std::move(stop), {});
     if (auto error = job.prepare()) return *error;
-    job.give(CellJob{job.number, sweep, job.sends_input(), cell});
+    job.give(CellJob{job.number, sweep, job.sends_input(), index});
     const auto answer = job.answer();
     Error error;
     if (!answer) {
         error = answer.error();
     } else if (const auto* done = std::get_if<CellDone>(&*answer)) {
-        auto checked = checked_cell(done->cell, sweep, cell);
+        auto checked = checked_cell(done->cell, sweep, index);
         if (checked) return checked;
         error = job.garbled(checked.error().text);
     } else if (const auto* failed = std::get_if<Failed>(&*answer)) {
@@ -366,18 +367,6 @@ Outcome<SweepCell> WorkerLink::sweep_cell(const Sweep& sweep, size_t cell, std::
     if (error.kind != Error::Kind::failure) return error;
     refused.refused = error.text;
     return refused;
-}
-
-Outcome<SweepResult> WorkerLink::sweep(const Sweep& sweep, std::stop_token stop, const OnCell& done) {
-    if (auto error = check_sweep(sweep)) return *error;
-    SweepSteps steps(sweep);
-    while (const auto step = steps.next()) {
-        auto cell = sweep_cell(step->sweep, step->cell, stop);
-        if (!cell) return cell.error();
-        steps.take(std::move(*cell));
-        if (done) done(steps.result());
-    }
-    return steps.result();
 }
 
 // Checks in one worker and adds its findings to `so_far`.
@@ -419,18 +408,39 @@ Outcome<CheckReport> WorkerLink::check(const CheckRequest& request, std::stop_to
     }
 }
 
-bool WorkerLink::has_worker_of(const Result& result) const {
-    return worker_ && worker_->on == result.request.on;
+Outcome<BenchReport> WorkerLink::bench(const std::vector<std::string>& families, const Request& base,
+                                       std::stop_token stop, const OnProgress& progress) {
+    Request unlimited = base;  // the limit is for each case, in the worker
+    unlimited.time_limit_seconds.reset();
+    Job job(*this, unlimited, std::move(stop), [&](const Progress& now, auto) {
+        if (progress) progress(now, nullptr);
+    });
+    if (auto error = job.prepare()) return *error;
+    job.give(BenchJob{job.number, families, base});
+    const auto answer = job.answer();
+    if (!answer) return answer.error();
+    if (const auto* failed = std::get_if<Failed>(&*answer)) return job.failure(*failed);
+    const auto* done = std::get_if<BenchDone>(&*answer);
+    if (!done) return job.garbled("no bench");
+    const auto report = checked_bench(done->report);
+    if (!report) return job.garbled(report.error().text);
+    return report;
 }
 
-Outcome<std::shared_ptr<const std::vector<Figure>>> WorkerLink::look(const Result& result, const View& view,
-                                                                     const Parameters& figure_parameters,
-                                                                     std::stop_token stop) {
-    if (!has_worker_of(result)) return result_is_gone();
-    const Request request = request_for(result);
+// Null if it is not that of this worker.
+std::shared_ptr<const Result> WorkerLink::result_of(ResultId id) const {
+    const auto result = results_.find(id);
+    return result && worker_ && worker_->on == result->request.on ? result : nullptr;
+}
+
+Outcome<Figures> WorkerLink::look(ResultId id, const View& view, const Parameters& figure_parameters,
+                                  std::stop_token stop) {
+    const auto result = result_of(id);
+    if (!result) return result_is_gone();
+    const Request request = request_for(*result);
     Job job(*this, request, std::move(stop), {});
     if (auto error = job.prepare()) return *error;
-    job.give(LookJob{job.number, seen_, view, figure_parameters});
+    job.give(LookJob{job.number, id, view, figure_parameters});
     const auto answer = job.answer();
     if (!answer) return answer.error();
     if (const auto* failed = std::get_if<Failed>(&*answer)) return job.failure(*failed);
@@ -439,11 +449,16 @@ Outcome<std::shared_ptr<const std::vector<Figure>>> WorkerLink::look(const Resul
     return made->figures;
 }
 
-Outcome<Bytes> WorkerLink::fetch_part(const Request& request, uint64_t array, uint64_t offset, size_t bytes,
-                                      std::stop_token stop) {
+void WorkerLink::keep(const std::vector<ResultId>& ids) {
+    results_.keep(ids);
+    if (worker_) worker_->send(KeepResults{ids});
+}
+
+Outcome<Bytes> WorkerLink::fetch_part(ResultId id, const Request& request, uint64_t array, uint64_t offset,
+                                      size_t bytes, std::stop_token stop) {
     Job job(*this, request, std::move(stop), {});
     if (auto error = job.prepare()) return *error;
-    job.give(FetchJob{job.number, seen_, array, offset});
+    job.give(FetchJob{job.number, id, array, offset});
     auto answer = job.answer();
     if (!answer) return answer.error();
     if (const auto* failed = std::get_if<Failed>(&*answer)) return job.failure(*failed);
@@ -452,20 +467,22 @@ Outcome<Bytes> WorkerLink::fetch_part(const Request& request, uint64_t array, ui
     return std::move(part->bytes);
 }
 
-Outcome<std::shared_ptr<const Result>> WorkerLink::fetch_arrays(const Result& result, std::stop_token stop) {
-    auto whole = std::make_shared<Result>(result);
+Outcome<std::shared_ptr<const Result>> WorkerLink::fetch_arrays(ResultId id, std::stop_token stop) {
+    const auto result = result_of(id);
+    if (!result) return result_is_gone();
+    auto whole = std::make_shared<Result>(*result);
     const std::vector<Array*> arrays = arrays_of(*whole);
     int64_t all_bytes = 0;  // each shape is possible, as checked_result ensures
     for (const Array* array : arrays) all_bytes = saturating_add(all_bytes, array->bytes());
-    if (auto error = check_memory(all_bytes, result.request.memory_limit_bytes)) return *error;
-    const Request request = request_for(result);
+    if (auto error = check_memory(all_bytes, result->request.memory_limit_bytes)) return *error;
+    const Request request = request_for(*result);
     for (size_t a = 0; a < arrays.size(); ++a) {
         arrays[a]->data = allocate(arrays[a]->bytes());
         const std::span<std::byte> data = arrays[a]->as<std::byte>();
         for (size_t offset = 0; offset < data.size();) {
-            if (!has_worker_of(result)) return result_is_gone();
+            if (!result_of(id)) return result_is_gone();
             const size_t bytes = std::min(data.size() - offset, array_part_bytes);
-            const auto part = fetch_part(request, a, offset, bytes, stop);
+            const auto part = fetch_part(id, request, a, offset, bytes, stop);
             if (!part) return part.error();
             std::memcpy(data.data() + offset, part->data(), bytes);
             offset += bytes;
@@ -474,12 +491,16 @@ Outcome<std::shared_ptr<const Result>> WorkerLink::fetch_arrays(const Result& re
     return std::shared_ptr<const Result>(std::move(whole));
 }
 
-Outcome<Devices> WorkerLink::devices(bool tries_counters, double seconds, std::stop_token stop) {
+Outcome<Devices> WorkerLink::devices(const DevicesJob& asked, const std::string& on,
+                                     std::optional<double> seconds, std::stop_token stop) {
     Request request;
+    request.on = on;
     request.time_limit_seconds = seconds;
     Job job(*this, request, std::move(stop), {});
     if (auto error = job.prepare()) return *error;
-    job.give(DevicesJob{job.number, tries_counters});
+    DevicesJob own = asked;
+    own.job = job.number;
+    job.give(own);
     auto answer = job.answer();
     if (!answer)
         return Error{answer.error().kind, answer.error().text + "; check the driver with nvidia-smi"};

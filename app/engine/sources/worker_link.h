@@ -10,8 +10,8 @@
 
 #include "app/engine/check/check.h"
 #include "app/engine/machine/devices.h"
-#include "app/engine/run/runner.h"
-#include "kernels/core/figure.h"
+#include "app/engine/sources/source.h"
+#include "app/engine/wire/messages.h"
 
 namespace sawtooth {
 
@@ -31,38 +31,34 @@ class WorkerLink {
     WorkerLink(const WorkerLink&) = delete;
     WorkerLink& operator=(const WorkerLink&) = delete;
 
-    // A result without array data, which stays in the worker.
-    struct Seen {
-        std::shared_ptr<const Result> result;
-        std::shared_ptr<const std::vector<Figure>> figures;
-    };
-    // `partial` is null if there is nothing new to show.
-    using OnNews = std::function<void(const Progress&, const Seen* partial)>;
-
     // Errors: those of Runner::run, and a failure if no worker could be started or it was stopped. No figures
     // are made without a view.
-    Outcome<Seen> run(const Request& request, const std::optional<View>& view, std::stop_token stop,
-                      const OnNews& news = {});
+    Outcome<Source::Seen> run(ResultId id, const Request& request, const std::optional<View>& view,
+                              std::stop_token stop, const Source::OnNews& news = {});
     // If the worker is stopped, the cell is refused with that reason. Errors: cancelled, or no worker could
     // be started.
-    Outcome<SweepCell> sweep_cell(const Sweep& sweep, size_t cell, std::stop_token stop,
-                                  const OnNews& news = {});
-    Outcome<SweepResult> sweep(const Sweep& sweep, std::stop_token stop, const OnCell& done = {});
+    Outcome<SweepCell> cell(const Sweep& sweep, size_t index, std::stop_token stop);
 
     // Checks one family; continues in a new worker after a launch that ended the last one. Errors: usage, no
     // such machine, cancelled, or no worker could be started.
     Outcome<CheckReport> check(const CheckRequest& request, std::stop_token stop, const OnCheck& news = {});
 
-    // Makes new figures of the last result. Failure: its worker is gone.
-    Outcome<std::shared_ptr<const std::vector<Figure>>> look(const Result& result, const View& view,
-                                                             const Parameters& figure_parameters,
-                                                             std::stop_token stop);
-    // The last result together with its arrays. Failure: its worker is gone, or there is not enough memory.
-    Outcome<std::shared_ptr<const Result>> fetch_arrays(const Result& result, std::stop_token stop);
+    // run_bench. Errors: its own, and a failure if the worker was stopped.
+    Outcome<BenchReport> bench(const std::vector<std::string>& families, const Request& base,
+                               std::stop_token stop, const OnProgress& progress);
 
-    // The devices of this machine. Failure: no worker could be started, or it did not find the devices within
-    // that many seconds, for example because a driver hangs.
-    Outcome<Devices> devices(bool tries_counters, double seconds, std::stop_token stop);
+    // Makes new figures of a result. Failure: its worker is gone.
+    Outcome<Figures> look(ResultId id, const View& view, const Parameters& figure_parameters,
+                          std::stop_token stop);
+    // A result together with its arrays. Failure: its worker is gone, or there is not enough memory.
+    Outcome<std::shared_ptr<const Result>> fetch_arrays(ResultId id, std::stop_token stop);
+    // Tells the worker which results must stay.
+    void keep(const std::vector<ResultId>& ids);
+
+    // The devices of the machine where the worker runs that `on` starts. Failure: no worker could be started,
+    // or it did not find the devices within that many seconds, for example because a driver hangs.
+    Outcome<Devices> devices(const DevicesJob& asked, const std::string& on, std::optional<double> seconds,
+                             std::stop_token stop);
 
     // If the last worker was stopped, starts one for jobs like this one without waiting for it.
     void warm_up(const Request& request);
@@ -73,17 +69,18 @@ class WorkerLink {
 
   private:
     class Job;  // the current job
-    bool has_worker_of(const Result& result) const;
+    std::shared_ptr<const Result> result_of(ResultId id) const;
     Outcome<CheckReport> check_part(const CheckRequest& request, const std::stop_token& stop,
                                     CheckReport& so_far, const OnCheck& news);
-    Outcome<std::vector<uint8_t>> fetch_part(const Request& request, uint64_t array, uint64_t offset,
-                                             size_t bytes, std::stop_token stop);
+    Outcome<std::vector<uint8_t>> fetch_part(ResultId id, const Request& request, uint64_t array,
+                                             uint64_t offset, size_t bytes, std::stop_token stop);
 
     std::string cache_directory_;
     Counts counts_;
     std::unique_ptr<WorkerConnection> worker_;
-    bool was_ended_ = false;        // the last worker was stopped after it had worked
-    uint64_t jobs_ = 0, seen_ = 0;  // job numbers: that of the last job, and that of the last result
+    ResultStore results_;     // those whose arrays the worker has
+    bool was_ended_ = false;  // the last worker was stopped after it had worked
+    uint64_t jobs_ = 0;       // the number of the last job
     std::atomic<bool> leaves_ = false;
 };
 

@@ -7,8 +7,8 @@
 
 namespace sawtooth {
 
-// Runs Requests in workers: other processes, here or where the command in `Request.on` starts them. Cells have a
-// worker of their own, so that one that hangs does not take the results with it.
+// Runs Requests in workers: other processes, here or where the command in `Request.on` starts them. Cells
+// have a worker of their own, so that one that hangs does not take the results with it.
 class WorkerSource : public Source {
   public:
     explicit WorkerSource(const std::string& cache_directory, Counts counts = Counts::everything)
@@ -17,7 +17,11 @@ class WorkerSource : public Source {
     Outcome<Seen> run(ResultId id, const Request& request, const std::optional<View>& view,
                       std::stop_token stop, const OnNews& news) override;
     Outcome<SweepCell> cell(const Sweep& sweep, size_t index, std::stop_token stop) override {
-        return cells_.sweep_cell(sweep, index, std::move(stop));
+        return cells_.cell(sweep, index, std::move(stop));
+    }
+    Outcome<BenchReport> bench(const std::vector<std::string>& families, const Request& base,
+                               std::stop_token stop, const OnProgress& progress) override {
+        return cells_.bench(families, base, std::move(stop), progress);
     }
     Outcome<Figures> look(ResultId id, const View& view, const Parameters& figure_parameters,
                           std::stop_token stop) override {

@@ -4,9 +4,25 @@
 #include <set>
 #include <utility>
 
-#include "app/engine/wire/messages.h"
-
 namespace sawtooth {
+namespace {
+
+template <class OneResult>
+auto all_arrays(OneResult& result) {
+    std::vector<decltype(&result.inputs.front())> all;
+    const auto add = [&](auto& arrays) {
+        for (auto& array : arrays) all.push_back(&array);
+    };
+    add(result.inputs);
+    for (auto& variant : result.variants) add(variant.outputs);
+    add(result.reference);
+    return all;
+}
+
+}  // namespace
+
+std::vector<Array*> arrays_of(Result& result) { return all_arrays(result); }
+std::vector<const Array*> arrays_of(const Result& result) { return all_arrays(result); }
 
 void ResultStore::add(ResultId id, std::shared_ptr<const Result> result) {
     const auto same = [id](const Entry& entry) { return entry.id == id; };
@@ -44,7 +60,7 @@ int64_t ResultStore::bytes() const {
 }
 
 void ResultStore::evict() {
-    while (bytes() > most_bytes_) {
+    while (entries_.size() > most_results || bytes() > most_bytes_) {
         const auto oldest = std::find_if(entries_.begin(), entries_.end(),
                                          [this](const Entry& entry) { return !is_kept(entry.id); });
         if (oldest == entries_.end()) return;

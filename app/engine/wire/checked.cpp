@@ -196,6 +196,27 @@ Outcome<CheckReport> checked_report(const CheckReport& answer, const CheckReques
     return report;
 }
 
+Outcome<BenchReport> checked_bench(const BenchReport& answer) {
+    const auto refuse = [](const std::string& words) { return Error::failure("the report has " + words); };
+    for (const BenchRow& row : answer.rows) {
+        const auto found = find_offered_family(row.family);
+        if (!found) return found.error();
+        const Family& family = **found;
+        if (!family.variant(row.variant)) return refuse("unknown variant");
+        if (std::string words = fault_in_values(row.parameters, family); !words.empty()) return refuse(words);
+        for (const auto* time : {&row.time, &row.limit})
+            if (*time)
+                if (std::string words = fault_in(**time); !words.empty()) return refuse(words);
+        for (const LaunchCost& cost : row.costs)
+            if (std::string words = fault_in(cost.time); !words.empty()) return refuse(words);
+        for (const OutputError& error : row.errors)
+            if (std::string words = fault_in(error, family); !words.empty()) return refuse(words);
+        for (const OutputVerdict& verdict : row.verdicts)
+            if (std::string words = fault_in(verdict, family); !words.empty()) return refuse(words);
+    }
+    return answer;
+}
+
 std::optional<Error> check_numbers(const Request& request) {
     const auto refuse = [](const char* option, int64_t value, int64_t low, int64_t high) {
         return Error::usage(fmt::format("{} = {} is out of range ({} to {})", option, value, low, high));

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "app/engine/check/report.h"
+#include "app/engine/tables/bench.h"
 #include "kernels/core/family.h"
 
 namespace sawtooth {
@@ -17,6 +18,9 @@ Outcome<SweepCell> checked_cell(const SweepCell& answer, const Sweep& sweep, siz
 
 // The answer for a check, whose Requests may differ from the client's only in what a battery draws.
 Outcome<CheckReport> checked_report(const CheckReport& answer, const CheckRequest& asked);
+
+// The same for a report of bench.
+Outcome<BenchReport> checked_bench(const BenchReport& answer);
 
 // Checks the numbers of a Request that no schema checks. Usage errors, in the words of the command line.
 std::optional<Error> check_numbers(const Request& request);

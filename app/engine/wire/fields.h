@@ -111,6 +111,13 @@ SAWTOOTH_FIELDS(Finding, variant, request, problem, verdict, number, seconds, fi
 SAWTOOTH_FIELDS(CheckReport, family, device, tried, next, size, judged, cannot_judge, given_up, seconds,
                 trying_number, trying, findings, complete)
 
+SAWTOOTH_FIELDS(Spread, median, q1, q3)
+SAWTOOTH_FIELDS(Bound, by, share, step_us, empty_launches)
+SAWTOOTH_FIELDS(LaunchCost, name, meaning, count, bytes, time, over_copy)
+SAWTOOTH_FIELDS(BenchRow, family, name, variant, parameters, time, limit_name, limit, ratio, errors, note,
+                launches, bound, costs, verdict, verdicts)
+SAWTOOTH_FIELDS(BenchReport, device, date, version, rows, notes, repeats, cache, ended)
+
 SAWTOOTH_FIELDS(Chip, backend, name, architecture, multiprocessors, shared_bytes_per_block, memory_bytes,
                 compute_capability, threads_per_multiprocessor, blocks_per_multiprocessor,
                 registers_per_multiprocessor, shared_bytes_per_multiprocessor, l2_bytes)
@@ -120,17 +127,20 @@ SAWTOOTH_FIELDS(Devices, cpu, gpus, gpu_reason, driver, toolkit, toolkit_reason,
 
 SAWTOOTH_FIELDS(Hello, program, format, schema, device)
 SAWTOOTH_FIELDS(FilePart, first, bytes)
-SAWTOOTH_FIELDS(RunJob, job, request, sent_input, view)
+SAWTOOTH_FIELDS(RunJob, job, id, request, sent_input, view)
 SAWTOOTH_FIELDS(CellJob, job, sweep, sent_input, cell)
 SAWTOOTH_FIELDS(CheckJob, job, request)
-SAWTOOTH_FIELDS(LookJob, job, of, view, figure_parameters)
-SAWTOOTH_FIELDS(FetchJob, job, of, array, offset)
-SAWTOOTH_FIELDS(DevicesJob, job, tries_counters)
+SAWTOOTH_FIELDS(BenchJob, job, families, base)
+SAWTOOTH_FIELDS(LookJob, job, id, view, figure_parameters)
+SAWTOOTH_FIELDS(FetchJob, job, id, array, offset)
+SAWTOOTH_FIELDS(DevicesJob, job, tries_counters, measures_limits)
+SAWTOOTH_FIELDS(KeepResults, ids)
 SAWTOOTH_FIELDS(CancelJob, job)
 SAWTOOTH_FIELDS(Said, job, progress)
-SAWTOOTH_FIELDS(Shown, job, result, figures)
+SAWTOOTH_FIELDS(Shown, job, result, figures, figures_ms)
 SAWTOOTH_FIELDS(CellDone, job, cell)
 SAWTOOTH_FIELDS(Checked, job, report)
+SAWTOOTH_FIELDS(BenchDone, job, report)
 SAWTOOTH_FIELDS(FiguresMade, job, figures)
 SAWTOOTH_FIELDS(ArrayPart, job, bytes)
 SAWTOOTH_FIELDS(DevicesFound, job, devices)

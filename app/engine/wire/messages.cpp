@@ -116,18 +116,6 @@ class Schema {
     std::set<std::string_view> known_;
 };
 
-template <class OneResult>
-auto all_arrays(OneResult& result) {
-    std::vector<decltype(&result.inputs.front())> all;
-    const auto add = [&](auto& arrays) {
-        for (auto& array : arrays) all.push_back(&array);
-    };
-    add(result.inputs);
-    for (auto& variant : result.variants) add(variant.outputs);
-    add(result.reference);
-    return all;
-}
-
 }  // namespace
 
 std::string encode(const ToWorker& message) { return encoded(message); }
@@ -157,8 +145,5 @@ std::string other_build(const Hello& other) {
     return fmt::format("; it is sawtooth {} and this one {}: {}", other.program, build_identity(),
                        same_version);
 }
-
-std::vector<Array*> arrays_of(Result& result) { return all_arrays(result); }
-std::vector<const Array*> arrays_of(const Result& result) { return all_arrays(result); }
 
 }  // namespace sawtooth

@@ -11,6 +11,8 @@
 #include "app/engine/check/report.h"
 #include "app/engine/machine/devices.h"
 #include "app/engine/run/runner.h"
+#include "app/engine/store/result_store.h"
+#include "app/engine/tables/bench.h"
 #include "kernels/core/figure.h"
 #include "kernels/core/request.h"
 #include "kernels/core/result.h"
@@ -20,7 +22,7 @@ namespace sawtooth {
 
 // The messages between a worker and its client. Both start with Hello. Then the client sends jobs, which the
 // worker runs one after another; every answer has the number of its job. A job ends with a Shown that has a
-// complete result, or with CellDone, Checked, FiguresMade, ArrayPart, DevicesFound or Failed.
+// complete result, or with CellDone, Checked, BenchDone, FiguresMade, ArrayPart, DevicesFound or Failed.
 
 // Raised only when messages of older builds would be misunderstood: fields that are added, or left out, need
 // no new format (fields.h).
@@ -46,6 +48,7 @@ constexpr size_t file_part_bytes = size_t{1} << 20;
 
 struct RunJob {
     JobNumber job = 0;
+    ResultId id = 0;  // the name of the result for later jobs
     Request request;
     bool sent_input = false;   // its input file was sent before, in parts
     std::optional<View> view;  // absent: no figures requested
@@ -60,15 +63,23 @@ struct CheckJob {
     JobNumber job = 0;
     CheckRequest request;
 };
-// Requests new figures for the last result of job `of`.
+// Runs the cases of bench of these families; all if there are none.
+struct BenchJob {
+    JobNumber job = 0;
+    std::vector<std::string> families;
+    Request base;
+};
+// Requests new figures of a result.
 struct LookJob {
-    JobNumber job = 0, of = 0;
+    JobNumber job = 0;
+    ResultId id = 0;
     View view;
     Parameters figure_parameters;
 };
-// Requests a part of one array of the result of job `of`; `array` counts as in `arrays_of`.
+// Requests a part of one array of a result; `array` counts as in `arrays_of`.
 struct FetchJob {
-    JobNumber job = 0, of = 0;
+    JobNumber job = 0;
+    ResultId id = 0;
     uint64_t array = 0, offset = 0;
 };
 constexpr size_t array_part_bytes = size_t{16} << 20;
@@ -76,6 +87,11 @@ constexpr size_t array_part_bytes = size_t{16} << 20;
 struct DevicesJob {
     JobNumber job = 0;
     bool tries_counters = false;
+    bool measures_limits = false;
+};
+// Names the results that stay in the worker; the others may leave it. It has no answer.
+struct KeepResults {
+    std::vector<ResultId> ids;
 };
 struct CancelJob {
     JobNumber job = 0;
@@ -90,6 +106,7 @@ struct Shown {
     JobNumber job = 0;
     std::shared_ptr<const Result> result;  // without array data, which stays in the worker
     std::shared_ptr<const std::vector<Figure>> figures;
+    double figures_ms = 0;  // what they took
 };
 struct CellDone {
     JobNumber job = 0;
@@ -98,6 +115,10 @@ struct CellDone {
 struct Checked {
     JobNumber job = 0;
     CheckReport report;  // the report so far
+};
+struct BenchDone {
+    JobNumber job = 0;
+    BenchReport report;
 };
 struct FiguresMade {
     JobNumber job = 0;
@@ -117,10 +138,10 @@ struct Failed {
     bool ending = false;  // the worker cannot continue and exits
 };
 
-using ToWorker =
-    std::variant<Hello, FilePart, RunJob, CellJob, CheckJob, LookJob, FetchJob, DevicesJob, CancelJob>;
-using FromWorker =
-    std::variant<Hello, Alive, Said, Shown, CellDone, Checked, FiguresMade, ArrayPart, DevicesFound, Failed>;
+using ToWorker = std::variant<Hello, FilePart, RunJob, CellJob, CheckJob, BenchJob, LookJob, FetchJob,
+                              DevicesJob, KeepResults, CancelJob>;
+using FromWorker = std::variant<Hello, Alive, Said, Shown, CellDone, Checked, BenchDone, FiguresMade,
+                                ArrayPart, DevicesFound, Failed>;
 
 Hello hello_from(const std::string& device);
 
@@ -139,9 +160,5 @@ std::string other_build(const Hello& other);
 
 // Why this end cannot work with the sender of that Hello, and what to do; nullopt if it can.
 std::optional<std::string> version_refusal(const Hello& other);
-
-// All arrays of a result in order: inputs, outputs by variant, reference.
-std::vector<Array*> arrays_of(Result& result);
-std::vector<const Array*> arrays_of(const Result& result);
 
 }  // namespace sawtooth

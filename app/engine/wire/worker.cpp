@@ -20,9 +20,9 @@
 #include "app/engine/guarded.h"
 #include "app/engine/identity.h"
 #include "app/engine/machine/devices.h"
-#include "app/engine/run/result_figures.h"
-#include "app/engine/run/stopwatch.h"
+#include "app/engine/run/measured_limits.h"
 #include "app/engine/run/sweep_axes.h"
+#include "app/engine/sources/local_source.h"
 #include "app/engine/wire/checked.h"
 #include "app/engine/wire/messages.h"
 #include "app/engine/wire/progress_filter.h"
@@ -108,8 +108,7 @@ class Worker {
   public:
     Worker(const std::string& cache_directory, Outbox& out)
         : out_(out),
-          runner_(cache_directory),
-          background_(cache_directory),
+          source_(cache_directory),
           beating_([this](std::stop_token stop) { beat(stop); }),
           working_([this](std::stop_token stop) { work(stop); }) {}
 
@@ -190,25 +189,15 @@ class Worker {
         const auto say = [&](const Progress& progress) {
             if (filter.passes(progress)) out_.send(Said{job.job, progress});
         };
-        const auto show = [&](std::shared_ptr<const Result> result) {
-            const auto shown = as_asked(*result, job.request);
-            newest_ = shown;
-            newest_job_ = job.job;
-            Stopwatch clock;
-            auto figures = job.view ? figures_of(*newest_, *job.view) : std::vector<Figure>();
-            clock.done("figures");
-            shown->hops.push_back(clock.hops().front());
-            out_.send(
-                Shown{job.job, newest_, std::make_shared<const std::vector<Figure>>(std::move(figures))});
+        const auto show = [&](const Source::Seen& seen) {
+            out_.send(Shown{job.job, as_asked(seen.result, job.request), seen.figures, seen.figures_ms});
         };
-        const auto outcome = runner_.run(*request, stop, [&](const Progress& progress, auto partial) {
-            say(progress);
-            if (partial) show(std::move(partial));
-        });
-        if (outcome) return show(*outcome);
-        Error error = outcome.error();
-        error.text = with_own_name(std::move(error.text), job.request);
-        fail(job.job, std::move(error));
+        const auto seen = source_.run(job.id, *request, job.view, stop,
+                                      [&](const Progress& progress, const Source::Seen* partial) {
+                                          partial ? show(*partial) : say(progress);
+                                      });
+        if (seen) return show(*seen);
+        fail(job.job, in_own_words(seen.error(), job.request));
     }
 
     void serve(const CellJob& job, std::stop_token stop) {
@@ -219,49 +208,62 @@ class Worker {
         Sweep sweep = job.sweep;
         sweep.base = *request;
         ProgressFilter filter;
-        auto cell = background_.sweep_cell(sweep, job.cell, stop, [&](const Progress& progress, auto) {
+        auto cell = source_.cell(sweep, job.cell, stop, [&](const Progress& progress, auto) {
             if (filter.passes(progress)) out_.send(Said{job.job, progress});
         });
-        if (!cell) return fail(job.job, cell.error());
+        if (!cell) return fail(job.job, in_own_words(cell.error(), job.sweep.base));
         cell->refused = with_own_name(cell->refused, job.sweep.base);
-        if (background_.broken()) return fail(job.job, Error::failure(cell->refused));
-        if (cell->result) cell->result = as_asked(*cell->result, job.sweep.base);
+        if (cell->result) cell->result = as_asked(cell->result, job.sweep.base);
         out_.send(CellDone{job.job, std::move(*cell)});
     }
 
     void serve(const CheckJob& job, std::stop_token stop) {
-        const auto report = check(background_, job.request, stop, [&](const CheckReport& so_far) {
+        const auto report = check(source_.cells(), job.request, stop, [&](const CheckReport& so_far) {
             out_.send(Checked{job.job, so_far});
         });
         if (!report) return fail(job.job, report.error());
         out_.send(Checked{job.job, *report});
     }
 
-    void serve(const LookJob& job, std::stop_token) {
-        if (!newest_ || newest_job_ != job.of) return fail(job.job, gone());
-        const auto family = find_offered_family(newest_->request.family);
-        if (!family) return fail(job.job, family.error());
-        if (const auto error = check_look(**family, job.view, job.figure_parameters))
-            return fail(job.job, *error);
-        newest_ = with_figure_parameters(*newest_, job.figure_parameters);
-        auto figures = std::make_shared<const std::vector<Figure>>(figures_of(*newest_, job.view));
-        out_.send(FiguresMade{job.job, std::move(figures)});
+    void serve(const BenchJob& job, std::stop_token stop) {
+        ProgressFilter filter;
+        const auto report = source_.bench(job.families, job.base, stop, [&](const Progress& progress, auto) {
+            if (filter.passes(progress)) out_.send(Said{job.job, progress});
+        });
+        if (!report) return fail(job.job, report.error());
+        out_.send(BenchDone{job.job, *report});
+        if (source_.is_broken()) std::_Exit(broken);
     }
 
-    void serve(const FetchJob& job, std::stop_token) {
-        if (!newest_ || newest_job_ != job.of) return fail(job.job, gone());
-        const auto arrays = arrays_of(*newest_);
-        if (job.array >= arrays.size() || !arrays[job.array]->data) return fail(job.job, gone());
+    void serve(const LookJob& job, std::stop_token stop) {
+        const auto figures = source_.look(job.id, job.view, job.figure_parameters, stop);
+        if (!figures) return fail(job.job, figures.error());
+        out_.send(FiguresMade{job.job, *figures});
+    }
+
+    void serve(const FetchJob& job, std::stop_token stop) {
+        const auto result = source_.whole(job.id, stop);
+        if (!result) return fail(job.job, result.error());
+        const auto arrays = arrays_of(**result);
+        const auto no_such_part = [&] { fail(job.job, Error::failure("the result has no such part")); };
+        if (job.array >= arrays.size() || !arrays[job.array]->data) return no_such_part();
         const std::span<const uint8_t> bytes = arrays[job.array]->as<uint8_t>();
-        if (job.offset > bytes.size()) return fail(job.job, gone());
+        if (job.offset > bytes.size()) return no_such_part();
         const auto part = bytes.subspan(job.offset, std::min(array_part_bytes, bytes.size() - job.offset));
         out_.send(ArrayPart{job.job, Bytes(part.begin(), part.end())});
     }
 
-    void serve(const DevicesJob& job, std::stop_token) {
+    void serve(const KeepResults& kept, std::stop_token) { source_.keep(kept.ids); }
+
+    void serve(const DevicesJob& job, std::stop_token stop) {
         out_.send(Said{job.job, {0, "looking for GPUs"}});
         Devices found = find_devices();
         if (job.tries_counters) try_counters(found);
+        if (job.measures_limits) {
+            auto limits = measured_limits(source_.cells(), {}, !found.gpus.empty(), stop);
+            if (!limits) return fail(job.job, limits.error());
+            found.limits = std::move(*limits);
+        }
         out_.send(DevicesFound{job.job, std::move(found)});
     }
 
@@ -271,12 +273,10 @@ class Worker {
     // Reports the error and, after a GPU error that makes every later call fail, exits: a new process must
     // continue.
     void fail(JobNumber job, Error error) {
-        const bool ending = runner_.broken() || background_.broken();
+        const bool ending = source_.is_broken();
         out_.send(Failed{job, std::move(error), ending});
         if (ending) std::_Exit(broken);
     }
-
-    static Error gone() { return Error::failure("the result is no longer available; run it again"); }
 
     // The Request as it runs here: with the file that was sent, and without a time limit, because the client
     // applies that to its worker.
@@ -297,21 +297,25 @@ class Worker {
         return text;
     }
 
-    std::shared_ptr<Result> as_asked(Result result, const Request& asked) const {
-        result.request.input = asked.input;
-        result.request.time_limit_seconds = asked.time_limit_seconds;
-        for (std::string& note : result.notes) note = with_own_name(std::move(note), asked);
-        result.notes.insert(result.notes.end(), notes_.begin(), notes_.end());
-        return std::make_shared<Result>(std::move(result));
+    Error in_own_words(Error error, const Request& asked) const {
+        error.text = with_own_name(std::move(error.text), asked);
+        return error;
+    }
+
+    // The client knows what it asked for; its notes are those of its file and of this build.
+    std::shared_ptr<const Result> as_asked(const std::shared_ptr<const Result>& result,
+                                           const Request& asked) const {
+        if (asked.input.empty() && notes_.empty()) return result;
+        auto own = std::make_shared<Result>(*result);
+        for (std::string& note : own->notes) note = with_own_name(std::move(note), asked);
+        own->notes.insert(own->notes.end(), notes_.begin(), notes_.end());
+        return own;
     }
 
     Outbox& out_;
-    // Two, so that sweeps do not replace the inputs and the reference of the live run.
-    Runner runner_, background_;
+    LocalSource source_;
     SentFile file_;
-    std::vector<std::string> notes_;        // added to every result
-    std::shared_ptr<const Result> newest_;  // the last complete result
-    JobNumber newest_job_ = 0;
+    std::vector<std::string> notes_;  // added to every result
 
     std::mutex mutex_;
     std::condition_variable_any changed_;

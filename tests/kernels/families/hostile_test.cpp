@@ -161,7 +161,7 @@ TEST_CASE("bad launchers and workers end with words within the time limit", "[ho
         Request request = scan_on(on);
         request.time_limit_seconds = 0.3;
         WorkerLink link("");
-        const auto outcome = link.run(request, View{}, {});
+        const auto outcome = link.run(1, request, View{}, {});
         REQUIRE_FALSE(outcome);
         const std::string text = outcome.error().text;
         INFO(text);

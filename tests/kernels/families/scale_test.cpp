@@ -4,7 +4,7 @@
 
 #include "app/cli/command_line.h"
 #include "app/engine/run/runner.h"
-#include "app/engine/wire/worker_link.h"
+#include "app/engine/sources/worker_link.h"
 #include "app/gui/state/headless.h"
 #include "tests/engine/run_worker.h"
 #include "tests/gui/user.h"
@@ -39,7 +39,7 @@ TEST_CASE("the example of a family is run by a worker, with its figures", "[scal
     Request request = request_of_scale();
     request.on = worker_command();
     WorkerLink link("");
-    const auto seen = link.run(request, View{}, {});
+    const auto seen = link.run(1, request, View{}, {});
     REQUIRE(seen);
     check_right(*seen->result);
     const auto drawn = [&](const char* id) {
