@@ -1,5 +1,6 @@
-// One line for an exception that nobody catches, and exit code 1: in a static initialiser, in a function that
-// may not throw (the destructor of JSON and directory iterators take memory), on a thread.
+// Prints one line for an exception that nobody catches and exits with code 1. Such exceptions come from
+// static initialisers, from threads, and from functions that may not throw: for example, the destructors of
+// JSON and of directory iterators allocate memory.
 
 #include <unistd.h>
 
@@ -13,15 +14,15 @@ namespace {
 
 std::atomic<bool> out_of_memory = false;
 
-// Takes no memory.
+// Prints the words without allocating memory.
 void say(const char* words) {
     if (::write(STDERR_FILENO, words, std::strlen(words)) < 0) return;
 }
 
 [[noreturn]] void say_last_words() {
     static std::atomic<bool> said = false;
-    while (said.exchange(true)) ::pause();  // another thread says them
-    // Compilers end some functions that may not throw before the exception can be looked at.
+    while (said.exchange(true)) ::pause();  // another thread is printing
+    // Compilers end some functions that may not throw before the exception can be inspected.
     if (!std::current_exception() && std::uncaught_exceptions() == 0) std::abort();
     constexpr const char* no_memory = "sawtooth: out of memory. Use a smaller shape or fewer variants\n";
     constexpr const char* unknown = "sawtooth: internal error\n";
@@ -40,7 +41,7 @@ void say(const char* words) {
     ::_exit(1);
 }
 
-// Before every static initialiser of the program.
+// Runs before every static initialiser of the program.
 __attribute__((constructor(101))) void prepare() {
     std::set_terminate(say_last_words);
     std::set_new_handler([] {

@@ -7,7 +7,7 @@ set(fonts
     ${fonts_dir}/Inconsolata-Medium.ttf)
 
 file(COPY ${fonts} DESTINATION ${CMAKE_BINARY_DIR}/assets/fonts)
-# Links, so that an edited preset takes effect at once.
+# Links make an edited preset take effect at once.
 file(GLOB_RECURSE own_assets CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/assets ${CMAKE_SOURCE_DIR}/assets/*)
 foreach(asset IN LISTS own_assets)
     cmake_path(GET asset PARENT_PATH folder)

@@ -1,4 +1,4 @@
-# Headers and library folders of CUDA: from an installed toolkit, otherwise from pinned wheels. CUDA is not linked:
+# Finds the headers and libraries of CUDA in an installed toolkit, otherwise in pinned wheels. CUDA is not linked:
 # the driver, NVRTC and CUPTI are opened at run time, so that the program starts on machines without them.
 
 option(SAWTOOTH_CUDA_WHEELS "take CUDA from the pinned wheels even if a toolkit is installed" OFF)
@@ -49,7 +49,7 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
 add_library(cuda_headers INTERFACE)
 target_include_directories(cuda_headers SYSTEM INTERFACE ${cuda_include})
 
-# embed_device_sources(TARGET FOLDER FUNCTION): generates a .cpp with every .cu and .cuh of the folder, again when one of
+# embed_device_sources(TARGET FOLDER FUNCTION) generates a .cpp with every .cu and .cuh of the folder, anew when one of
 # them changes. FUNCTION returns them in the form of kernels/cuda/device_sources.h.
 function(embed_device_sources target folder function)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}
@@ -70,8 +70,8 @@ function(embed_device_sources target folder function)
     target_sources(${target} PRIVATE ${output})
 endfunction()
 
-# cmake --install BUILD --prefix X --component cuda: adds NVRTC and CUPTI, about 150 MB, to the installed folder, for a
-# server with a driver but no toolkit, under the names by which they are opened.
+# cmake --install BUILD --prefix X --component cuda adds NVRTC and CUPTI, about 150 MB, to the installed folder, under
+# the names by which they are opened. This is for a server with a driver but no toolkit.
 foreach(name libnvrtc.so.1? libnvrtc-builtins.so.1?.? libcupti.so.1? libnvperf_host.so libnvperf_target.so)
     set(found "")
     foreach(folder IN LISTS cuda_libraries)

@@ -1,4 +1,4 @@
-# cmake -D ROOT=… -D LIST=… -D FUNCTION=… -D OUTPUT=… -P embed.cmake: embeds the files named in LIST, one per line and
+# cmake -D ROOT=… -D LIST=… -D FUNCTION=… -D OUTPUT=… -P embed.cmake embeds the files named in LIST, one per line and
 # relative to ROOT, in a function of that name, in the form of kernels/cuda/device_sources.h.
 
 file(STRINGS ${LIST} names)

@@ -16,7 +16,7 @@ stamp="$(sha256sum <"$here/cuda_wheels.txt") ${unwanted[*]}"
 mkdir -p "$folder"
 scratch=$(mktemp -d "$folder/fetch-XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
-# In a virtual environment, because Debian's Python refuses pip; pip verifies the hashes.
+# pip runs in a virtual environment, because Debian's Python refuses it otherwise; it verifies the hashes.
 python3 -m venv "$scratch/venv"
 "$scratch/venv/bin/python" -m pip --quiet --disable-pip-version-check install --require-hashes --no-deps \
     --only-binary :all: --no-compile --no-cache-dir --target "$scratch/wheels" -r "$here/cuda_wheels.txt"

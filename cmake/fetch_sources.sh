@@ -24,7 +24,7 @@ trap 'rm -rf "$scratch"' EXIT
 
 is_right() { sha256sum --check --status <<<"$sha256  $archive" 2>/dev/null; }
 if ! is_right; then
-    # In a virtual environment, because Debian's Python refuses pip; pip verifies the hashes.
+    # pip runs in a virtual environment, because Debian's Python refuses it otherwise; it verifies the hashes.
     python3 -m venv "$scratch/venv"
     pip=("$scratch/venv/bin/python" -m pip --quiet --disable-pip-version-check)
     "${pip[@]}" install --require-hashes --only-binary :all: -r "$here/pip_backend.txt"

@@ -1,12 +1,12 @@
-# folder_library(TARGET FOLDER [DEEP] LINKS folders it may include USES libraries EXCEPT folders): the .cpp files of one
-# folder; DEEP: and of the folders inside it but those.
-# folder_program(...): the same for an executable; created only if the folder has sources.
+# folder_library(TARGET FOLDER [DEEP] LINKS folders it may include USES libraries EXCEPT folders) makes a library of the
+# .cpp files of one folder; with DEEP also of the folders inside it, except those named.
+# folder_program(...) does the same for an executable, which is created only if the folder has sources.
 
-# No contraction: products and sums are fused only where the code says so, not where the compiler finds it faster. The
-# last bits are the same for any number of threads, but not on every processor: wider vectors add in another order.
+# Contraction is off: products and sums are fused only where the code says so, not where the compiler finds it faster.
+# The last bits are the same for any number of threads, but not on every processor: wider vectors add in another order.
 set(own_flags -Wall -Wextra -Wpedantic -ffp-contract=off)
 
-# Sets `sources`, of_LINKS and of_USES.
+# Sets `sources` and the lists of_LINKS and of_USES.
 macro(folder_sources folder)
     cmake_parse_arguments(of "DEEP" "" "LINKS;USES;EXCEPT" ${ARGN})
     set(glob GLOB)
@@ -45,7 +45,7 @@ function(folder_program name folder)
     target_link_libraries(${name} PRIVATE ${of_LINKS} ${of_USES})
 endfunction()
 
-# precompiled(TARGET HEADERS...): most of the compile time of small files goes into parsing the same headers.
+# precompiled(TARGET HEADERS...) precompiles headers: parsing them takes most of the compile time of small files.
 # ccache needs the first option; without the others g++ 12 gives false warnings about strings.
 set(for_precompiled $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess;-Wno-array-bounds;-Wno-stringop-overflow>)
 function(precompiled name)

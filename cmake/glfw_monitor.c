@@ -1,5 +1,5 @@
-// The monitor of a window on Wayland, which no function of GLFW tells: a window has no position there, but the compositor
-// has said which outputs it is on. GLFW is pinned, so its own header fits.
+// Finds the monitor of a window on Wayland, for which GLFW has no function: a window has no position there, but the
+// compositor reports which outputs it is on. GLFW is pinned, so its internal header fits.
 #include "internal.h"
 
 GLFWmonitor* wayland_monitor_of(GLFWwindow* handle) {

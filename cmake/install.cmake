@@ -1,12 +1,14 @@
-# cmake --install BUILD --prefix X: a folder that can be moved, and copied to a machine with the same or a newer glibc.
-# cmake --build BUILD --target package: the same as sawtooth_VERSION_amd64.deb and sawtooth-VERSION-linux-x86_64.tar.gz.
+# cmake --install BUILD --prefix X makes a folder that can be moved, or copied to a machine with the same glibc
+# or a newer one.
+# cmake --build BUILD --target package packs it as sawtooth_VERSION_amd64.deb and sawtooth-VERSION-linux-x86_64.tar.gz.
 
-# Libraries of its own stay apart from the system's, as the prefix may be /usr.
+# The program's own libraries are kept apart from those of the system, as the prefix may be /usr.
 set(libraries lib/sawtooth)
 
-# What every system has stays out: the C and C++ runtimes must be the system's, as its graphics drivers use them too.
-# DT_RPATH rather than the newer DT_RUNPATH, as only it also holds for what the libraries need themselves.
-# The built program has it too: CMake would fill the room for it with empty paths, which mean the current folder.
+# Libraries that every system has are left out: the C and C++ runtimes must be those of the system, because its graphics
+# drivers use them, too. DT_RPATH is used, not the newer DT_RUNPATH, because only DT_RPATH also applies to what the
+# libraries themselves need. The program in the build folder has it as well: CMake would fill the room for it with empty
+# paths, which mean the current folder.
 set_target_properties(sawtooth PROPERTIES INSTALL_RPATH "$ORIGIN/../${libraries}" BUILD_WITH_INSTALL_RPATH ON)
 target_link_options(sawtooth PRIVATE -Wl,--disable-new-dtags)
 install(TARGETS sawtooth
@@ -24,7 +26,7 @@ foreach(source IN LISTS device_sources)
     install(FILES ${CMAKE_SOURCE_DIR}/${source} DESTINATION share/sawtooth/${folder})
 endforeach()
 
-# The desktop, shells and man.
+# Files for the desktop, the shells and man.
 set(packaging ${CMAKE_SOURCE_DIR}/packaging)
 install(FILES ${CMAKE_SOURCE_DIR}/assets/icon/sawtooth.svg DESTINATION share/icons/hicolor/scalable/apps)
 install(FILES ${packaging}/sawtooth.desktop DESTINATION share/applications)
@@ -37,7 +39,7 @@ install(CODE "execute_process(COMMAND $<TARGET_FILE:sawtooth> --man OUTPUT_FILE 
                               COMMAND_ERROR_IS_FATAL ANY)")
 install(FILES ${CMAKE_BINARY_DIR}/sawtooth.1 DESTINATION share/man/man1)
 
-# After the libraries, which it names.
+# Runs after the installation of the libraries, which the notices name.
 install(CODE "
     set(FOLDER \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\")
     set(LIBRARIES ${libraries})
@@ -58,7 +60,7 @@ string(TOLOWER ${CMAKE_SYSTEM_NAME} system)
 set(CPACK_PACKAGE_FILE_NAME sawtooth-${PROJECT_VERSION}-${system}-${CMAKE_SYSTEM_PROCESSOR})
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
-# The C and C++ libraries of this machine are the oldest that it runs with. The window and pictures open the rest.
+# The program needs the C and C++ libraries of this machine or newer ones. The window and pictures open the others.
 execute_process(COMMAND getconf GNU_LIBC_VERSION OUTPUT_VARIABLE glibc OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 string(REPLACE "glibc " "" glibc "${glibc}")
 string(REGEX MATCH "^[0-9]+" compiler ${CMAKE_CXX_COMPILER_VERSION})

@@ -6,13 +6,13 @@ find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(PNG REQUIRED)
-# Through pkg-config, because Debian's CMake file of libzip also requires its tools.
+# Found through pkg-config, because Debian's CMake file of libzip also requires its tools.
 pkg_check_modules(libzip REQUIRED IMPORTED_TARGET libzip)
 pkg_check_modules(libhwy REQUIRED IMPORTED_TARGET libhwy)
 
-# Highway: three targets, as each more is a compile of every kernel. The bits are hwy/detect_targets.h's, which never
-# change: 0-7 what came after AVX3, 10 AVX, 11 SSE4, 13-14 SSE3 and SSE2. SSSE3 is the least processor: Highway 1.0
-# (Debian 12) has no SSE2 target and would fall back to one without vectors.
+# Highway gets three targets, because each further one compiles every kernel once more. The bits are those of
+# hwy/detect_targets.h, which never change: 0-7 targets after AVX3, 10 AVX, 11 SSE4, 13-14 SSE3 and SSE2. The oldest
+# processor has SSSE3: Highway 1.0 (Debian 12) has no SSE2 target and would fall back to one without vectors.
 add_library(hwy INTERFACE)
 target_link_libraries(hwy INTERFACE PkgConfig::libhwy)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
@@ -32,8 +32,9 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
              ${CMAKE_CURRENT_LIST_DIR}/fetch_sources.sh ${CMAKE_CURRENT_LIST_DIR}/pip_sources.txt)
 set(bundle ${sources_dir}/imgui_bundle/external)
 
-# Without warnings, and optimised in the debug preset too. With sanitizers as little optimised as our code and without
-# debug information, otherwise ImPlot alone takes ten minutes; their undefined behaviour is not checked.
+# This code is compiled without warnings, and optimised in the debug preset, too. With sanitizers it is optimised as
+# little as our code and has no debug information, otherwise ImPlot alone takes ten minutes; its undefined behaviour is
+# not checked.
 set(foreign_flags $<IF:$<CONFIG:None>,-g0,-O2> -w -fno-sanitize=undefined)
 
 function(foreign_library name)
@@ -50,8 +51,8 @@ add_subdirectory(${bundle}/glfw/glfw ${CMAKE_BINARY_DIR}/glfw EXCLUDE_FROM_ALL S
 target_compile_options(glfw PRIVATE ${foreign_flags})
 target_sources(glfw PRIVATE ${CMAKE_CURRENT_LIST_DIR}/glfw_monitor.c)
 
-# GLFW's copy of the header-only OpenGL 3.3 loader, for Dear ImGui too: its own one opens libGL.so.1, which a
-# machine with EGL alone does not have.
+# Dear ImGui also uses GLFW's copy of the header-only OpenGL 3.3 loader: its own loader opens libGL.so.1, which a
+# machine that only has EGL lacks.
 add_library(glad INTERFACE)
 target_include_directories(glad SYSTEM INTERFACE ${bundle}/glfw/glfw/deps)
 
@@ -63,8 +64,8 @@ target_compile_definitions(imgui_headers INTERFACE IMGUI_USER_CONFIG="imgui_conf
 
 # The core of Dear ImGui, the only part built twice: for the program, and for the tests with the hooks of the test engine
 # and with assertions, so that misuse fails there. Code that includes its headers is built once and links with either,
-# because the hooks change no declared struct or function. Objects rather than a static library, because the program
-# chooses one for the libraries below it.
+# because the hooks change no declared struct or function. Both are object libraries, not static ones, because the
+# program chooses one for the libraries below it.
 foreach(core imgui imgui_tested)
     add_library(${core} OBJECT EXCLUDE_FROM_ALL
         ${imgui_dir}/imgui.cpp ${imgui_dir}/imgui_demo.cpp ${imgui_dir}/imgui_draw.cpp ${imgui_dir}/imgui_tables.cpp
@@ -79,7 +80,7 @@ target_compile_definitions(imgui_tested PUBLIC
     IMGUI_TEST_ENGINE_ENABLE_STD_FUNCTION=1
     IMGUI_TEST_ENGINE_ENABLE_CAPTURE=1)
 
-# Plots only double: each further type takes ten seconds to compile.
+# ImPlot plots only double: each further type takes ten seconds to compile.
 foreign_library(implot ${implot_dir}/implot.cpp ${implot_dir}/implot_items.cpp)
 target_compile_definitions(implot PRIVATE "IMPLOT_CUSTOM_NUMERIC_TYPES=(double)")
 target_include_directories(implot SYSTEM PUBLIC ${implot_dir})

@@ -1,6 +1,6 @@
-# Part of cmake --install: writes FOLDER/share/doc/sawtooth/copyright, which names the licence of Sawtooth and of all that
-# it contains, with their texts: those of linked code from its sources, those of the files in FOLDER/LIBRARIES from the
-# packages that they come from.
+# As a part of cmake --install, writes FOLDER/share/doc/sawtooth/copyright, which names the licences of Sawtooth and of
+# everything that it contains, with their texts. The texts for linked code come from its sources, those for the files in
+# FOLDER/LIBRARIES from the packages of these files.
 
 set(notices ${FOLDER}/share/doc/sawtooth/copyright)
 set(line "\n\n================================================================================\n")

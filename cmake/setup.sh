@@ -55,7 +55,7 @@ need_packages() { # NAME PACKAGE...
     echo "$*" >"$stamp"
 }
 
-# Progress lines: one line that is overwritten on a terminal, otherwise every 50th line.
+# Prints progress: on a terminal one line that is overwritten, otherwise every 50th line.
 progress() {
     local line count=0
     while IFS= read -r line; do
@@ -74,7 +74,7 @@ progress() {
 build() { # PRESET TARGET...
     local preset=$1 folder=$root/build/$1 log=$root/build/$1.log packages
     shift
-    # The checkout was moved.
+    # The checkout was moved, so the build folder does not fit it any more.
     if ! grep -qsxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$folder/CMakeCache.txt"; then
         rm -rf "$folder"
     fi
@@ -92,7 +92,7 @@ build() { # PRESET TARGET...
     fi
 }
 
-# A lock: two starts must not install or build in one folder at the same time.
+# The lock keeps two starts from installing or building in one folder at the same time.
 mkdir -p "$root/build"
 exec 9>"$root/build/lock"
 flock 9

@@ -12,8 +12,8 @@ namespace {
 
 constexpr int repeats = 7;
 
-// The smallest time that `once` returns, in microseconds: a ceiling is the best that the machine can do, and
-// other programs can only make it slower. nullopt if stopped.
+// The smallest time that `once` returns, in microseconds. A ceiling is the best that the machine can do, and
+// other programs only make it slower. nullopt if stopped.
 template <class Once>
 std::optional<double> least_us(const std::stop_token& stop, Once&& once) {
     double least = once();
@@ -22,7 +22,7 @@ std::optional<double> least_us(const std::stop_token& stop, Once&& once) {
     return stop.stop_requested() ? std::nullopt : std::optional(least);
 }
 
-// By the pool, which can be stopped on the way: a gigabyte takes a second.
+// Filled by the pool, so that it can be stopped on the way: a gigabyte takes a second.
 Array zeros(cpu::Pool& pool, int64_t bytes) {
     constexpr int64_t part = 1 << 20;
     Array array = Array::uninitialised("", Dtype::f32, {bytes / 4});

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int repeats = 7;
 constexpr int chains = 12, launches_a_chain = 1000, launches_waited_for = 200;
-constexpr int steps = 2000;  // of the compute kernels: a few milliseconds
+constexpr int steps = 2000;  // steps of the compute kernels, which take a few milliseconds
 
 const cuda::Source source = {"kernels/cuda/ceilings.cu", {}};
 const cuda::DriverCalls& calls() { return **cuda::driver(); }
@@ -24,7 +24,7 @@ std::optional<Error> error_of(const char* call, CUresult result) {
 
 using Start = std::function<std::optional<Error>()>;
 
-// Starts one kernel after another on a device.
+// Starts kernels on a device, one after another.
 class Starter {
   public:
     explicit Starter(cuda::Device& device) : device_(device) {}
@@ -59,7 +59,7 @@ Outcome<double> median_us(GpuTimer& timer, const Start& start) {
     for (int chain = 0; chain <= chains; ++chain) {
         const auto time = timer.time_by_events(start);
         if (!time) return time.error();
-        if (chain > 0) samples.push_back(*time);  // the first repeat warms up
+        if (chain > 0) samples.push_back(*time);  // the first repeat only warms up
     }
     return statistics_of(std::move(samples)).median;
 }
@@ -70,7 +70,7 @@ struct GraphCloser {
 };
 using Graph = std::unique_ptr<CUgraphExec_st, GraphCloser>;
 
-// Captures what `start` puts into the stream as a graph.
+// Captures the work that `start` puts into the stream as a graph.
 Outcome<Graph> captured(cuda::Device& device, const Start& start) {
     CUstream stream = device.stream();
     if (const auto error = error_of("cuStreamBeginCapture",
@@ -127,8 +127,8 @@ struct Computing {
 Computing multiplications(const Chip& chip) {
     return {"multiply_add", 8 * int64_t{chip.multiprocessors}, 256.0 * 256};
 }
-// See ceilings.cu: two warpgroups with 16 products of [64, 16] x [16, 256], or 8 warps with 64 of
-// [16, 16] x [16, 8].
+// The kernel of ceilings.cu that multiplies on tensor cores: two warpgroups with 16 products of [64, 16] x
+// [16, 256], or 8 warps with 64 products of [16, 16] x [16, 8].
 Computing products(const Chip& chip) {
     if (chip.architecture == "sm_90a")
         return {"products", int64_t{chip.multiprocessors}, 2.0 * 2 * 16 * 64 * 16 * 256};

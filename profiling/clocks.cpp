@@ -8,7 +8,7 @@ namespace {
 
 constexpr const char* remedy = "it comes with NVIDIA's driver; clock readings are left out";
 
-// The build has no NVML header, so its calls are declared here, as in its manual.
+// The build has no NVML header, so its functions are declared here as in its manual.
 using Device = void*;
 constexpr int multiprocessor_clock = 1;
 struct Nvml {

@@ -10,7 +10,7 @@
 
 namespace sawtooth {
 
-// The SM clock of a GPU through NVML, the library of nvidia-smi.
+// Reads the SM clock of a GPU through NVML, the library behind nvidia-smi.
 class GpuClocks {
   public:
     // Failure: NVML is missing or does not know the GPU.
@@ -31,7 +31,8 @@ class GpuClocks {
     std::optional<Reading> before_;
 };
 
-// "power cap, temperature": NVML reasons for a lower clock, "" if there are none. Idle is not a reason.
+// The reasons for a lower clock, from NVML: "power cap, temperature"; "" if there are none. Idle is no such
+// reason.
 std::string throttle_words(uint64_t reasons);
 
 }  // namespace sawtooth

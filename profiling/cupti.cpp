@@ -65,7 +65,7 @@ CUptiResult initialise_profiler() {
     return profiler_calls()->cuptiProfilerInitialize(&initialise);
 }
 
-// What the user can do; "" if the message of CUPTI says enough.
+// What the user can do about an error; "" if the message of CUPTI says enough.
 std::string advice_on(CUptiResult result) {
     switch (result) {
         case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:

@@ -15,7 +15,7 @@
 
 namespace sawtooth {
 
-// The CUPTI calls in use. Those that time launches exist since CUDA 12.0 …
+// The CUPTI functions that time launches exist since CUDA 12.0.
 #define SAWTOOTH_CUPTI_CALLS(X)       \
     X(cuptiGetVersion)                \
     X(cuptiGetResultString)           \
@@ -25,7 +25,7 @@ namespace sawtooth {
     X(cuptiActivityFlushAll)          \
     X(cuptiActivityGetNextRecord)
 
-// … and those that read counters and samples since CUDA 12.6.
+// The functions that read counters and samples exist since CUDA 12.6.
 #define SAWTOOTH_CUPTI_PROFILER_CALLS(X)            \
     X(cuptiProfilerInitialize)                      \
     X(cuptiProfilerGetCounterAvailability)          \
@@ -68,18 +68,18 @@ struct CuptiProfilerCalls {
 };
 #undef SAWTOOTH_MEMBER
 
-// Opened at the first call. Failure: CUPTI is missing or too old, and what to do.
+// The functions of CUPTI, opened at the first call. Failure: CUPTI is missing or too old, and what to do.
 Outcome<const CuptiCalls*> cupti();
-// The same, initialised for counters and samples.
+// The functions for counters and samples, initialised.
 Outcome<const CuptiProfilerCalls*> cupti_profiler();
 // Why CUPTI cannot read counters at all; uses neither the driver nor a GPU.
 std::optional<Error> cupti_problem();
 
-// "cuptiRangeProfilerStart: CUPTI_ERROR_INSUFFICIENT_PRIVILEGES: …" and the setting that allows it. Requires
-// that cupti() succeeded.
+// The error of a call, with the setting that allows it if permission is missing: "cuptiRangeProfilerStart:
+// CUPTI_ERROR_INSUFFICIENT_PRIVILEGES: …". Requires that cupti() succeeded.
 Error cupti_error(const char* call, CUptiResult result);
 
-// Call parameters with their size set and all else zero: CUPTI_PARAMETERS(CUpti_…_Params) p.
+// Parameters of a call with their size set and everything else zero: CUPTI_PARAMETERS(CUpti_…_Params) p.
 template <class Parameters, size_t size>
 struct SizedParameters : Parameters {
     SizedParameters() : Parameters() { this->structSize = size; }

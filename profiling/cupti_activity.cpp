@@ -17,11 +17,11 @@ constexpr size_t buffer_bytes = 1 << 20;
 constexpr CUpti_ActivityKind kinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
                                         CUPTI_ACTIVITY_KIND_MEMSET};
 
-// Filled by the thread of CUPTI.
+// Guards the records, which a thread of CUPTI adds.
 std::mutex mutex;
 std::vector<Activity> recorded;
 
-// The oldest version of the records: later versions start alike and have more fields.
+// Uses the oldest version of the records: later versions begin with the same fields.
 Activity activity_of(const CUpti_ActivityKernel4& kernel) {
     Activity activity;
     activity.start_ns = kernel.start;
@@ -61,7 +61,7 @@ void keep(const CUpti_Activity* record) {
 void CUPTIAPI give_buffer(uint8_t** buffer, size_t* bytes, size_t* most_records) {
     *buffer = static_cast<uint8_t*>(std::aligned_alloc(ACTIVITY_RECORD_ALIGNMENT, buffer_bytes));
     *bytes = *buffer ? buffer_bytes : 0;
-    *most_records = 0;  // as many as fit
+    *most_records = 0;  // 0: as many as fit
 }
 
 void CUPTIAPI take_buffer(CUcontext, uint32_t, uint8_t* buffer, size_t, size_t bytes) {

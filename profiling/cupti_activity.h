@@ -9,18 +9,19 @@
 
 namespace sawtooth {
 
-// A kernel, copy or fill on the GPU, timed by the GPU clock.
+// A kernel, copy or fill on the GPU, timed by the clock of the GPU.
 struct Activity {
     uint64_t start_ns = 0, end_ns = 0;
     bool is_kernel = false;
-    Extent grid, block;         // kernels only, like the fields below
-    int registers = 0;          // a thread
-    int64_t shared_bytes = 0;   // per block, static and dynamic
-    uint64_t filled_bytes = 0;  // fills only
+    Extent grid, block;         // only of kernels, as are the fields below
+    int registers = 0;          // per thread
+    int64_t shared_bytes = 0;   // per block, static plus dynamic
+    uint64_t filled_bytes = 0;  // only of fills
 };
 
-// Activity records of CUPTI. They belong to the process, for all devices and streams: one user at a time.
-// Recording slows launches a little and disturbs counters, so it is on only while something is timed.
+// The activity records of CUPTI. They belong to the process, for all devices and streams, so there is one
+// user at a time. Recording slows down launches a little and disturbs counters, so it is only on while
+// something is timed.
 class ActivityRecorder {
   public:
     // Failure: CUPTI is missing or cannot record.
@@ -28,10 +29,10 @@ class ActivityRecorder {
     ActivityRecorder(ActivityRecorder&& other) noexcept
         : recording_(std::exchange(other.recording_, false)) {}
     ActivityRecorder& operator=(ActivityRecorder&&) = delete;
-    ~ActivityRecorder();  // stops
+    ~ActivityRecorder();  // stops recording
 
-    // Records arrive some time after the work. A fill of next_marker() bytes, a different size each time,
-    // marks the end of a run: its record comes last.
+    // Records arrive some time after the work. A fill of next_marker() bytes, whose size is different every
+    // time, marks the end of a run: its record comes last.
     static constexpr int64_t most_marker_bytes = 64;
     int64_t next_marker() { return marker_bytes_ = marker_bytes_ % most_marker_bytes + 1; }
     // The last `count` activities before the marker, by start time, once the device is idle; fewer if CUPTI

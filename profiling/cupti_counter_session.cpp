@@ -10,11 +10,11 @@ namespace sawtooth {
 namespace {
 
 struct Counter {
-    const char* metric;  // name in CUPTI
-    const char* key;     // name in results
+    const char* metric;  // its name in CUPTI
+    const char* key;     // its name in results
 };
 
-// Counters that a chip does not have are left out.
+// The counters; those that a chip does not have are left out.
 constexpr Counter counters[] = {
     {"sm__warps_active.avg.pct_of_peak_sustained_active", warps_active_percent},
     {"sm__throughput.avg.pct_of_peak_sustained_elapsed", "SM throughput (%)"},
@@ -33,7 +33,7 @@ std::optional<Error> error_of(const char* call, CUptiResult result) {
     return cupti_error(call, result);
 }
 
-// The first call that needs permission to read counters.
+// This is the first call that needs permission to read counters.
 Outcome<Image> available_counters(CUcontext context) {
     CUPTI_PARAMETERS(CUpti_Profiler_GetCounterAvailability_Params) availability;
     availability.ctx = context;
@@ -114,7 +114,7 @@ std::optional<Error> CounterSession::enable(CUcontext context) {
     return {};
 }
 
-// Sets an empty image for the counts of one range, and the counters to read.
+// Prepares an empty image for the counts of one range, and sets the counters to read.
 std::optional<Error> CounterSession::configure() {
     std::vector<const char*> names = host_.metrics();
     CUPTI_PARAMETERS(CUpti_RangeProfiler_GetCounterDataSize_Params) size;

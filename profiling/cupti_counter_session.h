@@ -12,12 +12,12 @@
 
 namespace sawtooth {
 
-// Hardware counters of single launches, through the Range Profiler of CUPTI: every launch is its own range
-// and runs once per pass of its counters, on the same memory, which CUPTI restores in between.
+// Reads hardware counters of single launches through the Range Profiler of CUPTI. Every launch is a range of
+// its own and runs once per pass of its counters, on the same memory, which CUPTI restores between passes.
 class CounterSession {
   public:
-    // Opens a session in the device's context. Failure: CUPTI is missing or too old, or counters may not be
-    // read (with the setting that allows them).
+    // Opens a session in the context of the device. Failure: CUPTI is missing or too old, or counters may not
+    // be read (with the setting that allows them).
     static Outcome<std::unique_ptr<CounterSession>> open(cuda::Device& device);
     ~CounterSession();
     CounterSession(const CounterSession&) = delete;

@@ -19,7 +19,7 @@ Outcome<size_t> read_counters(GpuTimer& timer, const Plan& plan, std::vector<Lau
     if (!session) return session.error();
     if (auto error = timer.prepare(plan, Cache::hot)) return *error;
     std::map<std::string, int> seen;
-    // Launches without a record cannot store counters, so they need not run.
+    // Counters of launches without a record could not be stored, so these launches need not run.
     const size_t recorded = std::min(plan.launches.size(), launches.size());
     for (size_t i = 0; i < recorded && !timer.is_stopped(); ++i) {
         const auto start = [&] { return timer.start(plan.launches[i]); };

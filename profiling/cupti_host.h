@@ -10,10 +10,10 @@
 
 namespace sawtooth {
 
-using Image = std::vector<uint8_t>;  // data that CUPTI calls pass to one another
+using Image = std::vector<uint8_t>;  // data that CUPTI calls pass to each other
 
-// Translates metric names into a hardware configuration, and counts into values. `availability` says which
-// counters can be used.
+// Translates names of metrics into a hardware configuration, and counts into values. `availability` says
+// which counters can be used.
 class CuptiHost {
   public:
     static Outcome<CuptiHost> make(CUpti_ProfilerType type, const std::string& chip, Image availability);
@@ -25,9 +25,9 @@ class CuptiHost {
 
     // The configuration for all added metrics.
     Outcome<Image> configuration() const;
-    // The number of kernel runs that a configuration needs.
+    // The number of times that a kernel must run for a configuration.
     static Outcome<size_t> passes(Image& configuration);
-    // The metrics of range or sample `index`, in the order they were added.
+    // The metrics of the range or sample `index`, in the order in which they were added.
     Outcome<std::vector<double>> values(const Image& counts, size_t index) const;
 
   private:
@@ -40,7 +40,7 @@ class CuptiHost {
     std::vector<const char*> metrics_;
 };
 
-// "GH100": the CUPTI name of a GPU.
+// The CUPTI name of a GPU: "GH100".
 Outcome<std::string> cupti_chip_name(int device);
 
 }  // namespace sawtooth

@@ -10,10 +10,10 @@ namespace sawtooth {
 namespace {
 
 struct Sampled {
-    const char* metric;  // name in CUPTI
+    const char* metric;  // its name in CUPTI
     const char* name;
     const char* unit;
-    bool rests;  // 0 when nothing runs; memory is never fully idle
+    bool rests;  // whether it is 0 when nothing runs; memory is never completely idle
 };
 constexpr Sampled wanted[] = {
     {"sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "SM active", "%", true},
@@ -32,9 +32,9 @@ std::optional<Error> error_of(const char* call, CUptiResult result) {
     return cupti_error(call, result);
 }
 
-// Samples of metrics that fit in one hardware pass.
+// Samples of metrics that fit in a single hardware pass.
 struct Samples {
-    std::vector<double> ends_us;              // when each sample ended
+    std::vector<double> ends_us;              // the end of every sample
     std::vector<std::vector<double>> values;  // by metric, then by sample
 };
 
@@ -86,7 +86,7 @@ std::optional<Error> Sampler::configure(const Chip& chip, double step_us, uint32
     set.pConfig = configuration_.data();
     set.hardwareBufferSize = hardware_buffer_bytes;
     set.hwBufferAppendMode = CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST;
-    // GA100 cannot trigger by time, so cycles of its system clock (about 1.2 GHz) are used.
+    // GA100 cannot trigger by time, so it uses cycles of its system clock (about 1.2 GHz).
     const bool by_time = chip.compute_capability > 80;
     set.triggerMode = by_time ? CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL
                               : CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_SYSCLK_INTERVAL;
@@ -149,7 +149,7 @@ std::optional<Error> Sampler::take(Samples& samples) {
     return {};
 }
 
-// Decode only once: samples that do not fit in the image are lost.
+// Decodes only once: samples that do not fit in the image are lost.
 Outcome<Samples> Sampler::decode() {
     CUPTI_PARAMETERS(CUpti_PmSampling_DecodeData_Params) decode;
     decode.pPmSamplingObject = object_;
@@ -181,7 +181,8 @@ Outcome<Image> available_counters(int device) {
     return image;
 }
 
-// A host with these of `wanted`; nullopt if the chip lacks one or if they need more than one pass.
+// A host with these metrics of `wanted`; nullopt if the chip lacks one of them or they need more than one
+// pass.
 std::optional<CuptiHost> single_pass(const std::string& chip, const Image& availability,
                                      const std::vector<const Sampled*>& metrics) {
     auto host = CuptiHost::make(CUPTI_PROFILER_TYPE_PM_SAMPLING, chip, availability);
@@ -200,7 +201,7 @@ struct Pass {
     CuptiHost host;
 };
 
-// Puts each metric into the first pass where it fits; leaves out metrics that the chip lacks.
+// Puts each metric into the first pass where it fits, and leaves out metrics that the chip lacks.
 std::vector<Pass> passes_for(const std::string& chip, const Image& availability) {
     std::vector<Pass> passes;
     for (const Sampled& metric : wanted) {
@@ -221,7 +222,7 @@ std::vector<Pass> passes_for(const std::string& chip, const Image& availability)
 
 Outcome<Samples> sample(GpuTimer& timer, const Plan& plan, Cache cache, const Pass& pass, int device,
                         double step_us, double steps) {
-    // Room for a run that takes 1.5 times as long, and for the time around it.
+    // There is room for a run that takes 1.5 times as long, and for the time around it.
     const auto most_samples = static_cast<uint32_t>(1.5 * steps) + 2048;
     auto sampler = Sampler::open(pass.host, device);
     if (!sampler) return sampler.error();
@@ -253,7 +254,7 @@ Outcome<int> number_of(const cuda::Device& device) {
 
 }  // namespace
 
-Stretch active_stretch(const std::vector<double>& values) {
+SampleRange active_range(const std::vector<double>& values) {
     constexpr double share_of_peak = 0.05;
     if (values.size() < 2) return {};
     const auto begin = values.begin() + 1;  // the first sample includes work from before sampling
@@ -267,7 +268,7 @@ Stretch active_stretch(const std::vector<double>& values) {
     return {static_cast<size_t>(first - values.begin()), static_cast<size_t>(last - values.begin())};
 }
 
-Stretch busiest_stretch(const std::vector<double>& values, size_t count) {
+SampleRange busiest_range(const std::vector<double>& values, size_t count) {
     if (values.size() < 2) return {};
     count = std::min(count, values.size() - 1);
     if (count == 0) return {};
@@ -286,9 +287,9 @@ Stretch busiest_stretch(const std::vector<double>& values, size_t count) {
     return {begin, begin + count};
 }
 
-Track cut_to(const Stretch& stretch, Track track) {
-    const auto begin = static_cast<std::ptrdiff_t>(std::max<size_t>(stretch.begin, 1) - 1);
-    const auto end = static_cast<std::ptrdiff_t>(std::min(stretch.end + 1, track.values.size()));
+Track cut_to(const SampleRange& range, Track track) {
+    const auto begin = static_cast<std::ptrdiff_t>(std::max<size_t>(range.begin, 1) - 1);
+    const auto end = static_cast<std::ptrdiff_t>(std::min(range.end + 1, track.values.size()));
     track.start_us = -track.step_us;
     track.values = std::vector<double>(track.values.begin() + begin, track.values.begin() + end);
     return track;
@@ -297,7 +298,8 @@ Track cut_to(const Stretch& stretch, Track track) {
 Outcome<std::vector<Track>> sample_tracks(GpuTimer& timer, const Plan& plan, Cache cache, double plan_us) {
     if (const auto opened = cupti_profiler(); !opened) return opened.error();
     timer.stop_recording();
-    if (auto error = timer.run(plan)) return *error;  // records graphs first, which must not be sampled
+    // Captures graphs first, because that must not be sampled.
+    if (auto error = timer.run(plan)) return *error;
     const auto device = number_of(timer.device());
     if (!device) return device.error();
     const auto chip = cupti_chip_name(*device);
@@ -315,13 +317,14 @@ Outcome<std::vector<Track>> sample_tracks(GpuTimer& timer, const Plan& plan, Cac
         if (!samples) return samples.error();
         if (samples->ends_us.size() < 2) continue;
         const bool rests = pass.metrics.front()->rests;
-        const Stretch stretch = rests ? active_stretch(samples->values.front())
-                                      : busiest_stretch(samples->values.front(), samples_of_plan);
-        if (stretch.is_empty()) continue;
-        if (rests) samples_of_plan = stretch.end - stretch.begin;  // of this run; launches vary
+        const SampleRange range = rests ? active_range(samples->values.front())
+                                        : busiest_range(samples->values.front(), samples_of_plan);
+        if (range.is_empty()) continue;
+        if (rests)
+            samples_of_plan = range.end - range.begin;  // the number for this run, because launches vary
         for (size_t i = 0; i < pass.metrics.size(); ++i)
-            tracks.push_back(cut_to(stretch, {pass.metrics[i]->name, pass.metrics[i]->unit, 0,
-                                              step_of(samples->ends_us), samples->values[i]}));
+            tracks.push_back(cut_to(range, {pass.metrics[i]->name, pass.metrics[i]->unit, 0,
+                                            step_of(samples->ends_us), samples->values[i]}));
     }
     return tracks;
 }

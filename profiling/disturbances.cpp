@@ -13,20 +13,20 @@
 namespace sawtooth {
 namespace {
 
-// The start of a file of the system, which changes while it is open; "" if it cannot be read.
+// The beginning of a system file, which changes while it is open; "" if it cannot be read.
 std::string start_of(int file) {
     char text[256];
     const ssize_t length = file < 0 ? -1 : pread(file, text, sizeof text - 1, 0);
     return length > 0 ? std::string(text, static_cast<size_t>(length)) : "";
 }
 
-// Nanoseconds that a thread was ready to run but had no core.
+// The nanoseconds during which a thread was ready to run but had no core.
 int64_t waited_ns(int file) {
     long long ran = 0, waited = 0;
     return std::sscanf(start_of(file).c_str(), "%lld %lld", &ran, &waited) == 2 ? waited : 0;
 }
 
-// Ticks that the host of a virtual machine gave to others.
+// The ticks that the host of a virtual machine gave to others.
 int64_t stolen_ticks(int file) {
     long long stolen = 0;
     const std::string text = start_of(file);
@@ -54,7 +54,7 @@ Disturbances::Disturbances(const Executor& on) {
     }
     statistics_ = open("/proc/stat", O_RDONLY | O_CLOEXEC);
     if (stolen_ticks(statistics_) > 0) return;
-    // A machine whose host takes nothing is not asked again: the file is slow to read on many cores.
+    // A machine whose host takes no time is not asked again: the file is slow to read with many cores.
     if (statistics_ >= 0) close(statistics_);
     statistics_ = -1;
 }
@@ -72,8 +72,8 @@ void Disturbances::start() {
 }
 
 bool Disturbances::were_seen(double us) {
-    constexpr double share = 0.05;   // of the repeat
-    constexpr double usual_us = 10;  // what it takes to wake a thread on a free core
+    constexpr double share = 0.05;   // of the time of the repeat
+    constexpr double usual_us = 10;  // the time to wake a thread on a free core
     constexpr double clock_share = 0.02;
     const double most_ns = 1e3 * std::max(usual_us, share * us);
     const bool waited = std::any_of(threads_.begin(), threads_.end(), [&](const Thread& thread) {

@@ -9,9 +9,9 @@
 
 namespace sawtooth {
 
-// Notices what disturbs a repeat. On the CPU: threads of the pool that waited for a core because another
-// program had it, and time that the host of a virtual machine took. On a GPU: a clock that changed or was
-// throttled. Where the system does not tell, nothing is noticed.
+// Detects disturbances of a repeat. On the CPU these are threads of the pool that waited for a core because
+// another program had it, and time that the host of a virtual machine took. On a GPU they are changes and
+// throttling of its clock. If the system does not report them, nothing is detected.
 class Disturbances {
   public:
     explicit Disturbances(const Executor& on);
@@ -19,18 +19,18 @@ class Disturbances {
     Disturbances(const Disturbances&) = delete;
     Disturbances& operator=(const Disturbances&) = delete;
 
-    // Call right before and right after a repeat; `us` is the time of the repeat.
+    // Call right before and right after a repeat; `us` is the duration of the repeat.
     void start();
     bool were_seen(double us);
 
   private:
     struct Thread {
-        int file = -1;          // of the system, about its schedule
-        int64_t waited_ns = 0;  // before the repeat
+        int file = -1;          // the system's file on the thread's scheduling
+        int64_t waited_ns = 0;  // the value before the repeat
     };
-    std::vector<Thread> threads_;  // of the pool
-    int statistics_ = -1;          // the file of the system about its processors, if the host takes time
-    int64_t stolen_ = 0;           // ticks, before the repeat
+    std::vector<Thread> threads_;  // the threads of the pool
+    int statistics_ = -1;          // the system's file on processors, if the host takes time
+    int64_t stolen_ = 0;           // ticks before the repeat
     std::optional<GpuClocks> clocks_;
 };
 

@@ -5,12 +5,12 @@
 
 namespace sawtooth {
 
-// The launches of every variant on one time axis, with the busy workers (CPU) or the running launches (GPU)
+// The launches of every variant on one time axis, with the busy workers (CPU) or running launches (GPU)
 // below, and the samples.
 Figure timeline_figure(const Result& result, const View& view = {});
-// Theoretical and achieved occupancy of every kind of launch as bars, with the limit: for the chip of
-// `Request::arch` if one is chosen, otherwise for the GPU of the run. After a run on the CPU, without such a
-// chip: the utilisation of its workers.
+// The theoretical and achieved occupancy of every kind of launch as bars, with the limit: for the chip of
+// `Request::arch` if one is chosen, otherwise for the GPU of the run. After a run on the CPU without a chosen
+// chip, it shows the utilisation of the workers.
 Figure occupancy_figure(const Result& result);
 
 }  // namespace sawtooth

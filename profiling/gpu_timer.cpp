@@ -14,8 +14,8 @@ namespace sawtooth {
 namespace {
 
 constexpr size_t launches_a_milestone = 64;
-// Two plans may be timed alternately. No more graphs are kept, because they keep the launch info alive that
-// identifies a plan.
+// Two plans may be timed alternately. No more graphs are kept, because each one keeps the launch info alive
+// that identifies its plan.
 constexpr size_t most_graphs = 2;
 constexpr auto time_to_finish = std::chrono::seconds(2);
 
@@ -85,7 +85,7 @@ std::optional<Error> GpuTimer::record(const Event& event) {
     return error_of("cuEventRecord", calls().cuEventRecord(event.get(), device_.stream()));
 }
 
-// `give_up` is the deadline after a stop, set when the stop is first seen.
+// `give_up` is the deadline after a stop; it is set when the stop is first noticed.
 std::optional<Error> GpuTimer::wait_for(const Event& event, std::optional<Clock::time_point>& give_up) {
     constexpr auto longest_pause = std::chrono::microseconds(500);
     auto pause = std::chrono::microseconds(10);
@@ -114,7 +114,7 @@ Outcome<double> GpuTimer::microseconds_between(const Event& first, const Event& 
     return static_cast<double>(milliseconds) * 1e3;
 }
 
-// Writing more than the cache size evicts everything else.
+// Writes more than the size of the cache, which evicts everything else.
 std::optional<Error> GpuTimer::empty_cache() {
     const int64_t bytes = scratch_bytes(device_.chip());
     if (bytes == 0) return {};
@@ -159,8 +159,8 @@ std::optional<Error> GpuTimer::start_all(const Plan& plan) {
     return {};
 }
 
-// Polls without a pause, like a host that waits for each launch. A stop is seen between two launches and in a
-// launch that does not end.
+// Polls without a pause, like a host that waits for each launch. Notices a stop between two launches, and in
+// a launch that does not end.
 std::optional<Error> GpuTimer::start_and_wait_for_each(const Plan& plan) {
     for (size_t i = 0; i < plan.launches.size() && !stop_.stop_requested(); ++i) {
         if (auto error = start(plan.launches[i])) return error;
@@ -174,11 +174,11 @@ std::optional<Error> GpuTimer::start_and_wait_for_each(const Plan& plan) {
     return {};
 }
 
-// Captures the plan's launches if not yet done, before they are timed.
+// Captures the launches of a plan, unless that was done, before they are timed.
 Outcome<CUgraphExec_st*> GpuTimer::graph_of(const Plan& plan) {
     const auto& first = plan.launches.front().info;
-    std::erase_if(graphs_, [](const Graph& graph) { return graph.first.expired(); });
-    const auto known = std::find_if(graphs_.begin(), graphs_.end(), [&](const Graph& graph) {
+    std::erase_if(graphs_, [](const CapturedPlan& graph) { return graph.first.expired(); });
+    const auto known = std::find_if(graphs_.begin(), graphs_.end(), [&](const CapturedPlan& graph) {
         return graph.first.lock() == first && graph.launches == plan.launches.size();
     });
     if (known != graphs_.end() && known->seen_by_cupti == recorder_.has_value()) return known->started.get();
@@ -202,9 +202,9 @@ Outcome<CUgraphExec_st*> GpuTimer::graph_of(const Plan& plan) {
     const CUresult made = calls().cuGraphInstantiate(&started, recorded, 0);
     calls().cuGraphDestroy(recorded);
     if (auto error = error_of("cuGraphInstantiate", made)) return *error;
-    Graph graph{first, plan.launches.size(), recorder_.has_value(), {}};
+    CapturedPlan graph{first, plan.launches.size(), recorder_.has_value(), {}};
     graph.started.reset(started);
-    // Otherwise the first run uploads it piece by piece.
+    // Otherwise the first run would upload the graph in parts.
     if (auto error = error_of("cuGraphUpload", calls().cuGraphUpload(started, device_.stream())))
         return *error;
     graphs_.push_back(std::move(graph));
@@ -212,7 +212,7 @@ Outcome<CUgraphExec_st*> GpuTimer::graph_of(const Plan& plan) {
 }
 
 // The stream accepts a few thousand launches and then blocks the host. Milestones show the progress of a long
-// plan while it is being started.
+// plan while it is started.
 std::optional<Error> GpuTimer::add_milestone() {
     auto event = make_event();
     if (!event) return event.error();
@@ -235,10 +235,10 @@ std::optional<Error> GpuTimer::pass_milestones(std::optional<Clock::time_point>&
     return {};
 }
 
-// Waits for everything that was started; cancelled after a stop, as launches may be missing.
+// Waits for everything that was started; cancelled after a stop, because launches may be missing.
 std::optional<Error> GpuTimer::finish() {
     if (auto error = record(done_)) return error;
-    std::optional<Clock::time_point> give_up;  // one deadline for all waits
+    std::optional<Clock::time_point> give_up;  // all waits share one deadline
     if (auto error = pass_milestones(give_up)) return error;
     if (auto error = wait_for(done_, give_up)) return error;
     if (stop_.stop_requested()) return Error::cancelled();

@@ -19,55 +19,55 @@ struct CUgraphExec_st;
 namespace sawtooth {
 
 // Runs Plans on a GPU and times their launches by its clock: by CUPTI activity records, or by CUDA events if
-// those are not available. Never by a host clock, because launches return before they start.
-//
-// Waiting polls an event with short sleeps, so that a stop is seen. Work that was already started then has
-// two seconds to finish, as its memory cannot be freed before; after that it is abandoned.
+// records are not available. A host clock is never used, because launches return before they start. Waiting
+// polls an event with short sleeps, so that a stop is noticed. Work that was already started then has two
+// seconds to finish, because its memory cannot be freed before; after that it is abandoned.
 class GpuTimer {
   public:
-    explicit GpuTimer(cuda::Device& device);  // must be present and outlive the timer
+    explicit GpuTimer(cuda::Device& device);  // the device must be present and outlive the timer
     ~GpuTimer();
     GpuTimer(const GpuTimer&) = delete;
     GpuTimer& operator=(const GpuTimer&) = delete;
 
     cuda::Device& device() { return device_; }
-    // The stop token for all later launches.
+    // Sets the stop token for all later launches.
     void set_stop(std::stop_token stop) { stop_ = std::move(stop); }
     bool is_stopped() const { return stop_.stop_requested(); }
-    // Called occasionally during a run of many launches.
+    // Sets a function that is called occasionally during a run of many launches.
     void on_progress(std::function<void()> progress) { progress_ = std::move(progress); }
 
     // Runs all launches of a plan, untimed; complete on return.
     std::optional<Error> run(const Plan& plan);
-    // Times one repeat: reset, caches, launches.
+    // Times one repeat: reset, cache, launches.
     Outcome<TimedRun> time(const Plan& plan, Cache cache);
-    // The same between two events, in microseconds, without CUPTI, whose recording costs time for every
-    // launch. The events add a little to the run.
+    // Times one repeat between two events, in microseconds, without CUPTI, whose recording costs time for
+    // every launch. The events add a little time to the run.
     Outcome<double> time_unrecorded(const Plan& plan, Cache cache);
-    // The launches of one repeat, the first most_kept_launches, each between its own two events, which cost
-    // about a microsecond.
+    // Times the launches of one repeat, at most the first most_kept_launches, each between two events of its
+    // own, which cost about a microsecond.
     Outcome<std::vector<LaunchRecord>> time_launches_by_events(const Plan& plan, Cache cache);
 
-    // The time of what `start` puts into the stream, in microseconds between two events, without CUPTI.
+    // The time of the work that `start` puts into the stream, in microseconds between two events, without
+    // CUPTI.
     Outcome<double> time_by_events(const std::function<std::optional<Error>()>& start);
 
-    // Restores what a run destroys, and empties the L2 cache if `cache` is cold; complete on return.
+    // Restores what a run destroys, and if `cache` is cold, empties the L2 cache; complete on return.
     std::optional<Error> prepare(const Plan& plan, Cache cache);
-    std::optional<Error> launch_all(const Plan& plan);  // done when this returns
+    std::optional<Error> launch_all(const Plan& plan);  // runs all launches; complete on return
     std::optional<Error> start(const Launch& launch);
-    std::optional<Error> wait();  // until the stream is empty
+    std::optional<Error> wait();  // waits until the stream is empty
 
     // Call before a plan is timed for the first time: tries CUPTI again even after a failure.
     void expect_new_plan();
-    // What timed the launches instead of CUPTI, and why; "" if CUPTI did, or if nothing was timed.
+    // What timed the launches instead of CUPTI, and why; "" if it was CUPTI or if nothing was timed.
     const std::string& note() const { return note_; }
-    // Stops CUPTI's recording, which disturbs counters and slows launches; `time` restarts it.
+    // Stops the recording of CUPTI, which disturbs counters and slows down launches; `time` restarts it.
     void stop_recording() { recorder_.reset(); }
 
-    // Whether a launch did not finish after a stop: it still runs, the memory of its plan cannot be freed,
-    // and only the end of this process stops it.
+    // Returns whether a launch did not finish after a stop. It is still running, the memory of its plan
+    // cannot be freed, and only the end of this process stops it.
     bool abandoned() const { return abandoned_; }
-    // The most bytes needed to empty the cache.
+    // The largest number of bytes needed to empty the cache.
     static int64_t scratch_bytes(const Chip& chip) { return 3 * chip.l2_bytes; }
 
   private:
@@ -79,9 +79,9 @@ class GpuTimer {
     struct GraphCloser {
         void operator()(CUgraphExec_st* graph) const;
     };
-    // The launches of a plan, captured once. It holds addresses of the plan's memory and belongs to that plan
-    // as long as the info of its first launch is alive and the same.
-    struct Graph {
+    // The captured launches of a plan. The graph contains addresses of the plan's memory, and belongs to the
+    // plan as long as the info of its first launch is alive and the same.
+    struct CapturedPlan {
         std::weak_ptr<const LaunchInfo> first;
         size_t launches = 0;
         bool seen_by_cupti = false;
@@ -113,15 +113,15 @@ class GpuTimer {
     std::function<void()> progress_;
     cuda::Memory scratch_, marker_;
     Event first_, last_, done_;
-    std::vector<Graph> graphs_;     // newest last
-    std::deque<Event> milestones_;  // between launches of a long plan, not yet reached
+    std::vector<CapturedPlan> graphs_;  // the newest last
+    std::deque<Event> milestones_;      // those between launches of a long plan that were not reached yet
     std::optional<ActivityRecorder> recorder_;
     bool may_record_ = true;  // false: CUPTI failed for this plan
     std::string note_;
     bool abandoned_ = false;
 };
 
-// Fills in the theoretical occupancy of every launch whose resources are known.
+// Sets the theoretical occupancy of every launch whose resources are known.
 void add_theoretical_occupancy(std::vector<LaunchRecord>& launches, const Chip& chip);
 
 }  // namespace sawtooth

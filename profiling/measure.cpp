@@ -13,7 +13,7 @@
 namespace sawtooth {
 namespace {
 
-// Linear between neighbours, like NumPy's percentile.
+// Interpolates linearly between neighbours, like NumPy's percentile.
 double quantile(const std::vector<double>& sorted, double share) {
     const double place = share * static_cast<double>(sorted.size() - 1);
     const auto below = static_cast<size_t>(place);
@@ -21,7 +21,7 @@ double quantile(const std::vector<double>& sorted, double share) {
     return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
-// From the start of the first launch to the end of the last, in the pool's last run.
+// The time from the start of the first launch to the end of the last one, in the pool's last run.
 double total_us(const cpu::Pool& pool) {
     return pool.records().empty() ? 0 : pool.end_us() - pool.records().front().start_us;
 }
@@ -42,7 +42,7 @@ TimeStatistics statistics_of(std::vector<double> samples) {
 #if defined(__x86_64__)
 namespace {
 
-// A twentieth of the time of clflush, which waits for the line before.
+// Takes a twentieth of the time of clflush, which waits for the previous line.
 __attribute__((target("clflushopt"))) void flush_in_any_order(std::span<const std::byte> memory) {
     for (size_t at = 0; at < memory.size(); at += 64)
         _mm_clflushopt(const_cast<std::byte*>(memory.data() + at));
@@ -61,7 +61,7 @@ void flush_from_caches(std::span<const std::byte> memory) {
     in_any_order ? flush_in_any_order(memory) : flush_in_order(memory);
     _mm_mfence();
 #else
-    // Without a flush instruction: reading four times the usual last-level cache evicts everything else.
+    // There is no flush instruction: reading four times the usual last-level cache evicts everything else.
     static std::vector<std::byte> other(size_t{128} << 20, std::byte{1});
     volatile std::byte sink{};
     if (!memory.empty())
@@ -74,7 +74,8 @@ bool run_plan(const Plan& plan, cpu::Pool& pool, Cache cache, std::vector<Launch
     if (plan.reset) plan.reset(queue);
     if (cache == Cache::cold)
         for (const auto& buffer : plan.buffers) flush_from_caches(buffer);
-    // Workers fall asleep during the reset; waking them here keeps it out of the first launch.
+    // Workers fall asleep during the reset; they are woken here so that this does not count in the first
+    // launch.
     pool.dispatch(pool.threads(), cpu::Split::contiguous, [](const cpu::Item&) {});
     pool.start_recording();
     for (const Launch& launch : plan.launches) {
@@ -138,7 +139,7 @@ Outcome<TimingChoice> choose_timing(const Plan& plan, const Executor& on, Cache 
 
 namespace {
 
-// A plan among those that take turns.
+// A plan that takes turns with others.
 struct Timed {
     const Plan* plan;
     TimingChoice choice;
@@ -148,8 +149,8 @@ struct Timed {
     std::string note = {};
 };
 
-// Every plan follows every other one about as often, as a plan leaves the caches to the next one. On a GPU
-// those timed by records stay together, because switching between the ways of timing is slow.
+// Every plan follows every other one about equally often, because a plan leaves the caches to its successor.
+// On a GPU the plans timed by records stay together, because switching between the ways of timing is slow.
 std::vector<size_t> order_of(const std::vector<Timed>& plans, int round) {
     const size_t count = plans.size();
     const bool is_odd = round % 2 == 1;
@@ -165,7 +166,8 @@ double distance(const Timed& plan, const TimedRun& run) {
     return std::fabs(run.total_us - statistics_of(plan.samples).median);
 }
 
-// A run of many launches takes too much memory to keep all until the median is known.
+// Keeps only some runs: a run of many launches takes too much memory to keep all of them until the median is
+// known.
 void keep(Timed& plan, TimedRun run) {
     constexpr size_t most = 3;
     plan.samples.push_back(run.total_us);
@@ -181,7 +183,7 @@ class Turns {
     Turns(const Executor& on, Cache cache, int rounds, size_t plans)
         : on_(on), cache_(cache), disturbances_(on), budget_(rounds * static_cast<int>(plans) / 3) {}
 
-    // One sample of the plan.
+    // Takes one sample of the plan.
     std::optional<Error> take(Timed& plan) {
         while (true) {
             if (auto error = warm_up(plan)) return error;
@@ -201,7 +203,8 @@ class Turns {
     }
 
   private:
-    // The other plans have emptied the caches. A run this long refills them in a small part of its time.
+    // The other plans have emptied the caches. A run as long as this one refills them in a small part of its
+    // time.
     std::optional<Error> warm_up(const Timed& plan) {
         constexpr double long_us = 1e5;
         if (on_.gpu && plan.choice.by == TimedBy::records) on_.gpu->expect_new_plan();
@@ -214,7 +217,7 @@ class Turns {
     const Executor& on_;
     Cache cache_;
     Disturbances disturbances_;
-    int budget_;  // repeats that may be run again
+    int budget_;  // the number of repeats that may be run again
 };
 
 Outcome<Measured> measured_of(Timed plan, const Executor& on, Cache cache,

@@ -16,35 +16,36 @@ class GpuTimer;
 
 TimeStatistics statistics_of(std::vector<double> samples);
 
-// Where plans run and are timed: exactly one of the two is set.
+// The device on which plans run and are timed: exactly one of the two is set.
 struct Executor {
     cpu::Pool* pool = nullptr;
     GpuTimer* gpu = nullptr;
 };
 
-// One run of a plan, in microseconds from its first launch. The launches may be missing if a GPU run was
+// One run of a plan, in microseconds since its first launch. The launches may be missing if a GPU run was
 // timed by events: then they come from another run.
 struct TimedRun {
-    double total_us = 0;                 // start of the first launch to end of the last
+    double total_us = 0;                 // from the start of the first launch to the end of the last one
     std::vector<LaunchRecord> launches;  // at most most_kept_launches
 };
 
-// How a plan is timed on a GPU: CUPTI records of each launch, which slow chains of short launches, or two
-// events around all launches, which cost a short plan more.
+// How a plan is timed on a GPU. CUPTI records every launch, which slows down chains of short launches; two
+// events around all launches cost a short plan more.
 enum class TimedBy { records, events };
 
-// Runs reset, flushes caches if `cache` is cold, then the launches in order. A pool has only one clock.
-// Errors: cancelled if the pool or the timer was stopped; a failure of the GPU.
+// Runs the reset, flushes the caches if `cache` is cold, and runs the launches in order. A pool has only one
+// clock. Errors: cancelled if the pool or the timer was stopped; a failure of the GPU.
 Outcome<TimedRun> run_plan(const Plan& plan, const Executor& on, Cache cache, TimedBy by);
 // The same on a pool; false if it was stopped.
 bool run_plan(const Plan& plan, cpu::Pool& pool, Cache cache, std::vector<LaunchRecord>& records);
 
-// One run with its launches: by CUPTI records, or without CUPTI by two events around each, which add about a
-// microsecond.
+// Runs a plan once and records its launches: by CUPTI, or without CUPTI by two events around each launch,
+// which add about a microsecond.
 Outcome<std::vector<LaunchRecord>> record_launches(const Plan& plan, const Executor& on, Cache cache);
 
-// Which way of timing makes a plan shorter, after a warm-up run, and the launches of the run that tried CUPTI
-// records, if there is a choice. Takes up to three runs on a GPU; calls `before_run` before each.
+// The way of timing that gives the shorter times for a plan, determined after a warm-up run, and the launches
+// of the run that tried CUPTI records, if there is a choice. Takes up to three runs on a GPU; `before_run` is
+// called before each.
 struct TimingChoice {
     TimedBy by = TimedBy::records;
     std::vector<LaunchRecord> launches = {};
@@ -58,11 +59,11 @@ struct Measured {
     std::string note;                    // why launches were not recorded; "" if they were
 };
 
-// Times plans that take turns: in every round each runs once, so that what lasts longer than a round disturbs
-// all of them alike. The order changes from round to round. A repeat that was disturbed is run again at once,
-// within a budget for all. With hot caches each repeat follows an untimed run of the same plan. The warm-up
-// runs of a pool are up to the caller. `before_run` receives the index of the plan and the round, or that of
-// the first or last one before any other run. Errors as in run_plan.
+// Times plans that take turns: in every round each plan runs once, so that anything that lasts longer than a
+// round disturbs all of them alike. The order changes from round to round. A disturbed repeat is run again at
+// once, within a budget for all. With hot caches, an untimed run of the same plan precedes each repeat. The
+// caller is responsible for the warm-up runs of a pool. `before_run` gets the index of the plan and the
+// round; before all other runs it gets that of the first or last round. Errors: those of run_plan.
 using BeforeRun = std::function<void(size_t plan, int round)>;
 Outcome<std::vector<Measured>> measure(const std::vector<const Plan*>& plans, const Executor& on, Cache cache,
                                        int rounds, const BeforeRun& before_run);

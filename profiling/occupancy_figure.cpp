@@ -12,14 +12,14 @@
 namespace sawtooth {
 namespace {
 
-// Launches with the same theoretical occupancy whose names differ at most in a number ("up_sweep_1",
-// "up_sweep_2"). Their achieved occupancy is the mean of the counted ones.
+// Launches with the same theoretical occupancy and limiter whose names differ at most in a number at the end
+// ("up_sweep_1", "up_sweep_2"). Their achieved occupancy is the mean over the launches that were counted.
 struct Kind {
     std::vector<std::string> names;
     Occupancy occupancy;
     double achieved_sum = 0;
     int counted = 0;
-    int64_t fewest_blocks = 0, most_blocks = 0;  // of a grid; 0: not known
+    int64_t fewest_blocks = 0, most_blocks = 0;  // thread blocks of a grid; 0: unknown
 
     std::string name() const {
         return names.size() == 1 ? names.front() : names.front() + " to " + names.back();
@@ -31,7 +31,7 @@ std::string_view without_number(std::string_view name) {
     return name;
 }
 
-// The kind of that launch; null where nothing is known of it.
+// Adds a launch to its kind and returns the kind; null if nothing is known of the occupancy.
 Kind* add(std::vector<Kind>& kinds, const std::string& launch, const Occupancy& occupancy) {
     if (!occupancy.theoretical && !occupancy.achieved) return nullptr;
     auto same = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& kind) {
@@ -69,7 +69,7 @@ std::vector<Kind> kinds_compiled(const VariantResult& variant) {
 
 std::string percent(double share) { return std::to_string(std::lround(100 * share)) + " %"; }
 
-// Where the grid is too small: "16 of 132 SMs have work", or "160 blocks, room for 528"; "" where it fills
+// Says that the grid is too small: "16 of 132 SMs have work", or "160 blocks, room for 528"; "" if it fills
 // the GPU.
 std::string words_of_grid(const Kind& kind, int multiprocessors) {
     if (kind.most_blocks == 0 || multiprocessors == 0) return "";
@@ -83,8 +83,8 @@ std::string words_of_grid(const Kind& kind, int multiprocessors) {
     return kind.most_blocks < room ? most + " blocks, room for " + with_thousands(room) : "";
 }
 
-// A bar for the theoretical occupancy of a kind with a tick at the achieved one, and below it the reasons why
-// it is low, one per line.
+// Adds a bar for the theoretical occupancy of a kind, with a tick at the achieved one, and below it the
+// reasons why it is low, one per line.
 void add_bars(const Kind& kind, const std::string& name, Ink ink, int multiprocessors, Bars& bars,
               std::vector<std::string>& categories) {
     Bar bar;
@@ -117,7 +117,7 @@ void add_bars(const Kind& kind, const std::string& name, Ink ink, int multiproce
     }
 }
 
-// A CPU has no occupancy: what its workers do with the time says most.
+// A CPU has no occupancy, so the figure shows how its workers spend the time.
 Figure utilisation_figure(const Result& result) {
     Figure figure =
         new_figure("occupancy", Place::occupancy, "Utilisation of the workers",
@@ -142,7 +142,7 @@ Figure utilisation_figure(const Result& result) {
 }  // namespace
 
 Figure occupancy_figure(const Result& result) {
-    // A chosen chip shows its theoretical occupancy; otherwise the run says more.
+    // A chosen chip shows its theoretical occupancy; without one the run says more.
     const bool chosen = !result.request.arch.empty();
     const bool has_launches =
         std::any_of(result.variants.begin(), result.variants.end(),

@@ -11,9 +11,9 @@ namespace sawtooth {
 namespace {
 
 constexpr double least_positive = 1e-300;
-constexpr size_t enough = 3;  // ticks of an axis
+constexpr size_t enough = 3;  // this many ticks are enough for an axis
 
-// 1, 2 or 5 times a power of ten, at least `least`.
+// The smallest number of the form 1, 2 or 5 times a power of ten that is at least `least`.
 double round_step(double least) {
     const double power = std::pow(10, std::floor(std::log10(least)));
     for (double factor : {1.0, 2.0, 5.0})
@@ -21,7 +21,7 @@ double round_step(double least) {
     return 10 * power;
 }
 
-// "1.5e-6" from mantissa and exponent, without the zeros that printf pads with.
+// A number as mantissa and exponent, without the zeros that printf adds: "1.5e-6".
 std::string with_exponent(double value, int digits) {
     std::string text = fmt::format("{:.{}e}", value, digits);
     const size_t e = text.find('e');
@@ -29,7 +29,7 @@ std::string with_exponent(double value, int digits) {
     return text.substr(0, e) + "e" + std::to_string(exponent);
 }
 
-// How numbers are written from 10,000 on: 10k, 2M.
+// The notation of numbers from 10,000 on: 10k, 2M.
 struct Thousands {
     int exponent = 0;
     double size = 1;
@@ -71,7 +71,7 @@ std::vector<Tick> linear_ticks(Range range, int most) {
     return found;
 }
 
-// 0.01, 1, 1000, then 10k, 1M; with exponents above where there are some below.
+// Text of a power of ten: 0.01, 1, 1000, then 10k, 1M; large numbers have exponents if `exponents`.
 std::string power_of_ten(int exponent, bool exponents) {
     if (exponent <= -4 || exponent >= 15 || (exponents && exponent >= 4))
         return fmt::format("1e{}", exponent);
@@ -82,7 +82,7 @@ std::string power_of_ten(int exponent, bool exponents) {
 
 bool has_exponents(Range range) { return range.low < 0.9e-3; }
 
-// 1/8, 1, 8192, then 16k (1024s), 1M, 1G.
+// Text of a power of two: 1/8, 1, 8192, then 16k (multiples of 1024), 1M, 1G.
 std::string power_of_two(int exponent) {
     if (exponent < -6 || exponent >= 40) return fmt::format("2^{}", exponent);
     if (exponent < 0) return fmt::format("1/{}", 1 << -exponent);
@@ -91,13 +91,13 @@ std::string power_of_two(int exponent) {
     return std::to_string(1 << exponent % 10) + " kMG"[thousands];
 }
 
-// Powers of the base within the range, thinned to at most `most`.
+// The powers of the base within the range, thinned to at most `most`.
 std::vector<Tick> power_ticks(Scale scale, Range range, int most) {
     const int first = static_cast<int>(std::ceil(place_of(scale, range.low) - 1e-9));
     const int last = static_cast<int>(std::floor(place_of(scale, range.high) + 1e-9));
     const int every = std::max(1, (last - first + most) / std::max(most, 1));
-    // Multiples of the stride, so that ticks stay where they are while the range moves; unless that leaves
-    // out one of three.
+    // Multiples of the stride keep ticks in place while the range moves, unless that would leave out one of
+    // three.
     int start = static_cast<int>(std::ceil(static_cast<double>(first) / every)) * every;
     if ((last - start) / every < 2 && (last - first) / every >= 2) start = first;
     std::vector<Tick> found;
@@ -109,7 +109,7 @@ std::vector<Tick> power_ticks(Scale scale, Range range, int most) {
     return found;
 }
 
-// These multiples of every power of ten.
+// The products of these factors and every power of ten within the range.
 std::vector<Tick> decade_ticks(Range range, const std::vector<int>& factors) {
     std::vector<Tick> found;
     const int first = static_cast<int>(std::floor(std::log10(range.low)));
@@ -149,7 +149,7 @@ std::vector<Tick> ticks(Scale scale, Range range, int most) {
     most = std::max(most, 1);
     if (scale == Scale::linear || range.low <= 0) return linear_ticks(range, most);
     std::vector<Tick> found = power_ticks(scale, range, most);
-    // Finer ones instead, as far as there is room for them: true where that makes enough.
+    // Takes finer ticks instead, as far as there is room for them; returns true if they are enough.
     const auto take = [&](std::vector<Tick> finer) {
         if (finer.size() > found.size() && finer.size() <= static_cast<size_t>(most))
             found = std::move(finer);
@@ -165,10 +165,10 @@ std::vector<Tick> ticks(Scale scale, Range range, int most) {
 
 namespace {
 
-// The unit in which a linear axis of microseconds is written, up to that value.
+// The unit of a linear axis of microseconds whose largest value is that.
 struct TimeUnit {
     const char* name = "us";
-    double size = 1;  // in microseconds
+    double size = 1;  // size in microseconds
 
     explicit TimeUnit(double largest) {
         if (largest >= 1e6)

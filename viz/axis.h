@@ -10,12 +10,13 @@ namespace sawtooth {
 using Range = View::Range;
 
 std::string name_of(const Axis& axis);  // "time (us)"
-// As drawn over that range: "time (ms)". Ticks of logarithmic axes of times have units of their own, "time".
+// The name as drawn over that range: "time (ms)". On a logarithmic axis of times every tick has its own unit,
+// and the name is "time".
 std::string name_of(const Axis& axis, Range range);
 std::string name_of(const std::string& label, const std::string& unit);
 
-// The position of a value along an axis of that scale, in arbitrary units, and back. On a logarithmic axis
-// values that are not positive are far below all others.
+// The position of a value along an axis of that scale, in arbitrary units, and the value at a position. On a
+// logarithmic axis, values that are not positive are far below all others.
 double place_of(Scale scale, double value);
 double value_at(Scale scale, double place);
 
@@ -24,23 +25,23 @@ struct Tick {
     std::string text;
 };
 
-// At most `most` ticks in the range: at 1, 2 or 5 times a power of ten; on logarithmic axes at powers of two
-// or ten, and at round numbers between them if the range has few powers. From 10,000 on numbers are written
-// as 10k, 2M.
+// At most `most` ticks in the range: at 1, 2 or 5 times a power of ten. On logarithmic axes they are at
+// powers of two or ten, and at round numbers between these if the range has few powers. Numbers from 10,000
+// on are written as 10k, 2M.
 std::vector<Tick> ticks(Scale scale, Range range, int most);
-// Of an axis: whole numbers if it is one of these, and times in the unit that suits them.
+// The ticks of an axis: whole numbers if the axis has only those, and times in a suitable unit.
 std::vector<Tick> ticks(const Axis& axis, Range range, int most);
 
 std::string exact_number(double value);    // reads back as the same double
 std::string readout_number(double value);  // seven digits: the precision of f32
-// "12.34 us", "1.006 ms", "0.1234567", "12 tokens": under the cursor.
+// A value under the cursor: "12.34 us", "1.006 ms", "0.1234567", "12 tokens".
 std::string readout_words(double value, const std::string& unit);
-// A place on an axis: the same, but times keep seven digits.
+// A place on an axis, written like a readout, but times keep seven digits.
 std::string place_words(double value, const std::string& unit);
 
-// The range with a margin, so that no data lies on the frame; a single value gets a range around it.
+// The range with a margin, so that no data lies on the frame. A single value gets a range around it.
 Range padded(Scale scale, Range range, double share);
-// The range up to powers of ten or two, or multiples of a round number as long as the range.
+// The range extended to powers of ten or two, or to multiples of a round number that is as long as the range.
 Range rounded_outwards(Scale scale, Range range);
 
 }  // namespace sawtooth

@@ -7,7 +7,7 @@
 namespace sawtooth {
 namespace {
 
-// Grows to include values that the scale can show.
+// A range that grows to include those values that the scale can show.
 struct Growing {
     Scale scale = Scale::linear;
     double low = std::numeric_limits<double>::infinity();
@@ -49,7 +49,7 @@ struct Extents {
         for (const Bar& bar : bars.bars) {
             double end = 0;
             for (const Bar::Segment& segment : bar.segments) {
-                // On a logarithmic axis a bar starts at the frame, which must be before the end of its first
+                // On a logarithmic axis a bar starts at the frame, which must lie before the end of its first
                 // segment.
                 if (&segment == &bar.segments.front()) x.add(segment.length);
                 end += segment.length;
@@ -84,7 +84,7 @@ struct Extents {
             if (!track.x.empty()) x.add(track.x.front()), x.add(track.x.back());
         }
     }
-    // A limit must be visible; a quiet boundary need not be.
+    // A limit must be visible, but a quiet boundary need not be.
     void operator()(const Rule& rule) {
         if (rule.ink.role == Ink::Role::quiet) return;
         rule.across == Rule::Across::x ? x.add(rule.at) : y.add(rule.at);
@@ -128,7 +128,7 @@ Bounds bounds_of(const Figure& figure, std::optional<Range> visible) {
     Bounds bounds;
     bounds.downwards = extents.downwards;
     const bool bars = has_bars(figure);
-    // Positions and times fill the width; swept parameters, on logarithmic axes, keep a margin.
+    // Positions and times use the whole width; swept parameters, on logarithmic axes, keep a margin.
     const double share_x = figure.x.scale == Scale::linear ? 0.0 : 0.03;
     bounds.x = settled(figure.x, extents.x.range(), extents.exact_x, bars ? 0.0 : share_x);
     if (bars && figure.x.scale != Scale::linear && !figure.x.minimum)

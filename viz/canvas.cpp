@@ -5,7 +5,7 @@
 namespace sawtooth {
 namespace {
 
-// The start of the UTF-8 character before `end`.
+// The index of the first byte of the UTF-8 character before `end`.
 size_t previous(std::string_view text, size_t end) {
     do --end;
     while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80);

@@ -27,8 +27,8 @@ struct Box {
 
 enum class Align { left, centre, right };
 
-// The target of drawing: an SVG, or a draw list of Dear ImGui. Visual lengths (line widths, markers, spacing)
-// are given in units and multiplied by unit().
+// The target of drawing: an SVG, or a draw list of Dear ImGui. Lengths that matter to the eye (line widths,
+// markers, spacing) are given in units and multiplied by unit().
 class Canvas {
   public:
     virtual ~Canvas() = default;
@@ -39,23 +39,24 @@ class Canvas {
 
     virtual void path(std::span<const Point> points, const Stroke& stroke) = 0;
     virtual void strip(std::span<const Point> one, std::span<const Point> other,
-                       Colour colour) = 0;  // between paths
+                       Colour colour) = 0;  // fills the area between the two paths
     virtual void box(const Box& box, Colour colour) = 0;
     virtual void outline(const Box& box, Colour colour) = 0;
     virtual void marker(Marker shape, Point centre, float radius, Colour colour) = 0;
     virtual void cells(const Box& box, const CellGrid& grid, const ColourScale& colours) = 0;
     virtual void text(Point place, Align align, Colour colour,
                       std::string_view text) = 0;  // y: the middle of the line
-    virtual void upright_text(Point centre, Colour colour, std::string_view text) = 0;  // read from below
+    // Reads from bottom to top.
+    virtual void upright_text(Point centre, Colour colour, std::string_view text) = 0;
 
-    // Clips everything drawn in between to the box.
+    // Clips everything that is drawn before unclip() to the box.
     virtual void clip(const Box& box) = 0;
     virtual void unclip() = 0;
 };
 
-// As much of the text as fits, with an ellipsis if it is cut; "" if not even that fits.
+// The text, cut with an ellipsis if it does not fit; "" if not even the ellipsis fits.
 std::string elided(const Canvas& canvas, std::string_view text, float width);
-// Lines of at most `width`, broken at spaces; text beyond `most` lines is elided.
+// Breaks a text at spaces into lines of at most `width`; text beyond `most` lines is cut with an ellipsis.
 std::vector<std::string> wrapped(const Canvas& canvas, std::string_view text, float width, size_t most);
 
 }  // namespace sawtooth

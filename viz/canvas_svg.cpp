@@ -20,14 +20,14 @@ std::string px(double value) {
     return text == "-0" ? "0" : text;
 }
 
-// fill or stroke with its opacity
+// The attribute `fill` or `stroke` with its opacity.
 std::string paint(const char* attribute, Colour colour) {
     std::string text = fmt::format(R"( {}="#{:06x}")", attribute, colour.rgb);
     if (colour.alpha < 1) text += fmt::format(R"( {}-opacity="{}")", attribute, px(colour.alpha));
     return text;
 }
 
-// Absolute, command by command; `first` starts the first.
+// The points of a path as absolute commands; `first` is the command of the first point.
 std::string points_of(std::span<const Point> points, char first = 'M') {
     std::string text;
     for (const Point& point : points) {
@@ -37,7 +37,7 @@ std::string points_of(std::span<const Point> points, char first = 'M') {
     return text;
 }
 
-// A number of tenths, after a space unless its sign separates it.
+// A number of tenths, preceded by a space unless its sign separates it.
 std::string tenths_text(int64_t tenths) {
     const int64_t size = std::abs(tenths);
     std::string text = tenths < 0 ? "-" : " ";
@@ -46,8 +46,8 @@ std::string tenths_text(int64_t tenths) {
     return size == 0 ? " 0" : text;
 }
 
-// A long path takes a third of the text in tenths of a unit, each point relative to the one before it.
-// Points that fall onto it are left out.
+// The commands of a long path. In tenths of a unit, with each point relative to the previous one, they take a
+// third of the text. Points that coincide with the previous one are left out.
 std::string long_path(std::span<const Point> points) {
     const auto tenths = [](float value) { return std::llround(std::clamp(value, -1e6f, 1e6f) * 10.0); };
     int64_t x = tenths(points.front().x), y = tenths(points.front().y);
@@ -72,7 +72,7 @@ std::string path_of(std::span<const Point> points) {
     return points.size() > 2 ? long_path(points) : points_of(points);
 }
 
-// Advance of a character in units of the font size: at least that of Roboto and Arial.
+// The advance of a character in units of the font size: at least that of Roboto and Arial.
 float advance(unsigned char c) {
     if (std::string_view("ijl|.,:;'!I").find(static_cast<char>(c)) != std::string_view::npos) return 0.30f;
     if (std::string_view("ftr ()[]-/").find(static_cast<char>(c)) != std::string_view::npos) return 0.37f;
@@ -100,7 +100,7 @@ std::string escaped(std::string_view text) {
                 safe += "&quot;";
                 break;
             default:
-                // XML 1.0 cannot represent other control characters.
+                // XML 1.0 has no other control characters.
                 safe += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
         }
     return safe;
@@ -179,8 +179,8 @@ void SvgCanvas::marker(Marker shape, Point at, float r, Colour colour) {
 }
 
 void SvgCanvas::cells(const Box& box, const CellGrid& grid, const ColourScale& colours) {
-    // One path per colour, of runs of equal cells; the eye distinguishes about 64 colours. A cell is a unit
-    // square, and a run a line of its height.
+    // One path per colour, made of runs of equal cells; the eye distinguishes about 64 colours. A cell is a
+    // unit square, and a run is a line as thick as a cell is high.
     constexpr double shades = 63;
     std::map<uint32_t, std::string> paths;
     for (int64_t row = 0; row < grid.rows; ++row) {
@@ -218,7 +218,7 @@ void SvgCanvas::text(Point place, Align align, Colour colour, std::string_view t
     const char* anchor = align == Align::left     ? ""
                          : align == Align::centre ? R"( text-anchor="middle")"
                                                   : R"( text-anchor="end")";
-    // The baseline is a third of the font size below the middle of the line.
+    // The baseline lies a third of the font size below the middle of the line.
     elements_ += fmt::format(R"(<text x="{}" y="{}"{}{}>{}</text>)", px(place.x),
                              px(place.y + font_size * 0.35f), anchor, paint("fill", colour), escaped(text)) +
                  "\n";

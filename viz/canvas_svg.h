@@ -6,7 +6,7 @@
 
 namespace sawtooth {
 
-// Writes SVG elements. Text widths are upper estimates, because the fonts of the reader are unknown.
+// Writes SVG elements. Widths of texts are upper estimates, because the reader's fonts are unknown.
 class SvgCanvas : public Canvas {
   public:
     float text_width(std::string_view text) const override;

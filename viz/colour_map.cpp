@@ -8,7 +8,7 @@
 namespace sawtooth {
 namespace {
 
-// viridis (van der Walt and Smith, 2015) at tenths.
+// viridis (van der Walt and Smith, 2015), at every tenth.
 constexpr std::array<uint32_t, 11> viridis = {0x440154, 0x482475, 0x414487, 0x355F8D, 0x2A788E, 0x21918C,
                                               0x22A884, 0x44BF70, 0x7AD151, 0xBDDF26, 0xFDE725};
 // Blue to red through light grey. In OKLab (Ottosson, 2020) lightness falls evenly from 0.95 at zero to 0.45
@@ -16,9 +16,10 @@ constexpr std::array<uint32_t, 11> viridis = {0x440154, 0x482475, 0x414487, 0x35
 constexpr std::array<uint32_t, 11> diverging = {0x0056A1, 0x1874C2, 0x5994CF, 0x8BB2DB, 0xBDD0E5, 0xEEEEEE,
                                                 0xE4C6BE, 0xD89E8F, 0xC87661, 0xB64B31, 0x952C10};
 
-// Decades below the largest magnitude that a logarithmic map shows.
+// The number of decades below the largest magnitude that a logarithmic map shows.
 constexpr double shown_decades = 8;
-// Of the best value, at the other end of the scale: one outlier must not take the colours of all others.
+// The multiples of the best value at the other end of the scale: an outlier must not leave the other values
+// without colours.
 constexpr double least_multiple = 1.25, most_multiple = 4;
 
 double greater_magnitude(double held, double value) {
@@ -77,7 +78,7 @@ ColourScale colour_scale(const HeatMap& map) {
     } else if (low < high) {
         scale.low = map.logarithmic ? std::max(low, high * std::pow(10, -shown_decades)) : low;
         scale.high = high;
-    } else if (low == high) {  // one value: the scale is centred on it
+    } else if (low == high) {  // there is a single value: the scale is centred on it
         scale.low = map.logarithmic ? low / 2 : low - 0.5;
         scale.high = map.logarithmic ? low * 2 : low + 0.5;
     } else if (map.logarithmic) {
@@ -107,7 +108,7 @@ CellGrid reduced(const HeatMap& map, int64_t first, int64_t last, int64_t most_r
     grid.values.assign(static_cast<size_t>(grid.rows * grid.columns),
                        std::numeric_limits<double>::quiet_NaN());
     std::vector<int64_t> target(
-        static_cast<size_t>(last - first));  // column of the grid by column of the map
+        static_cast<size_t>(last - first));  // the column of the grid for a column of the map
     for (int64_t column = 0; column < last - first; ++column)
         target[static_cast<size_t>(column)] = column * grid.columns / (last - first);
     for (int64_t row = 0; row < map.rows; ++row) {

@@ -23,7 +23,7 @@ std::string at_or_nothing(const std::vector<std::string>& words, size_t index) {
     return words.empty() ? "" : words[index];
 }
 
-// "unstable: 3x, diverged"
+// Two remarks in one cell: "unstable: 3x, diverged".
 std::string joined(const std::string& one, const std::string& other) {
     return one + (one.empty() || other.empty() ? "" : ", ") + other;
 }
@@ -128,7 +128,7 @@ struct Rows {
     }
 };
 
-// The lines of a figure with only lines over the same x; otherwise empty.
+// The lines of a figure that has only lines, all over the same x; otherwise empty.
 std::vector<const Line*> lines_over_one_x(const Figure& figure) {
     std::vector<const Line*> lines;
     for (const Mark& mark : figure.marks) {

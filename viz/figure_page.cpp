@@ -8,7 +8,7 @@
 namespace sawtooth {
 namespace {
 
-constexpr float margin = 12;  // units
+constexpr float margin = 12;  // in units
 
 void draw_axes(Canvas& canvas, const Theme& theme, const Figure& figure, const Layout& layout) {
     const Box& plot = layout.frame.box;

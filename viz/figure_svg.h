@@ -7,7 +7,7 @@
 
 namespace sawtooth {
 
-// A complete SVG document of the figure; sizes are in CSS pixels.
+// A complete SVG document with the figure; sizes are in CSS pixels.
 std::string to_svg(const Figure& figure, const Theme& theme, int width, int height);
 
 }  // namespace sawtooth

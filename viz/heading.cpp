@@ -10,8 +10,8 @@
 namespace sawtooth {
 namespace {
 
-constexpr float sample_width = 28, small_sample = 12;  // units: for lines; for anything else
-constexpr float entry_gap = 16;                        // units between entries
+constexpr float sample_width = 28, small_sample = 12;  // in units: of lines, and of all other samples
+constexpr float entry_gap = 16;                        // in units
 
 bool has_words(const std::vector<std::string>& words) {
     return std::any_of(words.begin(), words.end(), [](const std::string& each) { return !each.empty(); });
@@ -61,7 +61,7 @@ struct Collected {
     void operator()(const Other&) {}
 };
 
-// Draws in rows and returns the height; ends with "+ 3 more" if `most` rows do not suffice.
+// Draws the legend in rows and returns its height; ends with "+ 3 more" if `most` rows are not enough.
 float draw_legend(Canvas& canvas, const Theme& theme, const std::vector<LegendEntry>& entries,
                   const Box& area, size_t most) {
     const float unit = canvas.unit(), line = canvas.line_height() + 2 * unit;
@@ -91,7 +91,8 @@ float draw_legend(Canvas& canvas, const Theme& theme, const std::vector<LegendEn
     return line * static_cast<float>(row);
 }
 
-// As many whole sentences of a caption as fit; only a first sentence that is too long is cut.
+// The largest number of whole sentences of a caption that fits; only a first sentence that is too long is
+// cut.
 struct Caption {
     std::vector<std::string> lines;
     bool is_whole = true, is_elided = false;
@@ -100,7 +101,7 @@ struct Caption {
 Caption caption_in(const Canvas& canvas, const std::string& caption, float width, size_t most) {
     if (caption.empty() || most == 0) return {{}, caption.empty(), false};
     const auto fits = [&](const std::vector<std::string>& lines) { return lines.size() <= most; };
-    // With one line more than allowed nothing within the allowed ones is cut.
+    // With room for one more line than allowed, nothing within the allowed lines is cut.
     Caption found{wrapped(canvas, caption, width, most + 1), true};
     for (size_t end = caption.size(); !fits(found.lines);) {
         end = caption.rfind(". ", end - 1);
@@ -110,7 +111,8 @@ Caption caption_in(const Canvas& canvas, const std::string& caption, float width
     return found;
 }
 
-// "y, sequence 0, channel 3", or without the last places that have no room: controls beside it show them.
+// A title such as "y, sequence 0, channel 3", without the last parts if there is no room: controls beside it
+// show them.
 std::string fitting_title(const Canvas& canvas, std::string_view title, float width) {
     while (canvas.text_width(title) > width) {
         const size_t comma = title.rfind(", ");
@@ -144,13 +146,13 @@ std::vector<LegendEntry> legend_without_variants(const Figure& figure, const The
             const size_t comma = entry.label.find(", ");
             if (comma == std::string::npos) continue;
             entry.label.erase(0, comma + 2);
-            // Of several variants the sample has no colour.
+            // A sample that stands for several variants has no colour.
             if (variants.size() > 1) entry.stroke = stroke_of({Ink::Role::quiet, 0, entry.ink.dashed}, theme);
         }
         const auto is_there = [&](const LegendEntry& other) { return other.label == entry.label; };
         if (std::none_of(others.begin(), others.end(), is_there)) others.push_back(std::move(entry));
     }
-    // Where a row is too short for all, the marks of results come first.
+    // If a row is too short for all entries, the marks of results come first.
     std::stable_partition(others.begin(), others.end(), [](const LegendEntry& entry) {
         return entry.kind == LegendEntry::Kind::unstable || entry.kind == LegendEntry::Kind::wrong;
     });
@@ -184,7 +186,7 @@ void draw_sample(Canvas& canvas, const Theme& theme, const LegendEntry& entry, P
 Heading draw_heading(Canvas& canvas, const Theme& theme, const Figure& figure, const Box& area,
                      const HeadingOptions& options) {
     const float unit = canvas.unit(), line = canvas.line_height();
-    // Limited by the height; beside a legend of variants there is less to say.
+    // The height limits the number of rows; beside a legend of variants less needs to be said.
     const auto rows =
         static_cast<size_t>(std::max(1.0f, area.height() / ((options.variants ? 5 : 9) * line)));
     Heading heading{area};
@@ -195,12 +197,13 @@ Heading draw_heading(Canvas& canvas, const Theme& theme, const Figure& figure, c
         left.top += line + 2 * unit;
     }
     const auto entries = options.variants ? legend_of(figure, theme) : legend_without_variants(figure, theme);
-    // A low figure keeps its height for the data: one line, if the first sentence fits into it.
+    // A low figure keeps its height for the data: the caption gets one line, if its first sentence fits into
+    // that.
     const float legend = entries.empty() ? 0 : line;
     const size_t most = area.height() < 6 * line    ? 0
                         : area.height() < 9 * line  ? 1
                         : area.height() < 18 * line ? 2
-                        : options.variants          ? 5  // a picture of its own has no tooltip
+                        : options.variants          ? 5  // a saved picture has no tooltip
                                                     : 2;
     const bool is_low = area.height() - legend < 10 * line;
     const auto has_room = [&](size_t lines) {

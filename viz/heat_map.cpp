@@ -5,7 +5,7 @@
 
 #include "viz/marks.h"
 
-// Heat maps: cells in colours, with texts, frames and the scale of the colours.
+// Draws heat maps: coloured cells with texts and frames, and the scale of colours.
 
 namespace sawtooth {
 namespace {
@@ -22,11 +22,11 @@ void write_lines(const Pen& pen, const Box& box, Colour colour, const std::vecto
 std::string short_text(const std::string& text) { return text.substr(0, text.find(", ")); }
 std::string number_of(const std::string& text) { return text.substr(0, text.find(' ')); }
 
-// What is written into cells with a value: what fits into all of them.
+// What is written into the cells with a value: whatever fits into all of them.
 enum class Written { text, number, nothing };
 
-// The text, or if it is too wide its part before the first comma; under it the badge and the names of the
-// cell's frames.
+// The lines in a cell: its text, or if that is too wide the part before the first comma; below it the badge
+// and the names of the frames of the cell.
 std::vector<std::string> lines_of_value(const Pen& pen, const HeatMap& map, Written written, int64_t row,
                                         int64_t column, float width, size_t most) {
     if (most == 0) return {};
@@ -47,7 +47,7 @@ std::vector<std::string> lines_of_value(const Pen& pen, const HeatMap& map, Writ
 
 bool is_small(const Pen& pen, const Box& cell) { return cell.height() < 1.5f * pen.canvas.line_height(); }
 
-// Frames of one cell lie within each other.
+// The frame with that index; frames of the same cell lie inside each other.
 Box frame_of(const Pen& pen, const HeatMap& map, size_t index) {
     const HeatMap::Framed& cell = map.framed[index];
     const auto before = std::count_if(
@@ -75,8 +75,8 @@ float width_inside(const Pen& pen, const HeatMap& map, int64_t row, int64_t colu
     return width;
 }
 
-// Whether these words fit into all cells with a value, or without one. A few texts among empty cells would
-// look like something special.
+// Returns whether the texts of all cells with a value, or of all cells without one, fit. A few texts among
+// empty cells would look as if they were special.
 template <class WidthOf>
 bool all_fit(const Pen& pen, const HeatMap& map, bool with_value, WidthOf width_of) {
     for (int64_t row = 0; row < map.rows; ++row)
@@ -95,7 +95,8 @@ Written written_in(const Pen& pen, const HeatMap& map) {
                        [&](const std::string& text) { return pen.canvas.text_width(part_of(text)); });
     };
     if (fit(short_text)) return Written::text;
-    return map.best && fit(number_of) ? Written::number : Written::nothing;  // then all have one unit
+    // All numbers then have the same unit.
+    return map.best && fit(number_of) ? Written::number : Written::nothing;
 }
 
 void draw_texts(const Pen& pen, const HeatMap& map) {
@@ -127,7 +128,7 @@ void draw_texts(const Pen& pen, const HeatMap& map) {
         }
 }
 
-// Over an edge in the colour of the ground, as it may lie on any colour.
+// The frames have an edge in the colour of the ground, as they may lie on any colour.
 void draw_frames(const Pen& pen, const HeatMap& map) {
     for (size_t i = 0; i < map.framed.size(); ++i) {
         Stroke stroke = stroke_of(map.framed[i].ink, pen.theme);
@@ -183,7 +184,7 @@ void draw(const Pen& pen, const HeatMap& map) {
     const Box box{pen.frame.at_x(left), pen.frame.at_y(map.y_low), pen.frame.at_x(right),
                   pen.frame.at_y(map.y_high)};
 
-    // Cells of two units: finer ones cost time and file size, and cannot be distinguished.
+    // Cells have at least two units: smaller ones cost time and file size, and cannot be distinguished.
     const auto most = [&](float pixels) {
         return std::clamp<int64_t>(static_cast<int64_t>(pixels / (2 * pen.canvas.unit())), 1, 256);
     };

@@ -4,18 +4,18 @@
 
 #include "viz/marks.h"
 
-// Maps of kinds: every kind has a colour and a pattern of stripes, which run through all neighbours of one
-// kind.
+// Draws maps of kinds: every kind has a colour and a pattern of stripes that continue through all neighbours
+// of the same kind.
 
 namespace sawtooth {
 namespace {
 
-constexpr float between_stripes = 7;  // units, along x
-constexpr float seam_from = 6;        // units: smaller cells have no seams
+constexpr float between_stripes = 7;  // in units, along x
+constexpr float seam_from = 6;        // in units: smaller cells have no seams
 
 struct Look {
     bool has_ground = true;
-    bool rises = false, falls = false;  // its stripes
+    bool rises = false, falls = false;  // direction of its stripes
 };
 
 Look look_of(KindMap::Pattern pattern) {
@@ -32,23 +32,23 @@ Look look_of(KindMap::Pattern pattern) {
     return {};
 }
 
-// Opaque, so that neighbours leave no seams.
+// The colour is opaque, so that neighbours leave no seams.
 Colour ground_of(const Theme& theme, Colour colour) { return {blend(theme.ground, colour.faded(0.85f))}; }
 
 Stroke stripe_of(const Theme& theme, Colour colour, const Look& look) {
     return look.has_ground ? Stroke{{theme.ground, 0.55f}, 1} : Stroke{colour.faded(0.55f), 1};
 }
 
-// Draws the parts of diagonal lines across the box where stroke_at(point) is not null, in that stroke.
+// Draws the parts of diagonal lines across the box for which stroke_at(point) is not null, in that stroke.
 template <class StrokeAt>
 void draw_stripes(Canvas& canvas, const Box& box, bool rising, float apart, StrokeAt&& stroke_at) {
     const float height = box.height();
-    const auto point = [&](float start, float down) {  // `start`: where it crosses the top edge
+    const auto point = [&](float start, float down) {  // `start`: x where the line crosses the top edge
         return Point{rising ? start - down : start + down, box.top + down};
     };
     const float first = rising ? box.left : box.left - height;
     const float last = rising ? box.right + height : box.right;
-    // Lines start at multiples of the distance, so that they do not move with the box.
+    // Lines start at multiples of their distance, so that they stay in place if the box moves.
     for (float start = std::ceil(first / apart) * apart; start < last; start += apart) {
         const float from = std::max(0.0f, rising ? start - box.right : box.left - start);
         const float to = std::min(height, rising ? start - box.left : box.right - start);
@@ -66,16 +66,16 @@ void draw_stripes(Canvas& canvas, const Box& box, bool rising, float apart, Stro
     }
 }
 
-// Cells in pixels.
+// The places of the cells in pixels.
 struct PlacedCells {
     const KindMap& map;
-    Box box;  // of the whole map
+    Box box;  // the box of the whole map
 
     size_t rows() const { return map.row_names.size(); }
     size_t columns() const { return map.column_names.size(); }
     float width() const { return box.width() / static_cast<float>(columns()); }
     float height() const { return box.height() / static_cast<float>(rows()); }
-    // Edges at whole pixels.
+    // Edges are at whole pixels.
     float left_of(size_t column) const { return std::round(box.left + width() * static_cast<float>(column)); }
     float top_of(size_t row) const { return std::round(box.top + height() * static_cast<float>(row)); }
     int kind_under(Point at) const {

@@ -10,15 +10,15 @@
 namespace sawtooth {
 namespace {
 
-constexpr float pad = 4;                // units between elements
-constexpr float colour_bar_width = 12;  // units
-constexpr double share_of_names = 0.4;  // share of the width for names of rows
-constexpr double most_of_names = 0.6;   // of bars, if bars and texts keep enough
-constexpr float shortest_bar = 48;      // units, of the longest bar beside long names
-constexpr double share_beside = 0.22;   // share of the width for labels of horizontal rules
+constexpr float pad = 4;                // in units, between elements
+constexpr float colour_bar_width = 12;  // in units
+constexpr double share_of_names = 0.4;  // largest share of the width for names of rows
+constexpr double most_of_names = 0.6;   // the same with bars, if bars and texts keep enough room
+constexpr float shortest_bar = 48;      // in units: the longest bar beside long names
+constexpr double share_beside = 0.22;   // largest share of the width for labels of horizontal rules
 constexpr size_t rows_above = 3;
 
-// Rules with their own label; rules that share a label are in the legend.
+// The rules that have a label of their own; rules that share a label are in the legend.
 std::vector<const Rule*> labelled_rules(const Figure& figure, Rule::Across across) {
     std::vector<const Rule*> found;
     for (const Mark& mark : figure.marks)
@@ -42,7 +42,7 @@ float room_beside(const Canvas& canvas, const Figure& figure, float width) {
             room = std::max(room, canvas.text_width(line) + 2 * pad * canvas.unit());
     if (const HeatMap* map = heat_map_of(figure)) {
         float widest = canvas.text_width("0");
-        for (int most = 2; most <= 6; ++most)  // as many as the height will have
+        for (int most = 2; most <= 6; ++most)  // the number depends on the height, which is not known yet
             for (const Tick& tick : ticks_of_colours(*map, most))
                 widest = std::max(widest, canvas.text_width(tick.text));
         room = std::max(room, widest + (colour_bar_width + 5 * pad) * canvas.unit());
@@ -54,7 +54,7 @@ float room_beside(const Canvas& canvas, const Figure& figure, float width) {
     return room;
 }
 
-// Whether the texts of neighbours are that far apart.
+// Returns whether the texts of neighbouring ticks are at least `room` apart.
 bool stand_apart(const Canvas& canvas, Scale scale, Range range, float pixels, bool horizontal,
                  const std::vector<Tick>& ticks, float room) {
     const double low = place_of(scale, range.low), high = place_of(scale, range.high);
@@ -69,7 +69,7 @@ bool stand_apart(const Canvas& canvas, Scale scale, Range range, float pixels, b
     return true;
 }
 
-// The axis; of a heat map with a cell for every whole number one of these.
+// The axis; for a heat map with a cell for every whole number, an axis of whole numbers.
 Axis with_cells(Axis axis, const Figure& figure, bool is_x) {
     const HeatMap* const map = heat_map_of(figure);
     if (!map) return axis;
@@ -79,7 +79,7 @@ Axis with_cells(Axis axis, const Figure& figure, bool is_x) {
     return axis;
 }
 
-// As many ticks as are well apart, closer if needed for three ticks; `levels`: those of a tree.
+// The largest number of ticks that are well apart, or closer if only so there are three; `levels`: of a tree.
 std::vector<Tick> fitting_ticks(const Canvas& canvas, const Axis& axis, Range range, float pixels,
                                 bool horizontal, bool levels) {
     int densest = std::max(3, static_cast<int>(pixels / (16 * canvas.unit())));
@@ -111,7 +111,7 @@ std::vector<Tick> name_ticks(const Canvas& canvas, const std::vector<std::string
     return found;
 }
 
-// Rows that need a name: those with one, except a single curve below its spans, which name it.
+// The rows that need a name: all that have one, except a single curve below its spans, which already name it.
 std::vector<size_t> rows_to_name(const Figure& figure) {
     std::vector<size_t> rows;
     if (!figure.y.categories.empty()) {
@@ -132,14 +132,15 @@ std::vector<size_t> rows_to_name(const Figure& figure) {
     return rows;
 }
 
-// The minimum height of a row, so that names at these rows are apart.
+// The minimum height of a row at which the names of these rows are apart.
 float least_pitch(const Canvas& canvas, const std::vector<size_t>& rows) {
     size_t nearest = 1000;
     for (size_t i = 1; i < rows.size(); ++i) nearest = std::min(nearest, rows[i] - rows[i - 1]);
     return canvas.line_height() * 0.86f / static_cast<float>(nearest);
 }
 
-// The names of all rows if they are apart, otherwise of the rows that need one, otherwise thinned.
+// The names of all rows if these are apart, otherwise of the rows that need one, otherwise a thinned
+// selection.
 std::vector<Tick> row_ticks(const Canvas& canvas, const Figure& figure, const std::vector<std::string>& names,
                             float pixels, float widest_allowed) {
     const float pitch = pixels / static_cast<float>(std::max<size_t>(names.size(), 1));
@@ -161,7 +162,7 @@ void set_x_ticks(const Canvas& canvas, const Figure& figure, Layout& layout) {
         layout.x_name = name_of(figure.x);
         return;
     }
-    // Beyond the maximum is room for the texts of bars.
+    // Beyond the maximum there is only room for the texts of bars.
     const Range range{frame.x.low, std::min(frame.x.high, figure.x.maximum.value_or(frame.x.high))};
     const float width = frame.at_x(range.high) - frame.box.left;
     layout.x_ticks =
@@ -169,7 +170,7 @@ void set_x_ticks(const Canvas& canvas, const Figure& figure, Layout& layout) {
     layout.x_name = name_of(figure.x, range);
 }
 
-// Absent if no sample of the curve is a number.
+// The largest sample of the curve; absent if none is a number.
 std::optional<double> largest_sample(const Tracks::Track& track) {
     std::optional<double> largest;
     for (const double value : track.y)
@@ -177,16 +178,16 @@ std::optional<double> largest_sample(const Tracks::Track& track) {
     return largest;
 }
 
-// "warps (max 12 per SM)": a curve fills its row, so its name includes the scale; a curve in percent fills
-// the row at 100.
+// The name of a track. A curve fills its row, so its name includes the scale: "warps (max 12 per SM)"; a
+// curve in percent fills the row at 100.
 std::string name_of_track(const Tracks::Track& track) {
     const auto most = largest_sample(track);
-    const bool says_number = has_scale(track) && track.label.ends_with("%");  // "utilisation 57 %"
+    const bool says_number = has_scale(track) && track.label.ends_with("%");  // as in "utilisation 57 %"
     if (!most || track.unit.empty() || says_number) return track.label;
     return fmt::format("{} (max {:.3g} {})", track.label, *most, track.unit);
 }
 
-// The widest that names of rows may be: of bars they may take the room that the bars do not need.
+// The largest width of names of rows: with bars, names may take the room that the bars do not need.
 float room_of_names(const Canvas& canvas, const Figure& figure, float width) {
     const auto least = static_cast<float>(width * share_of_names);
     float needed = width;
@@ -199,7 +200,7 @@ float room_of_names(const Canvas& canvas, const Figure& figure, float width) {
     return std::clamp(width - needed, least, static_cast<float>(width * most_of_names));
 }
 
-// The room of the x axis at its edge: negative at the bottom.
+// The room that the x axis takes at its edge; negative at the bottom.
 float room_of_axis(const Canvas& canvas, const Figure& figure) {
     const float line = canvas.line_height(), gap = pad * canvas.unit();
     if (has_axis_on_top(figure)) return line;  // its name is in the column of names
@@ -228,11 +229,12 @@ void make_room_for_bar_texts(const Canvas& canvas, const Figure& figure, Frame& 
     frame.x.high = value_at(frame.scale_x, high);
 }
 
-// Moves the upper end of y until the text of the first bar fits: remarks below bars make rows narrow.
+// Moves the upper end of y until the text of the first bar fits, because remarks below bars make rows low.
 void make_room_for_first_bar(const Canvas& canvas, const Figure& figure, Frame& frame) {
     const bool has_bars = std::any_of(figure.marks.begin(), figure.marks.end(),
                                       [](const Mark& mark) { return std::holds_alternative<Bars>(mark); });
-    const double share = canvas.line_height() / 2 / frame.box.height();  // of the plot, above the first bar
+    // Share of the plot above the first bar.
+    const double share = canvas.line_height() / 2 / frame.box.height();
     const bool lacks = frame.at_y(0) - frame.box.top < canvas.line_height() / 2;
     if (has_bars && lacks && share < 0.5) frame.y_top = -share * frame.y_bottom / (1 - share);
 }
@@ -357,7 +359,7 @@ std::vector<RuleLabel> rule_labels(const Canvas& canvas, const Figure& figure, c
         end = top + height + gap / 2;
         placed.push_back({rule, lines, {left, top, left + layout.beside, top + height}});
     }
-    // Labels pushed below the plot push the others up.
+    // Labels that are pushed below the plot push the others up.
     float limit = frame.box.bottom + line / 4;
     for (size_t i = placed.size(); i-- > first;) {
         Box& box = placed[i].box;
@@ -410,7 +412,7 @@ Layout lay_out(const Canvas& canvas, const Figure& figure, const Box& area, std:
     if (!rows.empty()) make_room_for_first_bar(canvas, figure, frame);
 
     set_x_ticks(canvas, figure, layout);
-    if (!layout.x_ticks.empty()) {  // the text of the last tick may extend beyond
+    if (!layout.x_ticks.empty()) {  // the text of the last tick may extend beyond the plot
         const Tick& last = layout.x_ticks.back();
         const float over = frame.at_x(last.value) + canvas.text_width(last.text) / 2 - area.right;
         if (over > 0) frame.box.right -= over + gap, set_x_ticks(canvas, figure, layout);

@@ -24,57 +24,58 @@ struct Frame {
 };
 
 // The bounds of the data; `y` covers the part within `visible`. Rows (bars, tracks, heat maps, levels of a
-// tree) run downwards.
+// tree) are counted downwards.
 struct Bounds {
     Range x, y;
     bool downwards = false;
 };
 Bounds bounds_of(const Figure& figure, std::optional<Range> visible);
 
-// The names of rows if y is not a number: categories of the axis, or labels of tracks.
+// The names of rows, if y is not a number: the categories of the axis, or the labels of tracks.
 std::vector<std::string> row_names(const Figure& figure);
-// The value at the top of a curve's row.
+// The value that corresponds to the top of a curve's row.
 double highest(const Tracks::Track& track);
 bool has_tree(const Figure& figure);
-bool has_arrows(const Figure& figure);  // a tree with arrows
-// Time is drawn above its tracks, so that it stays visible if there are many.
+bool has_arrows(const Figure& figure);  // for a tree with arrows
+// Time is drawn above its tracks, so that it stays visible if there are many of them.
 bool has_axis_on_top(const Figure& figure);
 const Matrix* matrix_of(const Figure& figure);
-// Whether x is a continuous axis that can be zoomed.
+// Returns whether x is a continuous axis that can be zoomed.
 bool is_zoomable(const Figure& figure);
 
-// Whether a row is a curve in percent, with its scale at its right end.
+// Returns whether a row is a curve in percent, which has its scale at its right end.
 bool has_scale(const Tracks::Track& track);
 
-// Whether other rules have the same label: then it is shown once, in the legend.
+// Returns whether other rules have the same label, so that it is shown once, in the legend.
 bool is_repeated(const Figure& figure, const Rule& rule);
 
-// The label of a line across the plot, outside of it: above for vertical lines, to the right for horizontal
-// ones.
+// The label of a line across the plot, outside of the plot: above it for vertical lines, to the right for
+// horizontal ones.
 struct RuleLabel {
     const Rule* rule = nullptr;
     std::vector<std::string> lines;
     Box box;
 };
 
-// The plot of a figure in an area: the frame and everything around it.
+// The layout of a figure in an area: the frame of the plot and everything around it.
 struct Layout {
     Frame frame;
     std::vector<Tick> x_ticks, y_ticks;
-    std::string x_name, y_name;  // of the axes, in the units of the ticks
+    std::string x_name, y_name;  // names of the axes, in the units of the ticks
     Box area;
-    // Room for labels of rules above; beside for these, a colour bar or scales of rows. Excludes an axis on
-    // top.
+    // The room above for labels of rules, not counting an axis on top, and the room beside the plot for
+    // labels of rules, a colour bar or scales of rows.
     float above = 0, beside = 0;
-    float before = 0;  // over the names of rows, where labels of rules may start
-    float indent = 0;  // of the names of rows, if that of an axis on top is longer
+    float before = 0;  // the room over the names of rows, where labels of rules may start
+    float indent = 0;  // indent of the names of rows, if the name of an axis on top is longer than they are
 };
 Layout lay_out(const Canvas& canvas, const Figure& figure, const Box& area, std::optional<Range> visible);
-// The minimum height, with title but without caption, at which every row that needs a name has one; 0 if rows
-// have no names.
+// The minimum height, including the title but not the caption, at which every row that needs a name has one;
+// 0 if rows have no names.
 float least_height(const Canvas& canvas, const Figure& figure);
 
-// Placed without overlap; labels above that do not fit in three rows are omitted.
+// The labels of rules, placed without overlap; labels above the plot that do not fit in three rows are left
+// out.
 std::vector<RuleLabel> rule_labels(const Canvas& canvas, const Figure& figure, const Frame& frame,
                                    const Layout& layout);
 

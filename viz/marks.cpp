@@ -15,11 +15,11 @@
 namespace sawtooth {
 namespace {
 
-constexpr size_t most_dashed_points = 256;  // dashes along a noisy line would be noise
-constexpr float between_markers = 96;       // units, if not every point has one
+constexpr size_t most_dashed_points = 256;  // beyond this, dashes along a noisy line would look like noise
+constexpr float between_markers = 96;       // in units, if not every point has a marker
 constexpr float marker_radius = 3.5f, wrong_radius = 5.25f;
 
-// The first x at or after `left` where text of that width is not crossed by a line of the figure.
+// The first x from `left` on where a text of that width is not crossed by a rule.
 float clear_of_rules(const Pen& pen, float left, float width) {
     const float gap = 4 * pen.canvas.unit();
     for (float line : pen.rules)
@@ -27,7 +27,7 @@ float clear_of_rules(const Pen& pen, float left, float width) {
     return left;
 }
 
-// Omitted if it does not fit or would overlap `whisker`.
+// Draws a text inside the box, unless it does not fit or would overlap `whisker`.
 void text_inside(const Pen& pen, const Box& box, const Box& whisker, uint32_t ground,
                  const std::string& text) {
     if (text.empty() || box.height() < pen.canvas.line_height() * 0.9f) return;
@@ -52,14 +52,14 @@ double seen_end(const Bars& bars, const Bar& bar) {
 
 bool is_broken(const Bars& bars, const Bar& bar) { return bars.most && length_of(bar) > *bars.most; }
 
-// The box of quartiles over the end of a bar; absent if the bar has none, or is broken before.
+// The box of the quartiles over the end of a bar; absent if the bar has none, or is broken off before them.
 std::optional<Box> whisker_of(const Pen& pen, const Bars& bars, const Bar& bar, float middle, float half) {
     if (!bar.low || !bar.high || (bars.most && *bar.low >= *bars.most)) return {};
     return Box{pen.frame.at_x(*bar.low), middle - half * 0.4f, pen.frame.at_x(seen_end(bars, bar)),
                middle + half * 0.4f};
 }
 
-// Two slanted cuts through a bar, before its end.
+// Draws two slanted cuts through a bar, before its end.
 void draw_break(const Pen& pen, const Box& bar) {
     const float unit = pen.canvas.unit(), lean = 3 * unit;
     for (const float before : {14 * unit, 8 * unit}) {
@@ -69,7 +69,7 @@ void draw_break(const Pen& pen, const Box& bar) {
     }
 }
 
-// With an edge of the ground's colour, as it may lie on any bar.
+// The tick has an edge in the colour of the ground, as it may lie on any bar.
 void draw_tick(const Pen& pen, Point at, float half) {
     const std::array<Point, 2> line{{{at.x, at.y - half}, {at.x, at.y + half}}};
     pen.canvas.path(line, {{pen.theme.ground}, 5});
@@ -78,7 +78,7 @@ void draw_tick(const Pen& pen, Point at, float half) {
 
 void draw_whisker(const Pen& pen, const Box& box, bool goes_on) {
     const Stroke stroke{{pen.theme.text}, 1.5f};
-    const float back = goes_on ? box.height() / 2 : 0;  // of an arrow head
+    const float back = goes_on ? box.height() / 2 : 0;  // length of an arrow head
     for (const auto& [from, to] :
          {std::pair<Point, Point>{{box.left, box.middle()}, {box.right, box.middle()}},
           {{box.left, box.top}, {box.left, box.bottom}},
@@ -87,7 +87,7 @@ void draw_whisker(const Pen& pen, const Box& box, bool goes_on) {
         pen.canvas.path(std::array{from, to}, stroke);
 }
 
-// Runs of points without gaps.
+// Calls a function for each run of points without gaps.
 void for_each_run(const Pen& pen, const std::vector<double>& x, const std::vector<double>& y,
                   const std::function<void(std::span<const Point>)>& use) {
     std::vector<Point> run;
@@ -101,7 +101,8 @@ void for_each_run(const Pen& pen, const std::vector<double>& x, const std::vecto
     }
 }
 
-// In a frame, in the colour of what is wrong, from its left end on; a crossed ring where it would be cut.
+// Draws a badge in a frame from its left end on, in the colour of wrong results; a crossed ring if it would
+// be cut.
 void draw_bar_badge(const Pen& pen, Point left, const std::string& words) {
     const float unit = pen.canvas.unit(), half = pen.canvas.line_height() / 2;
     const float width = pen.canvas.text_width(words) + 8 * unit;
@@ -117,7 +118,8 @@ void draw_bar_badge(const Pen& pen, Point left, const std::string& words) {
     pen.canvas.text({left.x + 4 * unit, left.y}, Align::left, {pen.theme.text}, words);
 }
 
-// The rows with room for their texts: all, or only those of bars, without the remarks between them, or none.
+// The rows with room for their texts: all of them, or only those of bars without the remarks between them, or
+// none.
 std::vector<size_t> rows_with_text(const Pen& pen, const Bars& bars) {
     const float pitch = std::fabs(pen.frame.at_y(1) - pen.frame.at_y(0)),
                 need = 0.8f * pen.canvas.line_height();
@@ -137,12 +139,12 @@ void draw_bar_texts(const Pen& pen, const Bars& bars) {
         const Bar& bar = bars.bars[i];
         const Point tip = pen.frame.at(seen_end(bars, bar), static_cast<double>(i));
         float left = std::max(tip.x, pen.frame.box.left) + 8 * unit;
-        // After a tick that would cross the text.
+        // The text starts after a tick that would cross it.
         const float tick = bar.tick ? pen.frame.at_x(bar.tick->length) : tip.x;
         if (tick > tip.x && tick < left + pen.canvas.text_width(bar.text)) left = tick + 8 * unit;
         const std::string text = elided(pen.canvas, bar.text, pen.frame.box.right - 4 * unit - left);
         const float right = left + pen.canvas.text_width(text);
-        // A limit is interrupted where it would cross the text.
+        // A rule of a limit is interrupted where it would cross the text.
         for (float rule : pen.rules)
             if (rule > left - 2 * unit && rule < right + 2 * unit)
                 pen.canvas.box({rule - 2 * unit, tip.y - half, rule + 2 * unit, tip.y + half},
@@ -152,7 +154,7 @@ void draw_bar_texts(const Pen& pen, const Bars& bars) {
     }
 }
 
-// Places along the lines of a figure, a few units apart: labels avoid them.
+// Points along the lines of a figure, a few units apart, that labels avoid.
 std::vector<Point> places_of_lines(const Pen& pen, const Figure& figure) {
     const float step = 6 * pen.canvas.unit();
     constexpr size_t most = 4096;
@@ -174,7 +176,7 @@ std::vector<Point> places_of_lines(const Pen& pen, const Figure& figure) {
     return places;
 }
 
-// Where a label of that size beside a point covers least: right or left of it, above or below.
+// The place where a label of that size beside a point covers least: right or left of it, above or below.
 Box free_place(const Box& plot, Point at, Point size, float apart, const std::vector<Point>& covered,
                const std::vector<Box>& taken) {
     const auto overlaps = [](const Box& one, const Box& other) {
@@ -211,7 +213,7 @@ void draw_strokes(const Pen& pen, const Line& line) {
     });
 }
 
-// The way up and down, in pixels.
+// The distance that a line goes up and down, in pixels.
 double covered_height(const Pen& pen, const Line& line) {
     double height = 0;
     for_each_run(pen, line.x, line.y, [&](std::span<const Point> run) {
@@ -234,7 +236,7 @@ Pen pen_for(Canvas& canvas, const Theme& theme, const Frame& frame, const Figure
             pen.crowded.push_back(line);
     }
     if (pen.crowded.size() == 1) pen.crowded.clear();
-    // In steps of 5 %, so that lines that nearly agree do not change places.
+    // Rounded to steps of 5 %, so that lines that nearly agree do not change places.
     std::map<const Line*, long> covered;
     for (const Line* line : pen.crowded)
         covered[line] = std::lround(20 * std::log(1 + covered_height(pen, *line)));
@@ -264,7 +266,7 @@ void draw_markers(const Pen& pen, const Line& line) {
     const Stroke stroke = stroke_of_line(pen.theme, line);
     const float unit = pen.canvas.unit(), apart = between_markers * unit;
     const bool every = line.markers && static_cast<float>(line.x.size()) * 8 * unit < pen.frame.box.width();
-    // Overlapping lines show their markers alternately.
+    // Lines that overlap show their markers alternately.
     float next = pen.frame.box.left + apart * static_cast<float>(line.ink.index % 6 + 1) / 7;
     for (size_t i = 0; i < line.x.size(); ++i) {
         if (std::isnan(line.y[i])) continue;
@@ -332,7 +334,7 @@ void draw(const Pen& pen, const Band& band) {
 
 namespace {
 
-// The pieces of a bar; returns its box.
+// Draws the segments of a bar; returns its box.
 Box draw_segments(const Pen& pen, const Bars& bars, const Bar& bar, const Box& row, const Box& whisker) {
     const Colour colour = stroke_of(bar.ink, pen.theme).colour;
     const double most = bars.most.value_or(std::numeric_limits<double>::infinity());
@@ -368,7 +370,7 @@ void draw(const Pen& pen, const Bars& bars) {
             const Box whole =
                 draw_segments(pen, bars, bar, row, whisker.value_or(Box{-1e9f, middle, -1e9f, middle}));
             if (is_broken(bars, bar)) draw_break(pen, whole);
-        } else if (!bar.segments.empty()) {  // a length would mean nothing: a point
+        } else if (!bar.segments.empty()) {  // a length would have no meaning here: a point
             const Stroke stroke = stroke_of(bar.ink, pen.theme);
             pen.canvas.marker(stroke.marker, pen.frame.at(length_of(bar), at), 5 * unit, stroke.colour);
         }
@@ -379,7 +381,7 @@ void draw(const Pen& pen, const Bars& bars) {
 
 void draw_rules(const Pen& pen, const Figure& figure) {
     const Box& box = pen.frame.box;
-    float drawn[2] = {-1e9f, -1e9f};  // position of the last quiet one in each direction
+    float drawn[2] = {-1e9f, -1e9f};  // position of the last quiet rule in each direction
     for (const Mark& mark : figure.marks) {
         const Rule* rule = std::get_if<Rule>(&mark);
         if (!rule) continue;

@@ -4,12 +4,13 @@
 
 #include "viz/marks.h"
 
-// Trees, tracks and matrices: marks that ImPlot and most plotting libraries do not have.
+// Draws trees, tracks and matrices, marks that ImPlot and most plotting libraries do not have.
 
 namespace sawtooth {
 namespace {
 
-// The index of a label among the labels of a track: the shade of its spans. Late labels share one.
+// The index of a label among the labels of a track, which chooses the shade of its spans. Labels beyond the
+// last shade share one.
 size_t place_in(const std::vector<std::string_view>& known, std::string_view label) {
     return static_cast<size_t>(std::find(known.begin(), known.end(), label) - known.begin());
 }
@@ -27,7 +28,7 @@ void draw_spans(const Pen& pen, const Tracks::Track& track, float top, float bot
     const auto known = labels_of(track);
     const Box& plot = pen.frame.box;
     const float pixel = pen.canvas.unit(), gap = 4 * pixel;
-    // Where spans are too narrow to be distinguished, the height is the share of the time that they take: one
+    // If spans are too narrow to be distinguished, the height shows the share of time that they take: one
     // shape for all neighbours, on a ground as high as the row.
     std::vector<Point> shares, floor;
     const auto end_shares = [&] {
@@ -46,7 +47,7 @@ void draw_spans(const Pen& pen, const Tracks::Track& track, float top, float bot
     float busy = 0;
     const auto flush = [&](float next) {
         const float end = next - merged.right < 2 * pixel ? next : merged.right;
-        // Whole pixels: shared pixels of neighbours would show seams.
+        // Edges are at whole pixels: neighbours that share pixels would show seams.
         const float left = std::round(merged.left), right = std::max(std::round(end), left + 1);
         if (merged.right >= merged.left) draw_share(left, right, busy / std::max(end - merged.left, pixel));
         merged.right = -1e9f, busy = 0;
@@ -64,7 +65,7 @@ void draw_spans(const Pen& pen, const Tracks::Track& track, float top, float bot
         }
         flush(box.left);
         box.left = std::max(box.left, plot.left), box.right = std::min(box.right, plot.right);
-        if (span.busy < 1) {  // several launches as one
+        if (span.busy < 1) {  // several launches are drawn as one
             draw_share(box.left, box.right, static_cast<float>(span.busy));
             continue;
         }
@@ -106,9 +107,9 @@ void draw_curve(const Pen& pen, const Tracks::Track& track, float top, float bot
     flush();
 }
 
-// Nodes are boxes around their texts, or dots where the texts do not fit.
+// The shape of nodes: boxes around their texts, or dots if the texts do not fit.
 struct NodeShape {
-    float across = 0;  // from one node to the next
+    float across = 0;  // distance from one node to the next
     float half_width = 0, half_height = 0;
     bool has_text = true;
 };
@@ -130,7 +131,7 @@ NodeShape shape_of_nodes(const Pen& pen, const Tree& tree) {
     return shape;
 }
 
-// At the edge of the node at `end`.
+// Draws an arrow head at the edge of the node at `end`.
 void draw_arrow_head(const Pen& pen, Point start, Point end, const NodeShape& shape, Stroke stroke) {
     const float dx = end.x - start.x, dy = end.y - start.y, length = std::hypot(dx, dy);
     const float inside = std::min(shape.half_width / std::max(std::fabs(dx), 1e-3f),
@@ -151,7 +152,7 @@ void draw_edge(const Pen& pen, const Tree::Edge& edge, Point start, Point end, c
     pen.canvas.path(std::array{start, end}, stroke);
     if (edge.arrow) draw_arrow_head(pen, start, end, shape, stroke);
     if (edge.text.empty()) return;
-    // Just above the arrow if it fits between the nodes, otherwise over them.
+    // The text is just above the arrow if it fits between the nodes, otherwise over them.
     const bool fits = pen.canvas.text_width(edge.text) + 12 * unit <= shape.across - 2 * shape.half_width;
     const float up = (fits ? 2 * unit : shape.half_height) + pen.canvas.line_height() / 2;
     pen.canvas.text({(start.x + end.x) / 2, (start.y + end.y) / 2 - up}, Align::centre, {pen.theme.text},
@@ -223,8 +224,8 @@ void draw_row_scales(const Pen& pen, const Figure& figure) {
 
 namespace {
 
-// The number of lines for the names of columns, used alternately, so that they do not touch: up to three;
-// beyond that names are thinned.
+// The number of lines that the names of columns use alternately, so that they do not touch: up to three; if
+// more are needed, names are thinned.
 size_t lines_of_names(const Canvas& canvas, const Matrix& matrix, float cell_width) {
     float widest = 0;
     for (const std::string& label : matrix.column_labels) widest = std::max(widest, canvas.text_width(label));

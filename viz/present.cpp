@@ -25,7 +25,7 @@ void add_rule(Figure& figure, double x, const std::string& words) {
     figure.marks.push_back(Rule{Rule::Across::x, x, words, {Ink::Role::accent}});
 }
 
-// The index of the current value; absent if it is none of them.
+// The index of the current value among those of the setting; absent if it is none of them.
 std::optional<int64_t> place_of_present(const Setting& sets, const Parameters& present) {
     const auto value = number_of(present, sets.parameter);
     const auto found = std::find(sets.values.begin(), sets.values.end(), value.value_or(0));

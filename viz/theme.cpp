@@ -6,7 +6,7 @@
 namespace sawtooth {
 namespace {
 
-// WCAG 2.2: relative luminance of sRGB.
+// The relative luminance of sRGB, from WCAG 2.2.
 double luminance(uint32_t rgb) {
     const auto linear = [](uint32_t byte) {
         const double share = byte / 255.0;
@@ -27,7 +27,7 @@ Theme make_dark() {
     return theme;
 }
 
-// Colours of variants have a contrast of 3:1 at least.
+// The colours of variants have a contrast of at least 3:1.
 Theme make_light() {
     Theme theme;
     theme.dark = false;
@@ -44,7 +44,7 @@ Theme make_light() {
 
 double contrast(uint32_t one, uint32_t other) {
     const auto [low, high] =
-        std::minmax({luminance(one), luminance(other)});  // of a list, which copies the values
+        std::minmax({luminance(one), luminance(other)});  // passed as a list, because that copies the values
     return (high + 0.05) / (low + 0.05);
 }
 

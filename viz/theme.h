@@ -17,25 +17,26 @@ struct Colour {
     bool operator==(const Colour&) const = default;
 };
 
-// WCAG contrast of two opaque colours: 1 (equal) to 21 (black on white).
+// The contrast of two opaque colours by WCAG: 1 (equal) to 21 (black on white).
 double contrast(uint32_t one, uint32_t other);
-// `over` blended onto the opaque colour `under`.
+// The colour `over`, blended onto the opaque colour `under`.
 uint32_t blend(uint32_t under, Colour over);
 
-// Black or white, whichever is more readable on that ground.
+// Black or white, whichever is easier to read on that ground.
 uint32_t ink_on(uint32_t ground);
-// The shades of adjacent pieces of one colour (stacked bars, spans of a track).
+// Shades of one colour for adjacent parts (stacked bars, spans of a track).
 Colour shade(Colour colour, size_t index);
 
-// Every colour of the window and of saved figures.
+// The colours of the window and of saved figures.
 struct Theme {
     bool dark = true;
-    uint32_t ground, bar, field, line;  // behind plots; behind panel heads; in controls; frames and grids
+    // Ground: behind plots; bar: behind panel heads; field: in controls; line: frames and grids.
+    uint32_t ground, bar, field, line;
     uint32_t text, quiet_text;
-    uint32_t highlight;                        // controls that are on, held or in progress
-    uint32_t reference, limit, quiet, accent;  // of marks, by Ink::Role
-    uint32_t wrong;                            // marks and badges of wrong results
-    // Distinct with deuteranopia too; in the dark theme after Okabe and Ito.
+    uint32_t highlight;                        // for controls that are on, held or in progress
+    uint32_t reference, limit, quiet, accent;  // for marks, by Ink::Role
+    uint32_t wrong;                            // for marks and badges of wrong results
+    // The colours differ with deuteranopia, too; those of the dark theme are based on Okabe and Ito.
     std::array<uint32_t, 8> variants;
 };
 
@@ -57,7 +58,8 @@ struct Stroke {
     bool operator==(const Stroke&) const = default;
 };
 
-// Variants differ in colour, dash and marker; after eight, colours repeat with other dashes and markers.
+// The stroke of a variant. Variants differ in colour, dash and marker; after eight variants colours repeat
+// with other dashes and markers.
 Stroke stroke_of(const Ink& ink, const Theme& theme);
 
 }  // namespace sawtooth

@@ -7,8 +7,7 @@
 
 #include "app/cli/arguments.h"
 
-// The one table of the command line, from which parsing, --help, the man page and the completion of shells
-// are made.
+// The one table of the command line: parsing, --help, the man page and shell completion are all made from it.
 namespace sawtooth::cli {
 
 struct CommandRow {
@@ -29,11 +28,11 @@ struct OptionRow {
     unsigned commands;
 };
 
-// Words without a dash. Those of a command follow each other in the order of the table.
+// Arguments that are not options. Those of one command follow each other in the order of the table.
 struct PositionalRow {
     Command command;
     const char* name;
-    Takes takes;  // `several` may be none
+    Takes takes;  // `several` accepts none, too
     const char* meaning;
 };
 

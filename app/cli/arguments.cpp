@@ -13,9 +13,9 @@
 namespace sawtooth::cli {
 namespace {
 
-// CLI11 writes parsed values here; must outlive the parsing.
+// CLI11 writes the parsed values here, so this must outlive the parsing.
 struct Slots {
-    std::map<std::string, std::vector<std::string>> options, lists;  // lists: of positionals
+    std::map<std::string, std::vector<std::string>> options, lists;  // lists: the positional arguments
     std::map<std::string, std::string> words;
     std::map<std::string, bool> flags;
 };
@@ -56,10 +56,10 @@ Error unknown_option(Command command, const std::string& name) {
         if (row.commands & bit(command)) own.emplace_back(row.name);
     for (const CommandRow& row : commands())
         if (find_option(row.command, name)) others.emplace_back(row.name);
-    const std::string of = command == Command::window ? "the window" : name_of(command);
+    const std::string where = command == Command::window ? "the window" : name_of(command);
     if (!others.empty())
-        return Error::usage(name + " is not an option of " + of + "; it belongs to " + listed(others));
-    return Error::usage(name + " is not an option of " + of + "." + suggestion(name, own) + " See " +
+        return Error::usage(name + " is not an option of " + where + "; it belongs to " + listed(others));
+    return Error::usage(name + " is not an option of " + where + "." + suggestion(name, own) + " See " +
                         help_of(command));
 }
 

@@ -13,10 +13,10 @@ enum class Command { window, list, run, sweep, check, report, shot, bench, devic
 // The command line after parsing: options are checked, their values are still text.
 struct Arguments {
     Command command = Command::window;
-    std::string target;                 // folder of report, picture of shot
+    std::string target;                 // the folder of report, the picture of shot
     std::vector<std::string> families;  // run and sweep have exactly one
     std::map<std::string, std::vector<std::string>>
-        options;  // by name; --set has several values, a flag none
+        options;  // by name: --set has several values, a flag has none
 
     bool has(const std::string& option) const { return options.contains(option); }
     // The value of an option that is given at most once; "" when it is absent.
@@ -30,7 +30,7 @@ struct Arguments {
     }
 };
 
-// Arguments, or the answer to --help and --version.
+// The arguments, or the answer to --help and --version.
 struct Reading {
     Arguments arguments;
     std::string answer;

@@ -57,8 +57,8 @@ std::string limit_words(const Bound& bound) {
     return bound.empty_launches ? fmt::format("{} {}x", step, short_ratio(*bound.empty_launches)) : step;
 }
 
-// The time over that of the limit, which took turns with it, and the interval of that; "" where it is not
-// known.
+// The time divided by that of the limit, which took turns with it, and the confidence interval of this ratio;
+// "" where they are unknown.
 std::vector<std::string> ratio_cells(const BenchRow& row) {
     std::vector<std::string> cells(3);
     if (!row.time || !row.limit) return cells;
@@ -195,7 +195,9 @@ Table bench_table(const BenchReport& report) {
         return value ? short_number(*value * scale) : "";
     };
     const auto start_of = [&](const BenchRow& row, const std::optional<TimeStatistics>& time) {
-        const auto field = [&](double TimeStatistics::*of) { return time ? short_number((*time).*of) : ""; };
+        const auto field = [&](double TimeStatistics::*member) {
+            return time ? short_number((*time).*member) : "";
+        };
         return std::vector<std::string>{row.family,
                                         row.name,
                                         row.variant,

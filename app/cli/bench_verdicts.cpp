@@ -12,8 +12,8 @@ namespace sawtooth::cli {
 namespace {
 
 std::string words_of(const VerdictBench& bench, const Request& base) {
-    const auto counted = [](int count, int of) {
-        return fmt::format("{} ({:.1f} %)", count, of > 0 ? 100.0 * count / of : 0);
+    const auto counted = [](int count, int total) {
+        return fmt::format("{} ({:.1f} %)", count, total > 0 ? 100.0 * count / total : 0);
     };
     Table table{{{"machine", "", false},
                  {"trials", ""},

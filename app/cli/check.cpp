@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t width = 110;
 
-// The families to check: those named, or all; of these the ones that have the variants.
+// The families to check: the named ones, or all; only those that have the requested variants.
 Outcome<std::vector<const Family*>> chosen_families(const Arguments& arguments, const Request& request) {
     std::vector<const Family*> chosen;
     for (const std::string& name : arguments.families) {
@@ -60,7 +60,7 @@ double part_done(const CheckReport& report, std::optional<double> seconds) {
     return report.size > 0 ? static_cast<double>(report.tried) / static_cast<double>(report.size) : 0;
 }
 
-// FAMILY-VARIANT-got.svg and so on.
+// Writes FAMILY-VARIANT-got.svg and so on.
 std::optional<Error> write_pictures(const std::string& folder, const std::vector<CheckReport>& reports) {
     for (const CheckReport& report : reports)
         for (const Finding& finding : report.findings)
@@ -103,11 +103,11 @@ int check(const Arguments& arguments) {
     }
     Interrupts interrupts;
     ProgressBar bar;
-    std::map<std::string, double> parts;  // done, of every family
+    std::map<std::string, double> shares;  // the completed share of every family
     const auto show = [&](const CheckReport& report) {
-        parts[report.family] = part_done(report, *seconds);
+        shares[report.family] = part_done(report, *seconds);
         double sum = 0;
-        for (const auto& [family, part] : parts) sum += part;
+        for (const auto& [family, share] : shares) sum += share;
         const std::string trying = report.trying ? ", " + setting_words(*report.trying) : "";
         bar.show(sum / static_cast<double>(families->size()), report.family + trying);
         if (!report.complete || arguments.has("--json")) return;

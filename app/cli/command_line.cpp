@@ -77,7 +77,7 @@ int dispatch(const Arguments& arguments, const WindowCommands& window) {
     return 2;
 }
 
-// Asked by the installation and by shells, not by people.
+// The answer to questions that installers and shells ask, not people.
 std::optional<std::string> answer_to_tools(const std::vector<std::string>& words) {
     if (words.empty()) return {};
     if (words.front() == "--man") return man_page();
@@ -85,7 +85,7 @@ std::optional<std::string> answer_to_tools(const std::vector<std::string>& words
     return {};
 }
 
-// Threads have as much.
+// Reports a limit of the stack that is too small: threads get stacks of that size.
 std::optional<Error> stack_problem() {
     constexpr rlim_t least = 64 << 10;
     rlimit limit{};
@@ -98,7 +98,7 @@ std::optional<Error> stack_problem() {
 }  // namespace
 
 int run_command_line(int argc, char** argv, const WindowCommands& window) {
-    // write() reports a closed pipe, or a file that is too long, instead.
+    // Without these signals, write() reports a closed pipe or a file that is too long as an error.
     for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
     const auto code = guarded([&]() -> Outcome<int> {
         if (const auto problem = stack_problem()) return *problem;

@@ -22,11 +22,11 @@ Candidates of_names(const Names& names) {
     return all;
 }
 
-// What the words before the last one say.
+// What the words before the last one tell.
 struct Typed {
     Command command = Command::window;
-    Families families;                  // those named
-    const OptionRow* option = nullptr;  // whose value the last word is
+    Families families;                  // the families that were named
+    const OptionRow* option = nullptr;  // the option whose value the last word is
     int positionals = 0;
 };
 
@@ -80,12 +80,12 @@ Candidates values_of(const Parameter& row) {
     return all;
 }
 
-// NAME=VALUE of --set and --over, where several names may move together.
-Candidates settings(const Families& of, const std::string& word) {
+// Completes NAME=VALUE of --set and --over, where several names may move together.
+Candidates settings(const Families& chosen, const std::string& word) {
     Candidates all;
     const size_t equals = word.find('='), comma = word.rfind(',', equals);
     const std::string before = comma == std::string::npos ? "" : word.substr(0, comma + 1);
-    for (const Family* family : of)
+    for (const Family* family : chosen)
         for (const Parameter& row : family->parameters) {
             const std::string name = before + row.name + "=";
             if (equals == std::string::npos) all.push_back({name, row.meaning});
@@ -95,16 +95,16 @@ Candidates settings(const Families& of, const std::string& word) {
     return all;
 }
 
-// Of an option, whose value is typed so far.
+// Completes the value of an option; `so_far` is what is typed of it.
 Candidates values(const OptionRow& row, const Typed& typed, const std::string& so_far) {
     const std::string_view name = row.name;
-    const Families of = typed.families.empty() ? offered_families() : typed.families;
+    const Families chosen = typed.families.empty() ? offered_families() : typed.families;
     Candidates all;
     if (name == "--family") return families();
-    if (name == "--set" || name == "--over") return settings(of, so_far);
+    if (name == "--set" || name == "--over") return settings(chosen, so_far);
     if (name == "--arch")
         for (const Chip& chip : chips()) all.push_back({chip.architecture, chip.name});
-    for (const Family* family : of) {
+    for (const Family* family : chosen) {
         if (name == "--variant")
             for (const Variant& variant : family->variants) all.push_back({variant.name, variant.idea});
         if (name == "--preset")
@@ -113,7 +113,7 @@ Candidates values(const OptionRow& row, const Typed& typed, const std::string& s
     return all.empty() ? of_names(choices_of(row)) : all;
 }
 
-// A word without a dash.
+// Completes a word without a dash.
 Candidates positional(const Typed& typed) {
     int place = 0;
     Candidates all;

@@ -5,8 +5,8 @@
 
 namespace sawtooth::cli {
 
-// What the last of the words after `sawtooth` may become, for the completion of shells: lines of the whole
-// word, a tab and its meaning. Empty if a name of a file, or anything, may follow.
+// The possible completions of the last word after `sawtooth`, for the shell: one line each with the whole
+// word, a tab and its meaning. Empty if a file name, or anything, may follow.
 std::string completions(const std::vector<std::string>& words);
 
 }  // namespace sawtooth::cli

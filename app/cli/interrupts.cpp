@@ -24,7 +24,7 @@ Interrupts::Interrupts() {
     thread_ = std::thread([this] { wait(); });
 }
 
-// The mask stays: a late signal must not end the program before its files are written.
+// The signals stay blocked: a late one must not end the program before its files are written.
 Interrupts::~Interrupts() {
     done_ = true;
     pthread_kill(thread_.native_handle(), SIGTERM);

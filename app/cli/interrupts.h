@@ -6,8 +6,8 @@
 
 namespace sawtooth::cli {
 
-// Turns Ctrl+C, SIGTERM and SIGHUP into a request to stop; the second ends the program at once. Create it
-// before any other thread: threads inherit the signal mask.
+// Turns Ctrl+C, SIGTERM and SIGHUP into a request to stop; a second signal ends the program at once. Must be
+// created before any other thread, because threads inherit the signal mask.
 class Interrupts {
   public:
     Interrupts();

@@ -21,7 +21,7 @@ std::string joined(const Rows& rows, ToText&& to_text) {
     return text;
 }
 
-// A line for a row, its meaning below it.
+// One line for a row, with its meaning on the line below.
 std::string entry(const std::string& line, const std::string& meaning) {
     return fmt::format("    {}\n        {}\n", wrapped(line, width - 4, 8), wrapped(meaning, width - 8, 8));
 }
@@ -40,7 +40,8 @@ std::string variants_of(const Family& family) {
     return text;
 }
 
-// ", only for rule lattice", ", only on CUDA; up to length"; "" if it always applies.
+// When the parameter applies: ", only for rule lattice", ", only on CUDA; up to length"; "" if it always
+// does.
 std::string applies(const Parameter& row) {
     std::string text;
     for (const Condition& condition : row.applies) text += (text.empty() ? ", " : "; ") + condition.words;

@@ -10,7 +10,7 @@
 namespace sawtooth::cli {
 namespace {
 
-// Text as roff shows it: a plain - would become a hyphen, which nobody can paste into a shell.
+// The text escaped for roff: a plain - would become a hyphen, which cannot be pasted into a shell.
 std::string roff(std::string_view text) {
     std::string escaped;
     for (const char c : text)
@@ -24,7 +24,7 @@ std::string roff(std::string_view text) {
     return is_request ? "\\&" + escaped : escaped;
 }
 
-// A term, its value in italics, and what it means.
+// An entry of the man page: a term, its value in italics, and its meaning.
 std::string entry(std::string_view term, std::string_view value, std::string_view meaning) {
     const std::string italics = value.empty() ? "" : " \\fI" + roff(value) + "\\fR";
     return fmt::format(".TP\n\\fB{}\\fR{}\n{}\n", roff(term), italics, roff(meaning));

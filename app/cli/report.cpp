@@ -21,7 +21,7 @@
 namespace sawtooth::cli {
 namespace {
 
-// Progress of the whole report from the progress of its parts.
+// Computes the progress of the whole report from the progress of its steps.
 class Steps {
   public:
     explicit Steps(size_t families) : families_(families) {}

@@ -66,7 +66,7 @@ constexpr const char* dark_style =
     ":root { --ground: #111317; --card: #16181d; --text: #dfe3ea; --quiet: #858d9b; --line: #2b2f38; "
     "--wrong: #ff7b72; }\n";
 
-// The red words beside the name of a row; "" for none.
+// Returns the red words beside the name of a row; "" for none.
 using BadgeOf = std::function<std::string(const std::string& name)>;
 
 std::string badge(const std::string& words) {
@@ -95,7 +95,7 @@ std::string html_of(const Table& table, const BadgeOf& badge_of = {}) {
 
 // Numbers do not wrap: a wide table is split into parts below each other.
 std::string html_in_parts(const Table& table, const BadgeOf& badge_of) {
-    constexpr size_t characters = 130;  // fit a page of 1280 pixels
+    constexpr size_t characters = 130;  // this many fit a page that is 1280 pixels wide
     std::string text;
     for (const Table& part : parts_within(table, characters)) text += html_of(part, badge_of);
     return text;
@@ -112,7 +112,7 @@ struct Section {
     Place place;
     const char* title;
 };
-// In this order after the story; the times have a table too.
+// The sections follow the story in this order; the times also have a table.
 constexpr std::array<Section, 6> sections = {{{Place::times, "Times"},
                                               {Place::outputs, "Outputs"},
                                               {Place::error, "Error"},
@@ -128,7 +128,7 @@ bool is_of_story(const Family& family, const Figure& figure) {
     });
 }
 
-// Figures with data that are no zooms, each before its zooms.
+// Figures with data that are not zooms, each followed by its zooms.
 Shown with_zooms(const Shown& figures, const FamilyReport& report) {
     Shown all;
     const auto zooms_of = [&](const std::string& id) {
@@ -150,7 +150,7 @@ Shown with_zooms(const Shown& figures, const FamilyReport& report) {
     return all;
 }
 
-// Those of the first screen, in its order.
+// The figures of the first screen, in its order.
 Shown story_of(const FamilyReport& report) {
     Shown story;
     for (const StoryRow& row : report.family->story)
@@ -160,7 +160,7 @@ Shown story_of(const FamilyReport& report) {
     return with_zooms(story, report);
 }
 
-// The others of that place.
+// The figures of that place that the first screen does not show.
 Shown others_of(const FamilyReport& report, Place place) {
     Shown others;
     for (const Figure& figure : report.figures)
@@ -189,7 +189,7 @@ std::string sections_html(const FamilyReport& report, PageDrawings& drawings) {
     return text;
 }
 
-// Titles of the figures without data.
+// The titles of the figures without data.
 std::string without_data(const FamilyReport& report) {
     std::string titles;
     for (const Figure& figure : report.figures)
@@ -217,7 +217,7 @@ std::string summary_html(const Result& result) {
                   "comparisons. No ratio is given where it cannot be told."});
 }
 
-// Line by line, as `escaped` has no line breaks.
+// Escapes line by line, because `escaped` has no line breaks.
 std::string lines_of(const std::string& text) {
     std::string lines;
     for (size_t at = 0; at <= text.size();) {
@@ -228,7 +228,7 @@ std::string lines_of(const std::string& text) {
     return lines;
 }
 
-// The family, its formula, and its variants with their ideas.
+// Describes the family: its formula, and its variants with their ideas.
 std::string about_html(const Family& family, const Result& result, PageDrawings& drawings) {
     const About& about = family.about;
     std::string text = "<p>" + escaped(about.text.empty() ? family.summary : about.text) + "</p>\n";
@@ -242,7 +242,7 @@ std::string about_html(const Family& family, const Result& result, PageDrawings&
     return text + "</dl>\n";
 }
 
-// "rule titans, chunk 32": preset and parameters that were set.
+// The preset and the parameters that were set: "rule titans, chunk 32".
 std::string settings_of(const Request& request) {
     std::string text = request.preset.empty() ? "" : "preset " + request.preset;
     for (const auto& [name, value] : request.parameters.values)
@@ -250,7 +250,7 @@ std::string settings_of(const Request& request) {
     return text;
 }
 
-// Parameters in effect as a table, the others in a sentence.
+// The parameters in effect as a table, and the others in a sentence.
 std::string parameters_html(const Family& family, const Result& result) {
     Table table;
     table.columns = {{"parameter", "", false},

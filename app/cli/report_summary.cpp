@@ -23,13 +23,13 @@ const VariantResult* baseline_of(const Result& result) {
     return nullptr;
 }
 
-// The end of an interval; "" if nothing is known of it.
+// The end of an interval in words; "" if it is unknown.
 std::string end_words(double end) {
     if (end <= 0 || !std::isfinite(end)) return "";
     return (end < 1000 ? rounded(end, 3) : with_thousands(std::llround(end))) + "x";
 }
 
-// ", 9x faster than sequential (interval 8.5x to 9.4x)"
+// The speed-up in words: ", 9x faster than sequential (interval 8.5x to 9.4x)".
 std::string speed_up_of(const Result& result, const VariantResult& variant) {
     const VariantResult& first = *baseline_of(result);
     if (&first == &variant) return "";
@@ -43,7 +43,7 @@ std::string speed_up_of(const Result& result, const VariantResult& variant) {
                 : " (interval " + end_words(comparison.low) + " to " + end_words(comparison.high) + ")");
 }
 
-// Of the approximations that are right, those that may be the fastest of all variants.
+// The correct approximations that may be the fastest of all variants.
 std::vector<const VariantResult*> fastest_approximations(const Result& result) {
     std::vector<const VariantResult*> usable, rough;
     std::vector<const TimeStatistics*> times;
@@ -60,7 +60,7 @@ std::vector<const VariantResult*> fastest_approximations(const Result& result) {
     return rough;
 }
 
-// "" for a single launch, which has no gaps.
+// How long the device was idle; "" for a single launch, which has no gaps.
 std::string idle_sentence(const Result& result) {
     const VariantResult* const sequential = find(result, "sequential");
     if (!sequential || sequential->launches.size() < 2) return "";

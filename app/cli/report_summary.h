@@ -10,14 +10,14 @@ namespace sawtooth::cli {
 
 struct SummaryLine {
     std::string text;
-    bool wrong = false;  // about a wrong result
+    bool wrong = false;  // the line reports a wrong result
 };
 
 // The result in sentences: the fastest correct variant, a faster approximation, the idle share of
 // sequential, then the wrong results.
 std::vector<SummaryLine> summary_of(const Result& result);
-// How fast each right variant is beside the first one, with the interval of the ratio. Without rows if there
-// is none.
+// The speed of each correct variant relative to the first one, with the interval of the ratio. Has no rows if
+// no variant is correct.
 Table speed_table(const Result& result);
 
 }  // namespace sawtooth::cli

@@ -19,7 +19,7 @@ std::string elements_of(const std::function<void(Canvas&)>& draw) {
     SvgCanvas canvas;
     draw(canvas);
     std::string elements = canvas.elements();
-    // What all strokes have in common is part of their class.
+    // Attributes that all strokes have in common are part of their class.
     for (const char* part : {R"( fill="none")", R"( stroke-linejoin="round")", R"( stroke-width="1")"})
         remove_all(elements, part);
     return elements;
@@ -44,7 +44,7 @@ std::string PageDrawings::style_of(std::string Pair::*theme) const {
     return style;
 }
 
-// Both themes give the same elements but for their colours. Elsewhere the light one serves for both.
+// Both themes give the same elements except for their colours; if they do not, the light one serves for both.
 std::string PageDrawings::drawing(const Draw& draw, int width, int height) {
     const std::string light = elements_of([&](Canvas& canvas) { draw(canvas, light_theme()); });
     std::string dark = elements_of([&](Canvas& canvas) { draw(canvas, dark_theme()); });

@@ -24,7 +24,8 @@ Arrays all_arrays(const Result& result) {
     Arrays arrays = result.inputs;
     const auto add = [&](const std::string& folder, const Arrays& outputs) {
         for (Array array : outputs) {
-            if (array.name.find('/') != std::string::npos) continue;  // used only to compare one variant
+            // A reference named VARIANT/NAME only serves to compare that variant.
+            if (array.name.find('/') != std::string::npos) continue;
             array.name = folder + "/" + array.name;
             arrays.push_back(std::move(array));
         }
@@ -48,7 +49,7 @@ std::string heading(const Family& family, const Result& result) {
                        request.optional ? ", optional inputs too" : "", wrapped(values, width - 2, 2));
 }
 
-// The launches, if only one variant ran.
+// The table of launches, if only one variant ran.
 std::string launches_of(const Result& result) {
     if (result.variants.size() != 1 || result.variants.front().launches.empty()) return "";
     Table table = launches_table(result.variants.front());
@@ -62,7 +63,7 @@ std::string launches_of(const Result& result) {
     return text;
 }
 
-// Wrong results and skipped variants, one line each.
+// The wrong results and the skipped variants, one line each.
 std::string verdicts_of(const Result& result) {
     std::string text;
     for (const VariantResult& variant : result.variants)

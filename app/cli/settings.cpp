@@ -78,7 +78,7 @@ class OptionReader {
     std::optional<Error> error_;
 };
 
-// "4096", "512MiB"
+// Parses "4096" or "512MiB".
 std::optional<int64_t> parse_bytes(std::string_view text) {
     int64_t number = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -108,7 +108,7 @@ void settle_backend(const Arguments& arguments, OptionReader& reader, Settings& 
             "--profile counters and --profile sampling need a GPU; this run records the timeline");
 }
 
-// Accepts sm_90 for sm_90a.
+// Settles the architecture; sm_90 is accepted for sm_90a.
 void settle_architecture(const Arguments& arguments, OptionReader& reader, Request& request) {
     if (!arguments.has("--arch")) return;
     request.arch = arguments.value("--arch");
@@ -124,7 +124,7 @@ void settle_architecture(const Arguments& arguments, OptionReader& reader, Reque
 void settle_kernels(const Arguments& arguments, OptionReader& reader, Request& request) {
     if (!arguments.has("--kernels")) return;
     request.kernels = arguments.value("--kernels");
-    if (arguments.has("--on")) return;  // the worker opens it, on its machine
+    if (arguments.has("--on")) return;  // the worker opens the file, on its own machine
     struct stat status {};
     if (::stat(request.kernels.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
         reader.refuse("--kernels", "expected a folder that contains kernels/FAMILY/FILE.cu");
@@ -169,7 +169,7 @@ void settle_variants(const Arguments& arguments, Request& request) {
 }
 
 void settle_family(const Arguments& arguments, OptionReader& reader, Settings& settings) {
-    if (arguments.command == Command::check) return;  // it has families of its own
+    if (arguments.command == Command::check) return;  // check has families of its own
     const bool one = arguments.command == Command::run || arguments.command == Command::sweep;
     if (arguments.command == Command::report && arguments.families.size() != 1) {
         for (const char* option : {"--set", "--variant", "--input"})
@@ -338,7 +338,7 @@ Outcome<ShotOptions> settle_shot(const Arguments& arguments) {
 
 namespace {
 
-// The same text for all names of a file.
+// Gives one text for all names of the same file.
 std::string place_of(const std::string& path) {
     if (path == "-") return path;
     std::error_code problem;

@@ -12,7 +12,7 @@
 
 namespace sawtooth::cli {
 
-// Parsed values of the options that subcommands share.
+// The parsed values of the options that subcommands share.
 struct Settings {
     const Family* family = nullptr;  // null for subcommands without a family
     Request request;
@@ -21,24 +21,24 @@ struct Settings {
 };
 
 Outcome<Settings> settle(const Arguments& arguments);
-// Errors that every cell of a sweep would repeat: preset, variants, the input file and its names. The engine
-// finds them in a single run; in a sweep they must not become refused cells.
+// Checks what every cell of a sweep has in common: preset, variants, the input file and its names. In a
+// single run the engine reports these errors; in a sweep they must not become refused cells.
 std::optional<Error> check_for_all_cells(const Settings& settings);
 Outcome<std::vector<SweepAxis>> settle_axes(const Arguments& arguments, const Settings& settings);
-// The kind of --export, and whether the family can be exported so.
+// Checks the kind of --export, and that the family can be exported to it.
 std::optional<Error> check_export(const Arguments& arguments, const Settings& settings);
-// Of --seconds; absent without it.
+// The value of --seconds; absent if it was not given.
 Outcome<std::optional<double>> settle_seconds(const Arguments& arguments);
-// Of --trials; 1000 without it.
+// The value of --trials; 1000 if it was not given.
 Outcome<int> settle_trials(const Arguments& arguments);
 Outcome<WindowOptions> settle_window(const Arguments& arguments);
 Outcome<ShotOptions> settle_shot(const Arguments& arguments);
 
-// Files of --json-file, --csv and --markdown, checked to be writable. At most one document
-// goes to standard output.
+// The files of --json-file, --csv and --markdown, checked to be writable. At most one document goes to
+// standard output.
 struct TableFiles {
     std::string json, csv, markdown;  // "" when absent
-    bool to_standard_output = false;  // one of the three does
+    bool to_standard_output = false;  // one of the three goes there
 };
 Outcome<TableFiles> settle_files(const Arguments& arguments);
 

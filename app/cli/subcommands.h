@@ -4,7 +4,7 @@
 
 namespace sawtooth::cli {
 
-// One file each; all return the exit code.
+// Each subcommand has its own file and returns the exit code.
 int list(const Arguments& arguments);
 int run(const Arguments& arguments);
 int sweep(const Arguments& arguments);

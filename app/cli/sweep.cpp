@@ -25,7 +25,7 @@ std::string words_of(const SweepResult& done) {
     return cell_words(done.sweep, done.cells.back().values);
 }
 
-// Locally, or with --on in a worker.
+// Computes the sweep in this process, or with --on in a worker.
 Outcome<SweepResult> compute(const Settings& settings, const Sweep& sweep, std::stop_token stop,
                              const OnCell& done) {
     if (sweep.base.on.empty()) {
@@ -50,7 +50,7 @@ std::string skipped_everywhere(const SweepResult& result, const std::string& var
     return reason;
 }
 
-// The first wrong result, with the values of its cell.
+// The first wrong result, with the parameter values of its cell.
 std::string first_wrong(const SweepResult& result) {
     for (const SweepCell& cell : result.cells) {
         const std::string words = cell.result ? sawtooth::first_wrong(*cell.result) : "";
@@ -60,7 +60,7 @@ std::string first_wrong(const SweepResult& result) {
     return "";
 }
 
-// A line for every variant: where it is fastest, once the sweep is complete.
+// One line per variant that says where it is fastest, once the sweep is complete.
 std::string best_lines(const SweepResult& result) {
     std::string lines;
     if (!result.complete || result.cells.size() < 2) return lines;
@@ -69,7 +69,7 @@ std::string best_lines(const SweepResult& result) {
     return lines.empty() ? "" : "\n" + lines;
 }
 
-// Whether the table needs the column: not if it is empty, or says of every result that it is right.
+// Returns whether the table needs the column: not if it is empty, or if every cell only says "right".
 bool is_told(const Table& table, size_t column) {
     const std::string& name = table.columns[column].name;
     if (name == "max abs error") return false;  // the errors beside it say more
@@ -78,7 +78,7 @@ bool is_told(const Table& table, size_t column) {
     });
 }
 
-// The table without empty columns and without variants that ran nowhere, which have a line each below it.
+// The table without empty columns and without the variants that ran nowhere, which have a line each below it.
 std::string text_of(const SweepResult& result, Table table) {
     std::string lines;
     const auto column =
@@ -101,7 +101,7 @@ std::string text_of(const SweepResult& result, Table table) {
     return table.plain() + (lines.empty() ? "" : "\n" + lines) + best_lines(result);
 }
 
-// The document of --export, or that of the sweep.
+// The document of --export if that was requested, otherwise the document of the sweep.
 Outcome<std::string> text_asked(const Arguments& arguments, const SweepResult& result, const Table& table) {
     if (arguments.value("--export") == "json") return tuned_json(result);
     if (arguments.value("--export") == "triton") return triton_configs(result);
@@ -138,7 +138,7 @@ int sweep(const Arguments& arguments) {
         return fail(swept.error());
     const Error cancelled{Error::Kind::cancelled,
                           fmt::format("cancelled: {} of {} cells done", result.cells.size(), sweep.cells())};
-    if (result.cells.empty() && !swept) return fail(cancelled);  // older files stay
+    if (result.cells.empty() && !swept) return fail(cancelled);  // keeps the existing files
 
     const Table table = sweep_table(result);
     const auto text = text_asked(arguments, result, table);

@@ -6,14 +6,14 @@
 
 namespace sawtooth::cli {
 
-// One table in each format.
+// One table in every format.
 struct Documents {
     std::string text;  // for a terminal
     std::string json, csv, markdown;
 };
 
-// Prints the JSON document if asked for, otherwise the text unless a file goes to standard output, then
-// writes the files. Returns the exit code.
+// Prints the JSON document if it was requested, otherwise the text unless a file goes to standard output,
+// then writes the files. Returns the exit code.
 int write_documents(const TableFiles& files, bool json_asked, const Documents& documents);
 
 }  // namespace sawtooth::cli

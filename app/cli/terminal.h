@@ -12,16 +12,16 @@ namespace sawtooth::cli {
 
 // Writes to standard output. Returns the exit code: 1 if that failed.
 int print(std::string_view text);
-// Prints one line on standard error. Returns the exit code of the error.
+// Prints the error as one line on standard error. Returns its exit code.
 int fail(const Error& error);
-// The same, and ends the program at once, whatever its threads are doing.
+// Prints the error and ends the program at once, whatever its threads are doing.
 [[noreturn]] void end_with(const Error& error);
-// The exit code of a command that printed results: 4 if a variant is wrong, which one line on standard error
-// says, otherwise `written`.
+// The exit code of a command that printed results: 4 if a variant is wrong, which is also reported in one
+// line on standard error; otherwise `written`.
 int exit_code(int written, std::string_view wrong, bool allowed);
-void print_note(std::string_view text);  // on standard error
+void print_note(std::string_view text);  // prints on standard error
 
-// A progress line on standard error if that is a terminal, otherwise nothing.
+// A progress line on standard error; draws nothing if that is not a terminal.
 class ProgressBar {
   public:
     ProgressBar();

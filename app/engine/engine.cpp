@@ -18,17 +18,18 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A running Request has this long to show its outputs before a newer one cancels it, so that dragging shows
-// results along the way.
+// A running Request gets this long to show its outputs before a newer one cancels it, so that results appear
+// while a slider is dragged.
 constexpr auto time_to_show = std::chrono::milliseconds(150);
-// Finished sweeps whose figures still follow the newest result.
+// The number of finished sweeps whose figures follow the newest result.
 constexpr size_t most_finished = 32;
-// Without work for this long, free memory goes back to the system. Sweeps begin half a second after a run.
+// After this long without work, free memory is returned to the system. Sweeps begin half a second after a
+// run.
 constexpr auto rest_before_trim = std::chrono::milliseconds(250);
-// Timing waits at most this long for the outputs to be drawn.
+// Timing waits at most this long until the outputs are drawn.
 constexpr auto longest_frame = std::chrono::milliseconds(100);
 
-// Those that compile kernels or run them.
+// Requests that compile or run GPU kernels go to a worker.
 bool goes_to_worker(const Request& request) {
     return request.backend != BackendChoice::cpu || !request.arch.empty() || !request.on.empty();
 }
@@ -52,7 +53,8 @@ std::shared_ptr<const std::vector<T>> shared(std::vector<T> values) {
     return std::make_shared<const std::vector<T>>(std::move(values));
 }
 
-// Whether the newer event makes the older one useless. A worker may send them faster than they are taken.
+// Returns whether the newer event makes the older one useless. A worker may send events faster than they are
+// taken.
 bool replaces(const Event& newer, const Event& older) {
     if (newer.kind != older.kind || newer.ticket != older.ticket) return false;
     if (newer.kind == Event::Kind::result) return !newer.result->complete && !older.result->complete;
@@ -61,7 +63,7 @@ bool replaces(const Event& newer, const Event& older) {
 
 }  // namespace
 
-struct Engine::Job {
+struct Engine::Jobs {
     struct Run {
         uint64_t ticket = 0;
         Request request;
@@ -70,12 +72,12 @@ struct Engine::Job {
     };
     struct Background {
         uint64_t ticket = 0;
-        std::shared_ptr<SweepSteps> steps;  // used by the engine's thread alone
+        std::shared_ptr<SweepSteps> steps;  // used only by the engine's thread
     };
     struct Look {
         View view;
         Parameters figure_parameters;
-        uint64_t newest_ticket;  // when it was asked for
+        uint64_t newest_ticket;  // at the time of the request
     };
 
     uint64_t tickets = 0;
@@ -83,13 +85,13 @@ struct Engine::Job {
     std::optional<Look> look;
     std::deque<Background> sweeps, finished;
 
-    bool running = false;  // a Request, not a cell
-    bool shown = false;    // its outputs
-    uint64_t takes = 0;    // calls of take_events
+    bool running = false;  // a Request, not a cell of a sweep
+    bool shown = false;    // whether its outputs were shown
+    uint64_t takes = 0;    // the number of calls of take_events
     Clock::time_point started;
     std::stop_source run_stop, cell_stop;
 
-    // The newest result, for new figures.
+    // The newest result, from which new figures are made.
     uint64_t newest_ticket = 0;
     std::shared_ptr<const Result> newest;
     bool newest_is_elsewhere = false;  // its arrays are in the worker
@@ -101,7 +103,7 @@ Engine::Engine(std::string cache_directory, std::function<void()> wake)
       link_(cache_directory, Counts::launches),
       cell_link_(cache_directory, Counts::launches),
       wake_(std::move(wake)),
-      job_(std::make_unique<Job>()),
+      jobs_(std::make_unique<Jobs>()),
       watch_([this](std::stop_token stop) { watch(stop); }),
       thread_([this](std::stop_token stop) { serve(stop); }) {}
 
@@ -112,34 +114,34 @@ Engine::~Engine() {
     watch_.request_stop();
     check_.request_stop();
     const std::lock_guard lock(mutex_);
-    // A request that was picked but not started would not see a stop, so it must find nothing to do.
-    job_->waiting.reset();
-    job_->look.reset();
-    job_->sweeps.clear();
-    job_->run_stop.request_stop();
-    job_->cell_stop.request_stop();
+    // A request that was picked but not started would miss a stop, so it must find nothing to do.
+    jobs_->waiting.reset();
+    jobs_->look.reset();
+    jobs_->sweeps.clear();
+    jobs_->run_stop.request_stop();
+    jobs_->cell_stop.request_stop();
 }
 
 uint64_t Engine::run(Request request, View view) {
     const std::lock_guard lock(mutex_);
-    job_->waiting = Job::Run{++job_->tickets, std::move(request), std::move(view)};
-    job_->cell_stop.request_stop();
+    jobs_->waiting = Jobs::Run{++jobs_->tickets, std::move(request), std::move(view)};
+    jobs_->cell_stop.request_stop();
     changed_.notify_all();
-    return job_->tickets;
+    return jobs_->tickets;
 }
 
 uint64_t Engine::sweep(Sweep sweep) {
     const std::lock_guard lock(mutex_);
-    job_->sweeps.push_back({++job_->tickets, std::make_shared<SweepSteps>(std::move(sweep))});
+    jobs_->sweeps.push_back({++jobs_->tickets, std::make_shared<SweepSteps>(std::move(sweep))});
     changed_.notify_all();
-    return job_->tickets;
+    return jobs_->tickets;
 }
 
 uint64_t Engine::check(CheckRequest request) {
     uint64_t ticket = 0;
     {
         const std::lock_guard lock(mutex_);
-        ticket = ++job_->tickets;
+        ticket = ++jobs_->tickets;
     }
     check_ = std::jthread([this, ticket, request = std::move(request)](std::stop_token stop) {
         const auto tell = [&](const CheckReport& report) {
@@ -158,8 +160,8 @@ void Engine::cancel_check() { check_.request_stop(); }
 
 void Engine::look(View view, Parameters figure_parameters) {
     const std::lock_guard lock(mutex_);
-    job_->look = Job::Look{std::move(view), std::move(figure_parameters), job_->tickets};
-    job_->cell_stop.request_stop();
+    jobs_->look = Jobs::Look{std::move(view), std::move(figure_parameters), jobs_->tickets};
+    jobs_->cell_stop.request_stop();
     changed_.notify_all();
 }
 
@@ -167,43 +169,43 @@ void Engine::cancel_run() {
     uint64_t never_ran = 0;
     {
         const std::lock_guard lock(mutex_);
-        if (job_->waiting) never_ran = job_->waiting->ticket;
-        job_->waiting.reset();
-        job_->run_stop.request_stop();
+        if (jobs_->waiting) never_ran = jobs_->waiting->ticket;
+        jobs_->waiting.reset();
+        jobs_->run_stop.request_stop();
     }
     if (never_ran) send({.kind = Event::Kind::failed, .ticket = never_ran, .error = Error::cancelled()});
 }
 
 void Engine::cancel_sweep(uint64_t ticket) {
     const std::lock_guard lock(mutex_);
-    if (!job_->sweeps.empty() && job_->sweeps.front().ticket == ticket) job_->cell_stop.request_stop();
-    for (auto* sweeps : {&job_->sweeps, &job_->finished})
+    if (!jobs_->sweeps.empty() && jobs_->sweeps.front().ticket == ticket) jobs_->cell_stop.request_stop();
+    for (auto* sweeps : {&jobs_->sweeps, &jobs_->finished})
         std::erase_if(*sweeps,
-                      [ticket](const Job::Background& background) { return background.ticket == ticket; });
+                      [ticket](const Jobs::Background& background) { return background.ticket == ticket; });
 }
 
 std::vector<Event> Engine::take_events() {
     const std::lock_guard lock(mutex_);
-    ++job_->takes;
+    ++jobs_->takes;
     changed_.notify_all();
     return std::exchange(events_, {});
 }
 
-// Drawing and timing at the same time would slow each other down on few cores. The window takes the event,
+// Drawing and timing at the same time would slow down each other on a few cores. The window takes the event,
 // draws it, and then calls take_events again.
 void Engine::wait_until_drawn(uint64_t takes_before, const std::stop_token& stop) {
     const auto deadline = Clock::now() + longest_frame;
     std::unique_lock lock(mutex_);
-    changed_.wait_until(lock, stop, deadline, [&] { return job_->takes > takes_before; });
+    changed_.wait_until(lock, stop, deadline, [&] { return jobs_->takes > takes_before; });
     lock.unlock();
-    wake_();  // so that it calls again at once
+    wake_();  // so that the window calls again at once
     lock.lock();
-    changed_.wait_until(lock, stop, deadline, [&] { return job_->takes > takes_before + 1; });
+    changed_.wait_until(lock, stop, deadline, [&] { return jobs_->takes > takes_before + 1; });
 }
 
 uint64_t Engine::takes() {
     const std::lock_guard lock(mutex_);
-    return job_->takes;
+    return jobs_->takes;
 }
 
 void Engine::send(Event event) {
@@ -215,19 +217,21 @@ void Engine::send(Event event) {
     wake_();
 }
 
-// Cancels the running Request once a newer one waits and it has shown its outputs or used up its time.
+// Cancels the running Request once a newer one waits and the running one has shown its outputs or used up its
+// time.
 void Engine::watch(std::stop_token stop) {
     std::unique_lock lock(mutex_);
     while (!stop.stop_requested()) {
-        changed_.wait(lock, stop,
-                      [this] { return job_->running && job_->waiting && !job_->run_stop.stop_requested(); });
-        if (stop.stop_requested()) return;
-        const auto deadline = job_->started + time_to_show;
-        changed_.wait_until(lock, stop, deadline, [this, deadline] {
-            return !job_->running || job_->shown || job_->started + time_to_show != deadline;
+        changed_.wait(lock, stop, [this] {
+            return jobs_->running && jobs_->waiting && !jobs_->run_stop.stop_requested();
         });
-        const bool had_its_time = job_->shown || Clock::now() >= job_->started + time_to_show;
-        if (job_->running && job_->waiting && had_its_time) job_->run_stop.request_stop();
+        if (stop.stop_requested()) return;
+        const auto deadline = jobs_->started + time_to_show;
+        changed_.wait_until(lock, stop, deadline, [this, deadline] {
+            return !jobs_->running || jobs_->shown || jobs_->started + time_to_show != deadline;
+        });
+        const bool had_its_time = jobs_->shown || Clock::now() >= jobs_->started + time_to_show;
+        if (jobs_->running && jobs_->waiting && had_its_time) jobs_->run_stop.request_stop();
     }
 }
 
@@ -236,16 +240,16 @@ void Engine::serve(std::stop_token stop) {
         enum class Next { run, look, cell } next;
         {
             std::unique_lock lock(mutex_);
-            const auto has_work = [this] { return job_->waiting || job_->look || !job_->sweeps.empty(); };
+            const auto has_work = [this] { return jobs_->waiting || jobs_->look || !jobs_->sweeps.empty(); };
             if (!changed_.wait_for(lock, stop, rest_before_trim, has_work) && !stop.stop_requested()) {
-                // The heap keeps what large results have left, which can be gigabytes.
+                // The heap keeps the freed memory of large results, which can be gigabytes.
                 lock.unlock();
                 ::malloc_trim(0);
                 lock.lock();
                 changed_.wait(lock, stop, has_work);
             }
             if (stop.stop_requested()) return;
-            next = job_->waiting ? Next::run : job_->look ? Next::look : Next::cell;
+            next = jobs_->waiting ? Next::run : jobs_->look ? Next::look : Next::cell;
         }
         serving_ = 0;
         const auto problem = guarded([&]() -> std::optional<Error> {
@@ -254,13 +258,13 @@ void Engine::serve(std::stop_token stop) {
             if (next == Next::cell) serve_sweep_cell();
             return {};
         });
-        if (problem)  // reporting it may fail too
+        if (problem)  // reporting the problem may fail, too
             guarded([&]() -> std::optional<Error> {
                 fail(serving_, *problem);
                 return {};
             });
         const std::lock_guard lock(mutex_);
-        job_->running = false;
+        jobs_->running = false;
         changed_.notify_all();
     }
 }
@@ -268,37 +272,38 @@ void Engine::serve(std::stop_token stop) {
 void Engine::fail(uint64_t ticket, Error error) {
     {
         const std::lock_guard lock(mutex_);
-        std::erase_if(job_->sweeps, [ticket](const Job::Background& b) { return b.ticket == ticket; });
+        std::erase_if(jobs_->sweeps, [ticket](const Jobs::Background& b) { return b.ticket == ticket; });
     }
     send({.kind = Event::Kind::failed, .ticket = ticket, .error = std::move(error)});
 }
 
 void Engine::serve_run() {
-    Job::Run run;
+    Jobs::Run run;
     std::stop_token stop;
     const auto started = Clock::now();
     {
         const std::lock_guard lock(mutex_);
-        if (!job_->waiting) return;
-        run = std::move(*job_->waiting);
-        job_->waiting.reset();
-        job_->running = true;
-        job_->shown = false;
-        job_->started = started;
-        job_->run_stop = {};
-        stop = job_->run_stop.get_token();
+        if (!jobs_->waiting) return;
+        run = std::move(*jobs_->waiting);
+        jobs_->waiting.reset();
+        jobs_->running = true;
+        jobs_->shown = false;
+        jobs_->started = started;
+        jobs_->run_stop = {};
+        stop = jobs_->run_stop.get_token();
         serving_ = run.ticket;
     }
     const bool elsewhere = goes_to_worker(run.request);
     const auto show = [&](const WorkerLink::Seen& seen) {
         {
             const std::lock_guard lock(mutex_);
-            job_->shown = true;
-            // An older look is part of the run's view. If the run fails, the look is still wanted.
-            if (job_->look && job_->look->newest_ticket < run.ticket) job_->look.reset();
-            job_->newest = seen.result;
-            job_->newest_ticket = run.ticket;
-            job_->newest_is_elsewhere = elsewhere;
+            jobs_->shown = true;
+            // An older request for figures is part of the view of this run. If the run fails, those figures
+            // are still wanted.
+            if (jobs_->look && jobs_->look->newest_ticket < run.ticket) jobs_->look.reset();
+            jobs_->newest = seen.result;
+            jobs_->newest_ticket = run.ticket;
+            jobs_->newest_is_elsewhere = elsewhere;
             changed_.notify_all();
         }
         send({.kind = Event::Kind::result,
@@ -341,13 +346,13 @@ void Engine::serve_run() {
     if (elsewhere) link_.warm_up(run.request);  // if the worker was stopped
 }
 
-// Cells with the settings of the newest result take its numbers.
+// Gives cells with the settings of the newest result its numbers.
 void Engine::renew_sweeps(const Result& newest) {
     std::vector<std::pair<uint64_t, std::shared_ptr<const SweepResult>>> renewed;
     {
         const std::lock_guard lock(mutex_);
-        for (auto* sweeps : {&job_->finished, &job_->sweeps})
-            for (Job::Background& background : *sweeps)
+        for (auto* sweeps : {&jobs_->finished, &jobs_->sweeps})
+            for (Jobs::Background& background : *sweeps)
                 if (background.steps->renew(newest))
                     renewed.emplace_back(background.ticket,
                                          std::make_shared<const SweepResult>(background.steps->result()));
@@ -369,18 +374,18 @@ void Engine::send_cell(uint64_t ticket, std::shared_ptr<const SweepResult> sweep
 }
 
 void Engine::serve_look(std::stop_token stop) {
-    Job::Look look;
+    Jobs::Look look;
     Event event{.kind = Event::Kind::figures};
     std::shared_ptr<const Result> newest;
     bool elsewhere = false;
     {
         const std::lock_guard lock(mutex_);
-        if (!job_->look) return;
-        look = std::move(*job_->look);
-        job_->look.reset();
-        newest = job_->newest;
-        elsewhere = job_->newest_is_elsewhere;
-        event.ticket = serving_ = job_->newest_ticket;
+        if (!jobs_->look) return;
+        look = std::move(*jobs_->look);
+        jobs_->look.reset();
+        newest = jobs_->newest;
+        elsewhere = jobs_->newest_is_elsewhere;
+        event.ticket = serving_ = jobs_->newest_ticket;
     }
     if (!newest) return;
     newest = with_figure_parameters(*newest, look.figure_parameters);
@@ -389,7 +394,7 @@ void Engine::serve_look(std::stop_token stop) {
         return shared(figures_of(*newest, look.view));
     });
     if (!figures) {
-        // Usually the worker and its arrays are gone: the figures stay unchanged.
+        // Usually the worker is gone with its arrays: the figures stay unchanged.
         event.kind = Event::Kind::failed;
         event.error = figures.error();
         return send(std::move(event));
@@ -397,7 +402,7 @@ void Engine::serve_look(std::stop_token stop) {
     event.figures = *figures;
     {
         const std::lock_guard lock(mutex_);
-        job_->newest = newest;
+        jobs_->newest = newest;
     }
     send(std::move(event));
 }
@@ -409,12 +414,12 @@ void Engine::serve_sweep_cell() {
     std::stop_token stop;
     {
         const std::lock_guard lock(mutex_);
-        if (job_->sweeps.empty() || job_->waiting || job_->look) return;
-        ticket = job_->sweeps.front().ticket;
-        steps = job_->sweeps.front().steps;
-        newest = job_->newest;
-        job_->cell_stop = {};
-        stop = job_->cell_stop.get_token();
+        if (jobs_->sweeps.empty() || jobs_->waiting || jobs_->look) return;
+        ticket = jobs_->sweeps.front().ticket;
+        steps = jobs_->sweeps.front().steps;
+        newest = jobs_->newest;
+        jobs_->cell_stop = {};
+        stop = jobs_->cell_stop.get_token();
         serving_ = ticket;
     }
     if (steps->result().cells.empty())
@@ -435,12 +440,12 @@ void Engine::serve_sweep_cell() {
     if (!figures) return fail(ticket, figures.error());
     {
         const std::lock_guard lock(mutex_);
-        if (job_->sweeps.empty() || job_->sweeps.front().ticket != ticket)
-            return;  // cancelled in the meantime
+        if (jobs_->sweeps.empty() || jobs_->sweeps.front().ticket != ticket)
+            return;  // was cancelled in the meantime
         if (now->complete) {
-            job_->finished.push_back(std::move(job_->sweeps.front()));
-            job_->sweeps.pop_front();
-            if (job_->finished.size() > most_finished) job_->finished.pop_front();
+            jobs_->finished.push_back(std::move(jobs_->sweeps.front()));
+            jobs_->sweeps.pop_front();
+            if (jobs_->finished.size() > most_finished) jobs_->finished.pop_front();
         }
     }
     send_cell(ticket, now, *figures);

@@ -19,12 +19,14 @@ namespace sawtooth {
 // An answer to the ticket that `run`, `sweep` or `check` returned.
 struct Event {
     enum class Kind {
-        progress,  // `progress`
-        result,    // `result` (complete, or with outputs and errors but no times), its `figures` and `hops`
-        figures,   // new `figures` for another View
-        cell,  // `sweep_result` so far and its `figures`; again when a newer result renews one of its cells
-        checked,  // `report` of a check so far
-        failed,   // `error`: refused, failed or cancelled; after the end of a ticket, of a `look`
+        progress,  // has `progress`
+        result,  // has `result` (complete, or with outputs and errors but no times), its `figures` and `hops`
+        figures,  // has new `figures` for another View
+        cell,     // has `sweep_result` so far and its `figures`; sent again when a newer result renews one of
+                  // its cells
+        checked,  // has the `report` of a check so far
+        failed,   // has `error`: refused, failed or cancelled. After the end of its ticket it is the error of
+                  // a `look`
     };
     Kind kind = Kind::progress;
     uint64_t ticket = 0;
@@ -37,11 +39,12 @@ struct Event {
     std::optional<Error> error = {};
 };
 
-// Runs Requests and Sweeps on its own thread: CPU requests in this process; GPU requests, those that compile
-// for a chip and those with `on` in a worker, so that a kernel that hangs or faults costs only the worker. A
-// new Request replaces a waiting one. It cancels a running one that has shown its outputs or has run for 150
-// ms. On the CPU timing starts once the caller has had time to draw the outputs. Sweeps run in the
-// background, in order, and yield to Requests. A cell with the settings of the newest result is that result.
+// Runs Requests and Sweeps on its own thread. CPU Requests run in this process. GPU Requests, those that
+// compile for a chip and those with `on` run in a worker, so that a kernel that hangs or faults costs only
+// the worker. A new Request replaces a waiting one, and cancels a running one that has shown its outputs or
+// has run for 150 ms. On the CPU timing starts once the caller has had time to draw the outputs. Sweeps run
+// in the background, in order, and yield to Requests. A cell with the settings of the newest result takes
+// over that result.
 class Engine {
   public:
     // `wake` is called when an event is available, on the engine's thread or inside a call of the caller; it
@@ -54,19 +57,19 @@ class Engine {
 
     uint64_t run(Request request, View view);
     uint64_t sweep(Sweep sweep);
-    // In workers of its own, beside everything else; ends an earlier check.
+    // Runs in workers of its own, beside everything else; ends an earlier check.
     uint64_t check(CheckRequest request);
     void cancel_check();
-    // Makes the figures of the newest result for another visible range and with new values of parameters that
-    // only affect figures. Nothing is run.
+    // Makes the figures of the newest result anew, for another visible range and other values of parameters
+    // that affect only figures. Runs nothing.
     void look(View view, Parameters figure_parameters);
-    void cancel_run();  // the running and the waiting Request: both fail as cancelled
+    void cancel_run();  // cancels the running and the waiting Request; both fail as cancelled
     void cancel_sweep(uint64_t ticket);
     std::vector<Event> take_events();
     const std::string& cache_directory() const { return runner_.cache_directory(); }
 
   private:
-    struct Job;
+    struct Jobs;
     void serve(std::stop_token stop);
     void watch(std::stop_token stop);
     void send(Event event);
@@ -79,15 +82,17 @@ class Engine {
     void send_cell(uint64_t ticket, std::shared_ptr<const SweepResult> sweep, std::vector<Figure> figures);
     void serve_look(std::stop_token stop);
 
-    Runner runner_, background_;   // two, so that sweeps keep the inputs and reference of the live run
-    WorkerLink link_, cell_link_;  // and so that a cell that hangs leaves the worker with the live result
+    // Two, so that sweeps do not replace the inputs and the reference of the live run.
+    Runner runner_, background_;
+    // Two, so that a cell that hangs does not end the worker with the live result.
+    WorkerLink link_, cell_link_;
     std::function<void()> wake_;
     std::mutex mutex_;
     std::condition_variable_any changed_;
     std::vector<Event> events_;
-    uint64_t serving_ = 0;                 // the ticket of the current step; of the engine's thread alone
-    std::unique_ptr<Job> job_;             // waiting and running work; guarded by mutex_
-    std::jthread watch_, thread_, check_;  // last: they start when all other members exist
+    uint64_t serving_ = 0;                 // the ticket of the current step; used only by the engine's thread
+    std::unique_ptr<Jobs> jobs_;           // waiting and running work; guarded by mutex_
+    std::jthread watch_, thread_, check_;  // declared last, so that they start when all other members exist
 };
 
 }  // namespace sawtooth

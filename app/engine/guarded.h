@@ -9,8 +9,8 @@
 
 namespace sawtooth {
 
-// The result of act(), an Outcome or an optional Error. An exception becomes a failure here: none leaves the
-// engine or ends one of its threads.
+// Returns the result of act(), an Outcome or an optional Error. An exception becomes a failure here, so that
+// none leaves the engine or ends one of its threads.
 template <class Act>
 auto guarded(Act act) -> decltype(act()) {
     try {

@@ -7,19 +7,19 @@
 
 namespace sawtooth {
 
-// The options of the window from the command line; the rest comes from the saved settings.
+// The options of the window from the command line; all others come from the saved settings.
 struct WindowOptions {
     Request request;              // family "": the first one offered
-    std::string theme;            // "dark", "light", "" as saved
-    double scale = 0;             // 1 to 2; 0 as saved
+    std::string theme;            // "dark" or "light"; "" for the saved one
+    double scale = 0;             // 1 to 2; 0 for the saved one
     std::string cache_directory;  // "": the default
-    std::stop_token stop;         // Ctrl+C
+    std::stop_token stop;         // requested by Ctrl+C
 };
 
 struct ShotOptions : WindowOptions {
-    std::string path;  // the .png
+    std::string path;  // the .png file to write
     int width = 1600, height = 900;
-    std::string panel;  // one panel fills the picture; "" the whole window
+    std::string panel;  // the panel that fills the picture; "" for the whole window
 };
 
 }  // namespace sawtooth

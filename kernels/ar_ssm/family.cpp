@@ -114,7 +114,7 @@ std::vector<ArraySpec> arrays() {
     return all;
 }
 
-// On CUDA unfused stores t, u, v and W_o w in `dtype` besides what both variants do.
+// On CUDA, unfused stores t, u, v and W_o w in `dtype`, in addition to what both variants store in it.
 Rounding rounding(const Variant& variant, const Parameters& parameters, Backend backend) {
     if (backend == Backend::cpu) return {};
     Rounding rounding = rounding_to_dtype(variant, parameters);

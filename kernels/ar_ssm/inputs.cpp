@@ -9,7 +9,7 @@ namespace sawtooth::ar_ssm {
 
 namespace {
 
-// x is loud and quiet in turn, so that gates open and close along the sequence.
+// How often x is loud and quiet in turn, so that gates open and close along the sequence.
 constexpr double waves = 3;
 
 double loudness(int64_t position, int64_t length) {
@@ -17,10 +17,10 @@ double loudness(int64_t position, int64_t length) {
     constexpr double depth = 0.8;
     const double wave =
         std::cos(2 * pi * waves * static_cast<double>(position) / static_cast<double>(length));
-    return (1 - depth * wave) / std::sqrt(1 + depth * depth / 2);  // 1 in the mean square
+    return (1 - depth * wave) / std::sqrt(1 + depth * depth / 2);  // makes the mean square 1
 }
 
-// [batch, length, d_model]
+// Scales every position of x [batch, length, d_model] by its loudness.
 void make_loud_and_quiet(Array& x) {
     const int64_t length = x.shape[1], width = x.shape[2];
     float* value = x.as<float>().data();
@@ -30,8 +30,8 @@ void make_loud_and_quiet(Array& x) {
     }
 }
 
-// The hidden layer of a loud position adds about this to the logits of all ranks; rank j opens above a
-// threshold between the two.
+// The hidden layer of a loud position adds about `gain` to the logits of all ranks. Rank j opens above a
+// threshold between first_threshold and last_threshold.
 constexpr double gain = 9, first_threshold = 1, last_threshold = 5;
 
 void raise_gates(Array& gate_w2) {
@@ -50,8 +50,8 @@ Array thresholds(const std::string& name, int64_t rank) {
 
 }  // namespace
 
-// x and dy have a variance of 1, weights of 1 / fan_in, the size of their last dimension; biases are 0,
-// but for the gates' thresholds.
+// x and dy have variance 1, weights variance 1 / fan_in, where fan_in is the size of their last dimension.
+// Biases are 0, except for gate_b2, which holds the thresholds of the gates.
 Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays& so_far, Random random,
                std::stop_token stop) {
     const Shape shape = spec.shape_for(parameters, so_far);

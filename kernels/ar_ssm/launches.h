@@ -1,8 +1,8 @@
 #pragma once
 
-// The launches of both variants: what they mean, read, write and compute, on both backends. The scans between
-// them are those of the family scan (scans.h). An array that a launch writes and reads again counts as
-// written.
+// Descriptions of the launches of both variants on both backends: what each one means, reads, writes and
+// computes. The scans between them are launches of the family scan (scans.h). An array that a launch writes
+// and then reads back is listed as written only.
 
 #include <utility>
 
@@ -12,7 +12,7 @@
 namespace sawtooth::ar_ssm {
 
 inline double numbers(const Tensors& t, int64_t columns) { return static_cast<double>(t.tokens() * columns); }
-// Multiplications and additions of a product of all tokens with a matrix.
+// The multiplications and additions in the product of all tokens with a matrix.
 inline double product(const Tensors& t, int64_t rows, int64_t columns) {
     return 2 * numbers(t, columns) * static_cast<double>(rows);
 }
@@ -20,7 +20,7 @@ inline double projections(const Tensors& t) {
     return product(t, t.width, t.hidden + 2 * t.rank) + product(t, t.hidden, t.rank);
 }
 
-// Of the variant unfused.
+// Launches of the variant unfused.
 
 inline LaunchInfo convolve(const Tensors& t) {
     return {.name = "convolve",
@@ -38,7 +38,7 @@ inline LaunchInfo hidden(const Tensors& t) {
             .work = {.operations = product(t, t.width, t.hidden)}};
 }
 
-// Logits that decide a hard gate by little are computed again, from x.
+// Logits so near to 0 that rounding could flip a hard gate are computed again, from x.
 inline LaunchInfo gates(const Tensors& t) {
     const Buffers again = {t.x, t.weight.gate_w1, t.weight.gate_b1};
     return {.name = "gates",
@@ -73,7 +73,7 @@ inline LaunchInfo project_v(const Tensors& t) {
             .work = {.operations = product(t, t.width, t.rank)}};
 }
 
-// `reverse`: of the scan from the end.
+// `reverse` selects the launch that follows the scan from the end.
 inline LaunchInfo multiply(const Tensors& t, bool reverse) {
     return {.name = reverse ? "reverse_multiply" : "multiply",
             .meaning = reverse ? "Step 5: w_rev = c_rev v." : "Step 5: w = c v.",
@@ -140,7 +140,7 @@ inline LaunchInfo weight_gradient(const Tensors& t, const WeightGradient& gradie
             .work = {.operations = gradient.left ? 2 * terms : terms}};
 }
 
-// The part of dx that comes through the convolution sets it, the parts through weights add to it.
+// The gradient through the convolution sets dx, those through the weights are added to it.
 inline LaunchInfo x_gradient_conv(const Tensors& t) {
     return {.name = "x_gradient_conv",
             .meaning = "The gradient of x through the convolution.",
@@ -157,7 +157,7 @@ inline LaunchInfo x_gradient(const Tensors& t, const Buffer& from, const Buffer&
             .work = {.operations = 2 * numbers(t, count_of(weight.shape)) + numbers(t, t.width)}};
 }
 
-// Of the variant fused.
+// Launches of the variant fused.
 
 inline LaunchInfo project(const Tensors& t) {
     return {.name = "project",
@@ -205,8 +205,8 @@ inline LaunchInfo weight_gradients(const Tensors& t) {
             .work = {.operations = projections(t) + product(t, t.rank, t.width) + 8 * numbers(t, t.width)}};
 }
 
-// A launch that sums gradients over tokens as two: one writes the sums of every part of the tokens to
-// `partial` [parts, numbers], and "sum_" of its name adds the parts.
+// Splits a launch that sums gradients over tokens in two. The first writes the sums over each part of the
+// tokens to `partial` [parts, numbers]; the second, whose name begins with "sum_", adds the parts.
 inline std::pair<LaunchInfo, LaunchInfo> in_parts(LaunchInfo summing, const Buffer& partial) {
     LaunchInfo adding = {.name = "sum_" + summing.name,
                          .meaning = "Adds the parts of the sums over tokens.",

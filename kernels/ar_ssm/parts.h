@@ -10,7 +10,7 @@ namespace sawtooth::ar_ssm {
 // The parts of the family, one file each; family.cpp assembles them.
 
 Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, std::stop_token stop);
-// Every variant computes the reference.
+// All variants have the definition of the reference.
 Outcome<Arrays> definition(const DefinitionRequest& request);
 int64_t definition_bytes(const Parameters& parameters);
 Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays& so_far, Random random,

@@ -11,7 +11,7 @@
 //   dhidden = dlogits W2 where hidden > 0, otherwise 0;
 //   dx[l] = conv[0] dt[l + 1] + conv[1] dt[l] + conv[2] dt[l - 1]
 //           + dhidden W1 + (du gates) U + (dv gates) V.
-// It says what kernels round: narrow() what all of them keep in 16 bits, stored() what some do.
+// It marks what kernels round: narrow() what all of them keep in 16 bits, stored() what some of them do.
 
 #include <algorithm>
 #include <cmath>
@@ -30,7 +30,7 @@
 namespace sawtooth::ar_ssm {
 namespace {
 
-// Along a sequence a row is a position.
+// A matrix by rows. In a matrix of a sequence, a row is a position.
 template <class Real>
 struct Matrix {
     int64_t rows = 0, columns = 0;
@@ -58,8 +58,8 @@ struct Left {
     int64_t row_step, column_step;
 };
 
-// to[j] += sum over k of left[k] right[k, j], for as many columns j as registers hold: without the pragma GCC
-// keeps the sums in memory, at half the speed.
+// to[j] += sum over k of left[k] right[k, j], for as many columns j as registers hold. Without the pragma,
+// GCC keeps the sums in memory, at half the speed.
 template <int width, class Real>
 void add_columns(Real* to, const Real* left, int64_t step, const Real* right, int64_t columns,
                  int64_t terms) {
@@ -71,8 +71,8 @@ void add_columns(Real* to, const Real* left, int64_t step, const Real* right, in
     for (int j = 0; j < width; ++j) to[j] = sums[j].total();
 }
 
-// to [rows, columns] += left [rows, terms] right [terms, columns], so many terms at a time that the cache
-// holds the columns of `right`.
+// to [rows, columns] += left [rows, terms] right [terms, columns]. It takes so few terms at a time that the
+// columns of `right` stay in the cache.
 template <class Real>
 void add_product(Real* to, int64_t rows, int64_t columns, const Left<Real>& left, const Real* right,
                  int64_t terms) {
@@ -91,21 +91,21 @@ void add_product(Real* to, int64_t rows, int64_t columns, const Left<Real>& left
     }
 }
 
-// At these positions: to += left right.
+// to += left right at the positions `at`.
 template <class Real>
 void add_product(Matrix<Real>& to, Range at, const Matrix<Real>& left, const Matrix<Real>& right) {
     add_product<Real>(to.row(at.first), at.count(), to.columns, {left.row(at.first), left.columns, 1},
                       right.row(0), right.rows);
 }
 
-// to += left^T right over these positions.
+// to += left^T right, summed over the positions `at`.
 template <class Real>
 void add_outer_product(Matrix<Real>& to, Range at, const Matrix<Real>& left, const Matrix<Real>& right) {
     add_product<Real>(to.row(0), to.rows, to.columns, {left.row(at.first), 1, left.columns},
                       right.row(at.first), at.count());
 }
 
-// to += the sum of `from` over these positions.
+// to += the sum of the rows of `from` at the positions `at`.
 template <class Real>
 void add_rows(Matrix<Real>& to, Range at, const Matrix<Real>& from) {
     for (int64_t l = at.first; l < at.last; ++l)
@@ -117,7 +117,7 @@ void set_rows(Matrix<Real>& to, Range at, const Matrix<Real>& row) {
     for (int64_t l = at.first; l < at.last; ++l) std::copy(row.values.begin(), row.values.end(), to.row(l));
 }
 
-// At these positions: to = compute(left, right), element by element.
+// to = compute(left, right) at the positions `at`, element by element.
 template <class Real, class Compute>
 void set_elements(Matrix<Real>& to, Range at, const Matrix<Real>& left, const Matrix<Real>& right,
                   Compute compute) {
@@ -143,7 +143,7 @@ void add_scan(Matrix<Real>& to, const Matrix<Real>& from, bool from_end) {
     }
 }
 
-// Biases are single rows.
+// The weights as matrices; biases are single rows.
 template <class Real>
 struct Weights {
     Matrix<Real> conv, gate_w1, gate_b1, gate_w2, gate_b2, u_proj, v_proj, out_proj, out_bias;
@@ -163,8 +163,8 @@ constexpr Named<Real> all_weights[] = {
     {"out_bias", &Weights<Real>::out_bias},
 };
 
-// What the forward pass computes for one sequence. `w` is that of both directions, or of each by itself where
-// their roundings differ.
+// What the forward pass computes for one sequence. `w` holds one matrix for both directions, or one per
+// direction where their roundings differ.
 template <class Real>
 struct Forward {
     Matrix<Real> x, hidden, logits, gates, pu, pv, v, c, y;
@@ -217,13 +217,13 @@ class Definition {
     static constexpr bool is_noisy = std::is_same_v<Real, Noisy>;
 
     Matrix<Real> ranks() const { return {sizes_.length, sizes_.rank}; }
-    // Leaves the rest empty when stopped: to fill large ones takes seconds.
+    // Sizes the matrices. Once stopped it leaves the rest empty, because filling large ones takes seconds.
     void make_ranks(std::initializer_list<Matrix<Real>*> matrices) const {
         for (Matrix<Real>* const matrix : matrices)
             if (!stop_.stop_requested()) *matrix = ranks();
     }
 
-    // One sequence of x or dy, times a power of 2.
+    // One sequence of x or dy, times `scale`, a power of 2.
     Matrix<Real> tokens(const char* name, int64_t sequence, float scale = 1) const {
         Matrix<Real> matrix(sizes_.length, sizes_.width);
         const auto count = static_cast<int64_t>(matrix.values.size());
@@ -238,12 +238,12 @@ class Definition {
                                [](Real value) { return value_of(value); });
     }
 
-    // Calls each(positions) for blocks of positions, which make products fit the cache.
-    static constexpr int64_t block = 64;
+    // Calls each(positions) for chunks of positions, so short that products stay in the cache.
+    static constexpr int64_t chunk = 64;
     template <class Each>
-    void for_each_block(Each&& each) const {
-        for (int64_t first = 0; first < sizes_.length && !stop_.stop_requested(); first += block)
-            each(Range{first, std::min(first + block, sizes_.length)});
+    void for_each_chunk(Each&& each) const {
+        for (int64_t first = 0; first < sizes_.length && !stop_.stop_requested(); first += chunk)
+            each(Range{first, std::min(first + chunk, sizes_.length)});
     }
 
     Forward<Real> run_forward(int64_t sequence) const {
@@ -257,7 +257,7 @@ class Definition {
         make_ranks({&f.logits, &f.gates, &f.pu, &f.pv, &f.v, &f.c, &u});
         if (sizes_.bidirectional) make_ranks({&c_rev});
         if (stop_.stop_requested()) return f;
-        for_each_block([&](Range at) {
+        for_each_chunk([&](Range at) {
             compute_gates(f, at, exact);
             add_product(f.pu, at, f.x, transposed_.u_proj);
             add_product(f.pv, at, f.x, transposed_.v_proj);
@@ -270,8 +270,8 @@ class Definition {
         add_scan(f.c, u, false);
         if (sizes_.bidirectional) add_scan(c_rev, u, true);
         read_out(f, c_rev);
-        Matrix<Real> part(std::min(block, sizes_.length), sizes_.width);  // of y
-        for_each_block([&](Range at) { compute_output(f, at, part); });
+        Matrix<Real> term(std::min(chunk, sizes_.length), sizes_.width);  // a term of y, for a chunk
+        for_each_chunk([&](Range at) { compute_output(f, at, term); });
         return f;
     }
 
@@ -284,7 +284,7 @@ class Definition {
         if (!sizes_.hard) keep_units();
         set_rows(f.logits, at, weights_.gate_b2);
         add_product(f.logits, at, f.hidden, transposed_.gate_w2);
-        if (sizes_.hard) keep_units();  // hard gates see what they lose, too
+        if (sizes_.hard) keep_units();  // only now, as hard gates also use what the units lose
         if constexpr (is_noisy)
             if (sizes_.hard) settle_logits(f.logits, at, exact.logits);
         set_elements(f.gates, at, f.logits, f.logits, [&](Real logit, Real) {
@@ -293,8 +293,9 @@ class Definition {
         });
     }
 
-    // The side of 0 decides whether a hidden unit has a gradient, and a hard gate. Near it kernels compute in
-    // double, so that they are on the side of the exact number unless rounding moves numbers further.
+    // The sign of a hidden unit decides whether it has a gradient, and the sign of a logit decides a hard
+    // gate. Near 0 kernels compute both in double, so that their signs are exact unless rounding moves a
+    // number further.
     static void settle_units(Matrix<Noisy>& units, Range at, const Matrix<double>& exact) {
         for (int64_t l = at.first; l < at.last; ++l) {
             Noisy largest = 0;
@@ -315,8 +316,8 @@ class Definition {
                 row[i] = exact[i];
     }
 
-    // w, and from here on c of both directions. Rounded, w is that of each direction: unfused keeps both,
-    // fused their sum.
+    // Computes w, and adds the other direction to c. With roundings there is a w for each direction, because
+    // unfused rounds both of them and fused only their sum.
     void read_out(Forward<Real>& f, const Matrix<Real>& c_rev) const {
         const Range all = {0, sizes_.length};
         const auto read = [&](const Matrix<Real>& c) {
@@ -337,25 +338,25 @@ class Definition {
         }
     }
 
-    // y = s (t + w W_o^T + b_o / s), or of each w by itself.
-    void compute_output(Forward<Real>& f, Range at, Matrix<Real>& part) const {
+    // y = s (t + w W_o^T + b_o / s). With a w for each direction, their products are rounded one by one.
+    void compute_output(Forward<Real>& f, Range at, Matrix<Real>& term) const {
         set_convolution(f.y, at, f.x);
         Real* const y = f.y.row(at.first);
         const int64_t count = at.count() * sizes_.width;
         const double biases = sizes_.bidirectional && f.w.size() == 1 ? 2 : 1;
         for (const Matrix<Real>& w : f.w) {
-            set_rows(part, {0, at.count()}, weights_.out_bias);
-            if (biases > 1) set_elements(part, {0, at.count()}, [&](Real bias) { return biases * bias; });
-            add_product<Real>(part.row(0), at.count(), part.columns, {w.row(at.first), w.columns, 1},
+            set_rows(term, {0, at.count()}, weights_.out_bias);
+            if (biases > 1) set_elements(term, {0, at.count()}, [&](Real bias) { return biases * bias; });
+            add_product<Real>(term.row(0), at.count(), term.columns, {w.row(at.first), w.columns, 1},
                               transposed_.out_proj.row(0), w.columns);
-            for (int64_t i = 0; i < count; ++i) y[i] += stored(part.values[static_cast<size_t>(i)]);
+            for (int64_t i = 0; i < count; ++i) y[i] += stored(term.values[static_cast<size_t>(i)]);
         }
         if (sizes_.bidirectional) set_elements(f.y, at, [&](Real sum) { return sizes_.scale() * sum; });
     }
 
     void set_convolution(Matrix<Real>& t, Range at, const Matrix<Real>& x) const {
         for (int64_t l = at.first; l < at.last; ++l) {
-            const int64_t first = l == 0 ? 1 : 0, last = l + 1 == sizes_.length ? 2 : 3;  // taps
+            const int64_t first = l == 0 ? 1 : 0, last = l + 1 == sizes_.length ? 2 : 3;  // taps inside
             for (int64_t d = 0; d < sizes_.width; ++d) {
                 Real sum = 0;
                 for (int64_t k = first; k < last; ++k) sum += weights_.conv.row(d)[k] * x.row(l + k - 1)[d];
@@ -378,7 +379,7 @@ class Definition {
         make_ranks({&dw, &dc, &dv, &du, &dpu, &dpv, &dlogits});
         if (stop_.stop_requested()) return {};
         const auto product = [](Real left, Real right) { return left * right; };
-        for_each_block([&](Range at) {
+        for_each_chunk([&](Range at) {
             add_product(dw, at, dt, weights_.out_proj);
             set_elements(dc, at, dw, f.v, product);
             set_elements(dv, at, dw, f.c, product);
@@ -390,7 +391,7 @@ class Definition {
         if (sizes_.bidirectional) add_scan(du, dc, false);
         Matrix<Real> dhidden(sizes_.length, sizes_.hidden), dx(sizes_.length, sizes_.width);
         const auto kept_product = [](Real left, Real right) { return narrow(left * right); };
-        for_each_block([&](Range at) {
+        for_each_chunk([&](Range at) {
             set_elements(dpu, at, du, f.gates, kept_product);
             set_elements(dpv, at, dv, f.gates, kept_product);
             compute_gate_gradients(dlogits, dhidden, at, f, du, dv);
@@ -421,14 +422,14 @@ class Definition {
                      [](Real gradient, Real unit) { return unit > Real(0) ? narrow(gradient) : Real(0); });
     }
 
-    // Of the sigmoid; no digit is lost where it is near 1.
+    // The derivative of the sigmoid; it loses no digits where the sigmoid is near 1.
     static Real slope(Real logit) {
         using std::abs;
-        const Real nearer = 1 / (1 + exp(abs(logit)));  // to 0, of the gate and 1 - gate
+        const Real nearer = 1 / (1 + exp(abs(logit)));  // to 0, among gate and 1 - gate
         return nearer * (1 - nearer);
     }
 
-    // Of x and of the taps.
+    // Adds to the gradients of x and of the taps.
     void add_convolution_gradients(Matrix<Real>& dx, Range at, const Matrix<Real>& x,
                                    const Matrix<Real>& dt) {
         for (int64_t l = at.first; l < at.last; ++l)
@@ -455,7 +456,7 @@ class Definition {
     const Arrays& inputs_;
     std::stop_token stop_;
     Weights<Real> weights_, transposed_, gradients_;
-    std::unique_ptr<Definition<double>> exact_;  // of Noisy
+    std::unique_ptr<Definition<double>> exact_;  // null unless Real is Noisy
     Arrays outputs_;
 };
 
@@ -463,7 +464,7 @@ class Definition {
 
 int64_t definition_bytes(const Parameters& parameters) {
     const Sizes sizes(parameters);
-    // In run_forward and run_backward, which names them.
+    // How many matrices of each width run_forward and run_backward hold at once.
     int64_t ranks = 8, widths = 2, hiddens = 1;
     if (sizes.bidirectional) ranks += 2;
     if (sizes.backward) ranks += 7, widths += 2, hiddens += 1;

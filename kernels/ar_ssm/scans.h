@@ -5,8 +5,8 @@
 
 namespace sawtooth::ar_ssm {
 
-// Adds the launches of the sum scan from one array [batch, length, channels] to another, along the length or
-// from its end; `prefix` begins their names.
+// Adds the launches that scan the sums of `from` [batch, length, channels] into `to`, from the last position
+// on if `flipped`. The names of the launches begin with `prefix`.
 template <class Builder>
 void add_scan(Builder& builder, std::string_view variant, const char* prefix, bool flipped,
               const Buffer& from, const Buffer& to) {

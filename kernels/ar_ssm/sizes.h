@@ -9,7 +9,8 @@
 
 namespace sawtooth::ar_ssm {
 
-// Arrays of tokens are [batch, length, …], so that token batch * length + position is a row.
+// The sizes of a layer. Arrays of tokens are [batch, length, …]; the token at a position of a sequence is
+// their row sequence * length + position.
 struct Sizes {
     explicit Sizes(const Parameters& p)
         : batch(p.integer("batch")),
@@ -23,17 +24,17 @@ struct Sizes {
           storage(storage_named(p.text("dtype"))) {}
 
     int64_t tokens() const { return batch * length; }
-    // y = scale (t + (c + c_rev) v W_o^T) + b_o, without c_rev unless bidirectional.
+    // The factor in y = scale (t + (c + c_rev) v W_o^T) + b_o, where c_rev is absent unless bidirectional.
     float scale() const { return bidirectional ? 0.5f : 1.0f; }
 
     int64_t batch, length, width, rank, hidden;
     bool bidirectional, hard, backward;
-    Storage storage;  // of x, dy, y and the weights
+    Storage storage;  // how x, dy, y and the weights are stored
 };
 
-// Positions of a tile of the variant fused.
+// The number of positions in a tile of the variant fused.
 constexpr int64_t tile_rows_on_cuda = 64;
-// Their rows of x, padded to `stride` numbers, stay in the cache of a core.
+// Chosen so that the tile's rows of x, padded to `stride` numbers, stay in the cache of a core.
 inline int64_t tile_rows_on_cpu(int64_t stride) {
     constexpr int64_t numbers = 1 << 16;
     return std::clamp<int64_t>(numbers / stride, 16, 64);

@@ -17,7 +17,7 @@ bool ranks_are_counted(const Result& result) {
     return whole && *least < *most && is_right(result, "unfused") && is_right(result, "fused");
 }
 
-// Root mean square of y over positions first … last - 1 of the first sequence.
+// The root mean square of y over positions first … last - 1 of the first sequence.
 double size_of_y(const Result& result, int64_t first, int64_t last) {
     const int64_t width = Sizes(result.parameters).width;
     const auto y = find(result.reference, "y")->as<double>();

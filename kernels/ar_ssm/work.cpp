@@ -1,4 +1,4 @@
-// The minimum of work, and the cases of `bench`.
+// The least work that a request needs, and the cases of `bench`.
 
 #include <fmt/format.h>
 
@@ -33,12 +33,13 @@ Work work(const Parameters& parameters) {
     const double products = 2 * tokens * (width * (hidden + 3 * rank) + hidden * rank);
     Work work;
     work.bytes = element * (2 * tokens * width + weights) + 4 * tokens * (rank + 1);
-    // Per channel the convolution and two additions; per rank u, v, w, scans and the effective rank.
+    // Per channel these are the convolution and two additions, per rank u, v, w, the scans and the effective
+    // rank.
     work.operations = products + tokens * (7 * width + (s.bidirectional ? 7 : 5) * rank);
     if (!s.backward) return work;
     work.bytes += (element + 4) * tokens * width + 4 * weights;
-    // Per channel the gradients of x, taps and bias; per rank those of both factors of w, u and v and of the
-    // sigmoid, and scans.
+    // Per channel these are the gradients of x, taps and bias, per rank those of the factors of w, u and v
+    // and of the sigmoid, and the scans.
     work.operations += 2 * products + tokens * (12 * width + (s.bidirectional ? 13 : 11) * rank);
     return work;
 }

@@ -8,9 +8,9 @@
 namespace sawtooth::attention {
 namespace {
 
-// Positions at which a tile of any size, the window, or the sequence begins or ends, and their neighbours:
-// the first 256, which cut the tiles of every size, then those around the window and around the last tile,
-// which may be short.
+// Returns the positions at which a tile, the window or the sequence begins or ends, and their neighbours. The
+// multiples of 16 up to 256 are borders of tiles of every size. The others are around the window and around
+// the last tile, which may be short.
 std::set<int64_t> borders_of(const Parameters& parameters) {
     constexpr int64_t smallest = 16, largest = 256;
     const int64_t length = parameters.integer("N"), window = parameters.integer("window");
@@ -30,9 +30,9 @@ std::set<int64_t> borders_of(const Parameters& parameters) {
     return borders;
 }
 
-// At least `count` rows of the first `heads` heads (all, if there are fewer): the borders, dealt to the
-// heads; the edges of the sequence and of the window in the first and in the last head; and at least `spread`
-// more, evenly over heads and positions.
+// Chooses at least `count` rows of the first `heads` heads, or all rows if there are fewer: the borders,
+// dealt to the heads in turn; the edges of the sequence and of the window in the first and in the last head;
+// and at least `spread` rows spread evenly over heads and positions.
 std::shared_ptr<const ChosenRows> spread_rows(const Parameters& parameters, int64_t heads, int64_t count,
                                               int64_t spread) {
     const int64_t length = parameters.integer("N"), window = parameters.integer("window");
@@ -42,15 +42,16 @@ std::shared_ptr<const ChosenRows> spread_rows(const Parameters& parameters, int6
     for (const int64_t head : {int64_t{0}, heads - 1})
         for (const int64_t i : {int64_t{0}, window - 1, window, length - window, length - 1})
             if (i >= 0 && i < length) places.insert(head * length + i);
-    // Multiples of these two are even in a plane for every count (M. Roberts, the R2 sequence).
+    // The fractional parts of the multiples of these two numbers cover the unit square evenly, however many
+    // there are (M. Roberts, the R2 sequence).
     constexpr double across = 0.7548776662466927, along = 0.5698402909980532;
-    const auto part = [](int64_t multiple, double of, int64_t parts) {
-        const double turns = of * static_cast<double>(multiple);
-        return static_cast<int64_t>((turns - std::floor(turns)) * static_cast<double>(parts));
+    const auto spread_index = [](int64_t multiple, double step, int64_t count) {
+        const double turns = step * static_cast<double>(multiple);
+        return static_cast<int64_t>((turns - std::floor(turns)) * static_cast<double>(count));
     };
     const auto wanted = static_cast<size_t>(std::min(count, heads * length));
     for (int64_t r = 0; r < spread || places.size() < wanted; ++r)
-        places.insert(part(r, across, heads) * length + part(r, along, length));
+        places.insert(spread_index(r, across, heads) * length + spread_index(r, along, length));
     return std::make_shared<const ChosenRows>(
         ChosenRows{extents_of(parameters), {places.begin(), places.end()}});
 }

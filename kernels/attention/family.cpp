@@ -140,7 +140,7 @@ std::string tiling_of(const Parameters& parameters) {
     return tiling;
 }
 
-// Grids count the heads of all sequences in their second or third dimension.
+// Refuses more heads than a grid can have in its second or third dimension.
 std::optional<std::string> check_heads(const Parameters& parameters) {
     constexpr int64_t most = 65535;
     const int64_t heads = parameters.integer("Z") * parameters.integer("H");
@@ -154,7 +154,7 @@ std::optional<std::string> check_naive(const Variant&, const Parameters& paramet
     return check_heads(parameters);
 }
 
-// Refuses a launch before it is compiled.
+// Refuses a launch that asks for too much shared memory, before it is compiled.
 std::optional<std::string> check_shared(const char* launch, int64_t asked, const Parameters& parameters,
                                         const Chip& chip) {
     if (asked <= chip.shared_bytes_per_block) return {};
@@ -178,7 +178,7 @@ std::optional<std::string> check_streaming(const Variant&, const Parameters& par
     return check_tensor_cores(parameters, chip, attention::forward_shared_bytes(parameters));
 }
 
-// A warp group of 4 warps multiplies 64 rows at a time (PTX ISA, wgmma).
+// Checks the limits of wgmma: a warp group of 4 warps multiplies 64 rows at a time (PTX ISA).
 std::optional<std::string> check_wgmma(const Variant&, const Parameters& parameters, const Chip& chip) {
     if (chip.architecture != "sm_90a")
         return "needs the warp-group instructions of sm_90a (Hopper); " + chip.name + " is " +
@@ -188,7 +188,7 @@ std::optional<std::string> check_wgmma(const Variant&, const Parameters& paramet
         return "BLOCK_M = " + to_text(parameters.at("BLOCK_M")) + ": must be at least " +
                std::to_string(rows) + ", the rows that " + to_text(parameters.at("warps")) +
                " warps multiply at a time";
-    // More, and the compiler waits for each product instead of overlapping it with the softmax.
+    // With more registers the compiler waits for each product instead of overlapping it with the softmax.
     constexpr int64_t most_registers = 192;
     const int64_t registers = attention::warpgroup_registers(parameters);
     if (registers > most_registers)
@@ -199,7 +199,7 @@ std::optional<std::string> check_wgmma(const Variant&, const Parameters& paramet
     return check_tensor_cores(parameters, chip, attention::warpgroup_shared_bytes(parameters));
 }
 
-// Rows of keys for their gradients, otherwise of queries.
+// Returns the tiles of an output: gradients of keys and values have key tiles, other outputs query tiles.
 std::vector<Tiling> tilings(const Variant&, const std::string& output, const Parameters& parameters,
                             Backend) {
     const bool of_keys = output.starts_with("dk") || output == "dv";
@@ -207,8 +207,9 @@ std::vector<Tiling> tilings(const Variant&, const std::string& output, const Par
     return {{"N", name, parameters.integer(name)}};
 }
 
-// On CUDA rotated queries and keys, and o for its product with its gradient, are stored in `dtype`; only the
-// streaming variants multiply probabilities and gradients of scores on tensor cores.
+// Returns what a variant rounds inside. CUDA stores rotated queries and keys in `dtype`, and o, which the
+// backward pass reads. Only the streaming variants multiply probabilities and gradients of scores on tensor
+// cores.
 Rounding rounding(const Variant& variant, const Parameters& parameters, Backend backend) {
     if (backend == Backend::cpu) return {};
     Rounding rounding = rounding_to_dtype(variant, parameters);
@@ -253,7 +254,7 @@ bool any_given(const Arrays& given, std::initializer_list<std::string_view> name
     return false;
 }
 
-// If both forms are given, `form` stays auto, and `check` refuses it.
+// Leaves `form` at auto if arrays of both forms are given; `check` then refuses it.
 void settle(Parameters& parameters, const Arrays& given, Backend backend) {
     const bool qkv = any_given(given, {"q", "k"}), four = any_given(given, {"q1", "q2", "k1", "k2"});
     if (!(qkv && four)) settle_automatic(parameters, "form", four ? "four" : "qkv");

@@ -4,7 +4,7 @@
 
 namespace sawtooth {
 
-// Windowed two-encoding rotary attention.
+// Rotary attention with a window: pairs within it and pairs beyond it have different encodings.
 const Family& attention_family();
 
 }  // namespace sawtooth

@@ -9,7 +9,8 @@
 namespace sawtooth::attention {
 namespace {
 
-// "forward bf16 [1, 32, 8192, 64]". Rotated inputs: published times are without a prologue.
+// Makes a case with a name such as "forward bf16 [1, 32, 8192, 64]". Its inputs are rotated, as published
+// times do not include a prologue.
 BenchCase bench_case(bool backward, const std::string& dtype, int64_t heads, int64_t length, int64_t d,
                      int64_t window) {
     BenchCase bench;
@@ -21,8 +22,8 @@ BenchCase bench_case(bool backward, const std::string& dtype, int64_t heads, int
     return bench;
 }
 
-// The fastest tiles seen on an H200. One variant per case: a variant that the chip cannot run must not take
-// the others with it.
+// Adds cases with the tiles that were fastest on an H200. Each case has one variant, so that a variant that
+// the chip cannot run does not fail the others.
 void add_gpu_cases(std::vector<BenchCase>& cases, bool backward, const std::string& dtype, int64_t d,
                    const std::vector<std::string>& variants) {
     for (const std::string& variant : variants) {
@@ -47,8 +48,8 @@ Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays
     return array;
 }
 
-// Inputs read and outputs written once; per pair that the mask allows two products of a row forward, five
-// backward. The encoding that a pair does not use is no work.
+// Counts inputs read once, outputs written once, and two products of D numbers forward and five backward per
+// pair that the mask allows. The encoding that a pair does not use is not counted.
 Work work(const Parameters& parameters) {
     const double n = static_cast<double>(parameters.integer("N"));
     const double heads = static_cast<double>(parameters.integer("Z") * parameters.integer("H"));

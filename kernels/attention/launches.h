@@ -1,18 +1,18 @@
 #pragma once
 
-// The launches of all variants: what they mean, read, write and compute, on both backends.
+// The launches of all variants on both backends: what they mean, read, write and compute.
 
 #include "kernels/attention/tensors.h"
 #include "kernels/core/launch.h"
 
 namespace sawtooth::attention {
 
-// Products of that many rows of D for every pair: a multiplication and an addition each.
+// The operations of `rows` products of D numbers per pair: a multiplication and an addition for each number.
 inline double products(const Tensors& t, double rows) {
     return 2 * rows * t.pairs() * static_cast<double>(t.d);
 }
 
-// `transposed`: arrays and their copies in strips, on the CPU.
+// `transposed` lists arrays and their copies in strips, which only the CPU has.
 inline LaunchInfo prologue(const Tensors& t, const std::vector<std::pair<Buffer, Buffer>>& transposed = {}) {
     LaunchInfo info = {.name = "prologue",
                        .meaning = !t.q ? "Transposes keys and values."
@@ -51,7 +51,8 @@ inline LaunchInfo preprocess(const Tensors& t) {
             .work = {.operations = 2 * t.numbers()}};
 }
 
-// `dq1` and `dq2` are those of the groups of key tiles if there are several; `rows` of D per pair.
+// `dq1` and `dq2` have one copy per group of key tiles, or are the outputs if there is one group. `rows` is
+// the number of products of D numbers per pair.
 inline LaunchInfo backward(const Tensors& t, const Buffer& dq1, const Buffer& dq2, int rows) {
     return {
         .name = "backward",

@@ -8,13 +8,13 @@ namespace sawtooth::attention {
 
 // The parts of the family, one file each; family.cpp assembles them.
 
-// All outputs in f64: whole while Z H N^2 D <= 2^30, otherwise of chosen rows.
+// Computes all outputs in f64: every row while Z H N^2 D <= 2^30, otherwise chosen rows.
 Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, std::stop_token stop);
-// Of chosen rows at any size. `rows` lists those of queries, of all heads, and `key_rows` those of keys, of
-// the first head: gradients of keys need the forward pass of every query.
+// Computes chosen rows at any size. The array `rows` lists the chosen queries, which are of all heads, and
+// `key_rows` the chosen keys, which are of the first head (chosen_rows.h).
 Outcome<Arrays> reference_of_chosen_rows(const Parameters& parameters, const Arrays& inputs,
                                          std::stop_token stop);
-// Every variant computes the reference.
+// Computes what `reference` does, as every variant has the same definition.
 Outcome<Arrays> definition(const DefinitionRequest& request);
 
 Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays& so_far, Random random,
@@ -30,11 +30,12 @@ Outcome<Plan> plan_streaming_on_cpu(const PlanRequest& request);
 Outcome<Plan> plan_naive_on_cuda(const PlanRequest& request);
 Outcome<Plan> plan_streaming_on_cuda(const PlanRequest& request);
 Outcome<Plan> plan_wgmma_on_cuda(const PlanRequest& request);
-// Dynamic shared memory per thread block: streaming, streaming_wgmma, and the backward pass of both.
+// The dynamic shared memory of a thread block of streaming, of streaming_wgmma, and of the backward pass of
+// both.
 int64_t forward_shared_bytes(const Parameters& parameters);
 int64_t warpgroup_shared_bytes(const Parameters& parameters);
 int64_t backward_shared_bytes(const Parameters& parameters);
-// Registers of a thread of streaming_wgmma for sums, scores and probabilities.
+// The registers that a thread of streaming_wgmma needs for sums, scores and probabilities.
 int64_t warpgroup_registers(const Parameters& parameters);
 
 }  // namespace sawtooth::attention

@@ -1,6 +1,7 @@
-// The definition, for chosen rows of queries and of keys: all of them, unless that takes too long. Loops run
-// over positions in memory order, so that a compiler can use vectors. It says what kernels round: stored()
-// what they may keep in 16 bits between launches, narrow() the left factors of products on tensor cores.
+// The definition, for all rows of queries and keys, or for chosen ones where all would take too long. Loops
+// run over positions in memory order, so that the compiler can use vectors. The definition also says what
+// kernels round: stored() marks what they may keep in 16 bits between launches, narrow() marks left factors
+// of products on tensor cores.
 
 #include <algorithm>
 #include <cmath>
@@ -22,18 +23,18 @@
 namespace sawtooth::attention {
 namespace {
 
-// One head: [positions, d].
-struct Rows {
+// The vectors of one head, [positions, d].
+struct HeadVectors {
     int64_t d = 0;
     std::vector<double> values;
 
-    Rows() = default;
-    Rows(int64_t count, int64_t width) : d(width), values(static_cast<size_t>(count * width)) {}
+    HeadVectors() = default;
+    HeadVectors(int64_t count, int64_t width) : d(width), values(static_cast<size_t>(count * width)) {}
     double* row(int64_t position) { return values.data() + position * d; }
     const double* row(int64_t position) const { return values.data() + position * d; }
 };
 
-// So many numbers are computed together; D is a multiple of twice that.
+// The numbers that are computed together; D is a multiple of twice as many.
 constexpr int64_t width = 4;
 using Lanes = double __attribute__((vector_size(width * sizeof(double))));
 
@@ -43,7 +44,7 @@ double sum_of(const Lanes& lanes) { return (lanes[0] + lanes[1]) + (lanes[2] + l
 
 template <class Real>
 Real dot(const double* left, const double* right, int64_t d) {
-    Lanes even = {}, odd = {};  // two chains, as an addition takes several cycles
+    Lanes even = {}, odd = {};  // two chains of additions, as each addition takes several cycles
     const auto add = [&](Lanes& sums, int64_t m) {
         Lanes factors, others;
         load(factors, left + m), load(others, right + m);
@@ -52,7 +53,7 @@ Real dot(const double* left, const double* right, int64_t d) {
     for (int64_t m = 0; m < d; m += 2 * width) add(even, m), add(odd, m + width);
     return sum_of(even + odd);
 }
-// Rounded in the order of most kernels, one product after another, whose roundings are larger.
+// Adds one product after another, as most kernels do: this order has larger roundings than pairwise sums.
 template <>
 Noisy dot(const double* left, const double* right, int64_t d) {
     Lanes squares = {}, factors, others;
@@ -67,7 +68,7 @@ Noisy dot(const double* left, const double* right, int64_t d) {
     return SumOfProducts<Noisy>(sum, sum_of(squares) + squares_of_sums).total();
 }
 
-// The sums of D columns.
+// Sums rows of D numbers, each times a factor.
 template <class Real>
 class RowSum {
   public:
@@ -97,10 +98,10 @@ class RowSum {
 
   private:
     static constexpr bool is_noisy = std::is_same_v<Real, Noisy>;
-    std::vector<double> sums_, squares_;  // `squares_` of what was rounded
+    std::vector<double> sums_, squares_;  // `squares_`: of the numbers that were rounded
 };
 
-// R(p): cosine and sine of p 10000^(-2m/D) for m < D / 2.
+// R(p): turns each pair (x_m, x_(m + D/2)) by p 10000^(-2m/D).
 class Rotation {
   public:
     Rotation(int64_t position, int64_t d) {
@@ -135,7 +136,7 @@ class Rotation {
     std::vector<double> cosines_, sines_;
 };
 
-// R(i) of every position and R(window); empty without a prologue.
+// R(i) of every position, and R(window); both are empty without a prologue.
 struct Rotations {
     std::vector<Rotation> near, far;
 
@@ -148,22 +149,22 @@ struct Rotations {
 };
 
 struct Inputs {
-    Rows q1, q2, k1, k2, v, dout;
+    HeadVectors q1, q2, k1, k2, v, dout;
 };
 
-// Real: of the rotations.
+// Reads the inputs of a head and rotates queries and keys in the arithmetic of Real.
 template <class Real>
 Inputs inputs_of(const Parameters& parameters, const Arrays& inputs, const Rotations& rotations,
                  int64_t head) {
     const int64_t length = parameters.integer("N"), d = parameters.integer("D");
     const auto rows = [&](const char* name) {
-        Rows read(length, d);
+        HeadVectors read(length, d);
         const float* const from = find(inputs, name)->as<float>().data() + head * length * d;
         std::copy_n(from, length * d, read.values.begin());
         return read;
     };
-    const auto rotated = [&](const Rows& from, auto rotation_of) {
-        Rows to(length, d);
+    const auto rotated = [&](const HeadVectors& from, auto rotation_of) {
+        HeadVectors to(length, d);
         for (int64_t i = 0; i < length; ++i) {
             std::vector<Real> turned(static_cast<size_t>(d));
             rotation_of(i).add(from.row(i), turned.data());
@@ -178,7 +179,7 @@ Inputs inputs_of(const Parameters& parameters, const Arrays& inputs, const Rotat
             return rotations.near[static_cast<size_t>(i)];
         };
         const auto far = [&](int64_t) -> const Rotation& { return rotations.far.front(); };
-        const Rows q = rows("q");
+        const HeadVectors q = rows("q");
         in.q1 = rotated(q, near);
         in.q2 = rotated(q, far);
         in.k2 = rows("k");
@@ -194,13 +195,13 @@ Inputs inputs_of(const Parameters& parameters, const Arrays& inputs, const Rotat
     return in;
 }
 
-// The forward pass of one query, and its gradients.
+// The outputs of one query.
 template <class Real>
 struct Query {
     Real lse = 0, delta = 0;
     std::vector<Real> o = {}, dq1 = {}, dq2 = {};
 };
-// The gradients of one key.
+// The gradients of one key and value.
 template <class Real>
 struct Key {
     std::vector<Real> dk1, dk2, dv;
@@ -218,7 +219,7 @@ class Head {
           scale_(Real(1) * parameters.real("scale")),  // kernels round it once
           in_(std::move(inputs)) {}
 
-    using Scores = std::vector<Real>;  // of one query, with every key
+    using Scores = std::vector<Real>;  // the scores of one query with every key
 
     SAWTOOTH_WIDE Query<Real> forward(int64_t i, Scores& scores) const {
         const Range keys = keys_of(i);
@@ -247,7 +248,7 @@ class Head {
         query.delta = dot<Real>(o.data(), in_.dout.row(i), d_);
     }
 
-    // With the scores of forward(i).
+    // Computes dq1 and dq2 of a query; `scores` are those of forward(i).
     SAWTOOTH_WIDE void backward_query(int64_t i, Scores& scores, Query<Real>& query) const {
         RowSum<Real> dq1(d_), dq2(d_);
         const Range keys = keys_of(i);
@@ -262,7 +263,7 @@ class Head {
         query.dq2 = dq2.totals();
     }
 
-    // From the forward pass of every query.
+    // Computes the gradients of a key, which need the forward pass of every query.
     SAWTOOTH_WIDE Key<Real> backward_key(int64_t j, const std::vector<Query<Real>>& queries) const {
         RowSum<Real> dk1(d_), dk2(d_), dv(d_);
         for (int64_t i = causal_ ? j : 0; i < length_; ++i) {
@@ -288,7 +289,7 @@ class Head {
     static Real probability(Real score, const Query<Real>& query) {
         return exp2(score * std::numbers::log2e - query.lse);
     }
-    // Of the score of a pair.
+    // Returns the gradient of the score of a pair, whose probability is p.
     Real gradient(int64_t i, int64_t j, Real p, const Query<Real>& query) const {
         return narrow(p * (dot<Real>(in_.dout.row(i), in_.v.row(j), d_) - query.delta)) * scale_;
     }
@@ -304,7 +305,7 @@ struct Chosen {
     std::shared_ptr<const ChosenRows> queries, keys;
 };
 
-// Arrays [rows, …] of the chosen rows.
+// The output arrays, [rows, …] of the chosen rows.
 class Outputs {
   public:
     Outputs(const Parameters& parameters, const Chosen& chosen) {
@@ -339,7 +340,7 @@ class Outputs {
     Arrays arrays_;
 };
 
-// Where the rows of a head are among the chosen ones.
+// Returns the range of the chosen rows that belong to a head.
 Range rows_of(const ChosenRows& chosen, int64_t head, int64_t length) {
     const auto& places = chosen.places;
     const auto before = [&](int64_t place) {
@@ -376,7 +377,7 @@ class Definition {
         const Head<Real> head(parameters_, inputs_of<Real>(parameters_, inputs_, rotations_, number));
         // The gradients of keys need every query.
         std::vector<Query<Real>> all(static_cast<size_t>(keys.count() > 0 ? length_ : 0));
-        std::vector<int64_t> rows(static_cast<size_t>(length_), -1);  // -1: not chosen
+        std::vector<int64_t> rows(static_cast<size_t>(length_), -1);  // -1 marks a query that is not chosen
         for (int64_t row = queries.first; row < queries.last; ++row)
             rows[static_cast<size_t>(position_of(*chosen_.queries, row))] = row;
         for_each(length_, [&](int64_t i) {
@@ -395,7 +396,8 @@ class Definition {
         });
     }
 
-    // Rows do not depend on one another, but Noisy draws in order. Few products are not worth threads.
+    // Calls work(row), in parallel if there are enough products to be worth threads. Noisy draws its numbers
+    // in order, so its rows stay in order too.
     void for_each(int64_t rows, const std::function<void(int64_t)>& work) const {
         constexpr int64_t worth_threads = 1 << 22;
         const auto unless_stopped = [&](int64_t row) {
@@ -450,7 +452,7 @@ std::shared_ptr<const ChosenRows> all_rows(const Parameters& parameters) {
     return std::make_shared<const ChosenRows>(std::move(rows));
 }
 
-// Of chosen rows at any size; lists them too.
+// Computes the chosen rows at any size, and lists them.
 template <class Real>
 Outcome<Arrays> compute_chosen(const Parameters& parameters, const Arrays& inputs, std::stop_token stop) {
     const Chosen chosen{chosen_queries(parameters), chosen_keys(parameters)};
@@ -461,7 +463,8 @@ Outcome<Arrays> compute_chosen(const Parameters& parameters, const Arrays& input
     return outputs;
 }
 
-// Of all rows, unless Z H N^2 D is larger than 2^30, or 2^28 with noise, which a judge draws several times.
+// Computes all rows, or chosen rows if Z H N^2 D is larger than 2^30, or than 2^28 with noise, which a judge
+// draws several times.
 template <class Real>
 Outcome<Arrays> compute(const Parameters& parameters, const Arrays& inputs, std::stop_token stop) {
     constexpr double most = std::is_same_v<Real, Noisy> ? 0x1p28 : 0x1p30;

@@ -25,7 +25,7 @@ bool nothing_overflows(const Result& result) {
     const Array* const lse = streaming ? find(streaming->outputs, "lse") : nullptr;
     if (!lse || !is_right(result, "streaming")) return false;
     const auto values = lse->as<float>();
-    return *std::max_element(values.begin(), values.end()) > 128;  // exp of it is beyond f32
+    return *std::max_element(values.begin(), values.end()) > 128;  // 2^128 is beyond f32
 }
 
 }  // namespace

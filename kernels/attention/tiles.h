@@ -9,7 +9,7 @@
 
 namespace sawtooth::attention {
 
-// Which pairs count, and which encoding scores them.
+// Decides which pairs of a query and a key count, and which encoding scores them.
 struct Mask {
     int64_t window = 1;
     bool causal = true;
@@ -21,8 +21,8 @@ inline Mask mask_of(const Parameters& parameters) {
     return {parameters.integer("window"), parameters.flag("causal")};
 }
 
-// How a pair of a query tile and a key tile is scored, by its pairs that the mask allows: none of them, all
-// by q1 k1, all by q2 k2, or both.
+// The kinds of tiles of scores. The mask allows no pair of a skipped tile. Of the allowed pairs q1 k1 scores
+// all in a near tile, q2 k2 all in a far tile, and both some in a mixed tile.
 enum class TileKind { skipped, near, far, mixed };
 inline TileKind kind_of(const Mask& mask, Range queries, Range keys) {
     if (mask.causal && keys.first >= queries.last) return TileKind::skipped;
@@ -33,7 +33,7 @@ inline TileKind kind_of(const Mask& mask, Range queries, Range keys) {
     return std::max<int64_t>(gap, 0) >= mask.window ? TileKind::far : TileKind::mixed;
 }
 
-// How many encodings are loaded and multiplied.
+// The number of encodings that a tile loads and multiplies.
 inline int64_t encodings_of(TileKind kind) {
     return kind == TileKind::skipped ? 0 : kind == TileKind::mixed ? 2 : 1;
 }

@@ -8,13 +8,13 @@
 namespace sawtooth {
 namespace {
 
-// Inside a block v = Lmat u, Lmat_ij = a_i ... a_{j+1}; across blocks x_i = v_i + (a_0 ... a_i) c with carry
-// c.
+// Inside a block v = Lmat u with Lmat_ij = a_i ... a_{j+1}. Across blocks x_i = v_i + (a_0 ... a_i) c, where
+// c is the carry into the block.
 const std::string first_pass = "Block Two-Pass (BTP), First Pass: Local Contractions";
 const std::string second_pass = "Block Two-Pass (BTP), Second Pass: Carry Propagation";
 const std::string advice = "Block Two-Pass (BTP), Practical Advice";
 
-// The choices of the parameter and what they mean.
+// The choices of the parameter `construction`.
 struct NamedConstruction {
     const char* name;
     btp::Construction construction;
@@ -41,7 +41,7 @@ Parameter drawn_block() {
                           Group::run, "block", 1, 0, (1 << 20) - 1, Step::linear, Renews::figures));
 }
 
-// The closer to 1, the longer a position is remembered: 1 / (1 - gate) positions.
+// A position is remembered for about 1 / (1 - gate) positions, so the slider has small steps near 1.
 Parameter gate() {
     Parameter row = real_parameter("gate", "Median of generated gates; they range from its square to 1.",
                                    Group::numerics, 0.9, 0, 1, Renews::inputs);
@@ -127,14 +127,15 @@ std::vector<ArraySpec> arrays() {
     };
 }
 
-// Both lose all digits or give NaN where gates are small.
+// Returns false for constructions that lose all digits or give NaN where gates are small.
 bool is_exact(const Variant&, const Parameters& parameters) {
     return !parameters.is("construction", "log_difference") &&
            !parameters.is("construction", "cumprod_ratio");
 }
 
-// Blocks, and the stretches of blocks between which the carry is handed on: fused on the CPU has one per
-// item; on CUDA order full has one per thread block, of 32 or 64 positions for each warp.
+// Returns the blocks, and where it has them the stretches of blocks between which carries are handed on.
+// fused on the CPU has one stretch per item; on CUDA order full has one per thread block, of 32 or 64
+// positions per warp.
 std::vector<Tiling> tilings(const Variant& variant, const std::string&, const Parameters& parameters,
                             Backend backend) {
     const int64_t block = parameters.integer("BL");
@@ -148,15 +149,16 @@ std::vector<Tiling> tilings(const Variant& variant, const std::string&, const Pa
     return tilings;
 }
 
-// Tensor cores cut off their sums, and numbers of f32 pass through them in three parts.
-constexpr double of_tensor_cores = 0x1p-22;
+// The rounding of sums on tensor cores, which cut digits off and take an f32 as a sum of three bf16.
+constexpr double tensor_core_rounding = 0x1p-22;
 
-// two_pass stores v in `dtype` between its passes; on CUDA both round the factors of tensor cores.
+// Returns what a variant rounds inside. two_pass stores v in `dtype` between its launches; on CUDA two_pass
+// and fused round the factors of tensor cores.
 Rounding rounding(const Variant& variant, const Parameters& parameters, Backend backend) {
     const bool stores_between = variant.rounds_inside && variant.name == "two_pass";
     Rounding rounding =
         backend == Backend::cuda || stores_between ? rounding_to_dtype(variant, parameters) : Rounding{};
-    if (backend == Backend::cuda) rounding.arithmetic = of_tensor_cores;
+    if (backend == Backend::cuda) rounding.arithmetic = tensor_core_rounding;
     return rounding;
 }
 

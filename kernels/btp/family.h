@@ -4,7 +4,7 @@
 
 namespace sawtooth {
 
-// Block Two-Pass: sliding window recurrence.
+// Block Two-Pass: a sliding window recurrence.
 const Family& btp_family();
 
 }  // namespace sawtooth

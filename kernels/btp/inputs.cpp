@@ -21,7 +21,7 @@ BenchCase bench_case(bool backward, int64_t batch, int64_t heads, int64_t block,
     if (block > 16) bench.name += fmt::format(" BL {}", block);
     bench.values = {{"B", batch},     {"H", heads},     {"L", int64_t{8192}},  {"BL", block},
                     {"order", order}, {"dtype", dtype}, {"backward", backward}};
-    // Fewer warps leave more registers a thread, which the backward pass and long blocks need.
+    // Fewer warps leave more registers per thread, which the backward pass and long blocks need.
     if (backward || block == 64) bench.values.emplace_back("wpb", int64_t{8});
     bench.variants = std::move(variants);
     return bench;
@@ -29,7 +29,7 @@ BenchCase bench_case(bool backward, int64_t batch, int64_t heads, int64_t block,
 
 }  // namespace
 
-// Gates are spread evenly on a logarithmic scale around the parameter `gate`, from its square to 1.
+// Spreads gates evenly on a logarithmic scale from the square of the parameter `gate` to 1.
 Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays& so_far, Random random,
                std::stop_token stop) {
     Array array = Array::uninitialised(spec.name, Dtype::f32, spec.shape_for(parameters, so_far));
@@ -41,7 +41,8 @@ Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays
     return array;
 }
 
-// Every array read or written once; a multiplication and an addition per number and pass of the recurrence.
+// Counts every array read or written once, and a multiplication and an addition per number in each pass of
+// the recurrence.
 Work work(const Parameters& parameters) {
     const Sizes s(parameters);
     const auto element = static_cast<double>(bytes_of(storage_named(parameters.text("dtype"))));

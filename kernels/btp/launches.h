@@ -1,22 +1,23 @@
 #pragma once
 
-// The launches of all variants: what they mean, read, write and compute, on both backends.
+// The launches of all variants on both backends: what they mean, read, write and compute.
 
 #include "kernels/btp/tensors.h"
 #include "kernels/core/launch.h"
 
 namespace sawtooth::btp {
 
+// The number of elements of an array of values.
 inline double numbers(const Tensors& t) { return static_cast<double>(t.rows() * t.length); }
 
-// Two operations for every pair of positions j <= i of a block.
+// The operations of a product with all transfer matrices: two for every pair of positions j <= i of a block.
 inline double product(const Tensors& t) {
     const auto pairs = [](int64_t n) { return static_cast<double>(n * (n + 1)); };
     const auto whole = static_cast<double>(t.length / t.block);
     return static_cast<double>(t.rows()) * (whole * pairs(t.block) + pairs(t.length % t.block));
 }
 
-// One per token; `state` is [B H, DH, 2].
+// This launch repeats for every token; `state` is [B H, DH, 2].
 inline LaunchInfo token(const Tensors& t, const Buffer& state) {
     const Shape gates = {t.heads}, values = {t.heads, t.width};
     return {.name = "token",
@@ -34,7 +35,8 @@ inline LaunchInfo decode(const Tensors& t) {
             .work = {.operations = 4 * numbers(t)}};
 }
 
-// two_pass. Order 1 has no carries: no second pass, and no gradients of carries `dc`.
+// This launch and the next three are two_pass. Order 1 has no carries, so no second pass and no gradients of
+// carries `dc`.
 inline LaunchInfo first_pass(const Tensors& t) {
     return {.name = "first_pass",
             .meaning = "Multiplies every block of u with the transfer matrix of its gates.",

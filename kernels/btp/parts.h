@@ -13,8 +13,8 @@ namespace sawtooth::btp {
 Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, std::stop_token stop);
 Outcome<Arrays> definition(const DefinitionRequest& request);
 
-// Lmat of one block, [n, n] row-major, from its n gates: what the CPU variants multiply with, in f32 unless
-// the construction is `exact`, which computes in f64 and rounds.
+// Returns Lmat of one block, [n, n] row-major, from its n gates, as the variants on the CPU multiply with it.
+// It is computed in f32, except with the construction `exact`, which computes in f64 and rounds.
 std::vector<float> transfer_matrix(Construction construction, std::span<const float> gates);
 
 Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays& so_far, Random random,

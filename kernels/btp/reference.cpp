@@ -7,8 +7,8 @@
 //   at the last position of a block w += dc of the next block, with order full r too;
 //   du_i = w_i; da_i = w_i v_(i-1) + r_i z_(i-1), summed over channels; dc = a_0 r_0; order 1 has neither z
 //   nor dc.
-// Variants that multiply with a transfer matrix have v_i = sum_j Lmat_ij u_j instead, with the matrix built
-// as `construction` says.
+// For variants that multiply with a transfer matrix the definition is v_i = sum_j Lmat_ij u_j instead, with
+// the matrix built as `construction` says.
 
 #include <functional>
 #include <optional>
@@ -22,7 +22,7 @@
 namespace sawtooth::btp {
 namespace {
 
-// Lmat of one block, [n, n] row-major, 0 above the diagonal, from its gates a.
+// Returns Lmat of one block, [n, n] row-major with 0 above the diagonal, from its n gates.
 template <class Real>
 std::vector<Real> matrix_of(Construction construction, const float* a, int64_t n) {
     std::vector<Real> matrix(static_cast<size_t>(n * n));
@@ -30,7 +30,7 @@ std::vector<Real> matrix_of(Construction construction, const float* a, int64_t n
         for (int64_t i = 0; i < n; ++i)
             for (int64_t j = 0; j <= i; ++j) matrix[static_cast<size_t>(i * n + j)] = entry_of(i, j);
     };
-    // From a_(j+1) … a_i, joined from the diagonal outwards.
+    // Computes entries from a_(j+1) … a_i, which are joined from the diagonal outwards.
     const auto fill_between = [&](Real identity, auto join, auto entry_of) {
         for (int64_t i = 0; i < n; ++i) {
             Real joined = identity;
@@ -40,7 +40,7 @@ std::vector<Real> matrix_of(Construction construction, const float* a, int64_t n
             }
         }
     };
-    // a_0 … a_i joined.
+    // Joins a_0 … a_i for every i.
     const auto prefixes = [&](auto first, auto join) {
         std::vector<Real> upto = {first(Real(a[0]))};
         for (int64_t i = 1; i < n; ++i) upto.push_back(join(upto.back(), Real(a[i])));
@@ -79,7 +79,7 @@ std::vector<Real> matrix_of(Construction construction, const float* a, int64_t n
 template <class Real>
 class Reference {
   public:
-    // With a construction, blocks are solved by transfer matrices.
+    // With a construction, blocks are solved by transfer matrices; without one, by the recurrence.
     Reference(const Parameters& parameters, const Arrays& inputs, std::optional<Construction> construction)
         : sizes_(parameters),
           order_(order_of(parameters)),
@@ -115,7 +115,7 @@ class Reference {
     }
 
   private:
-    // v and z at the position before.
+    // The numbers v and z of a position.
     struct State {
         Real v, z;
     };
@@ -138,7 +138,7 @@ class Reference {
         }
     }
 
-    // v at position i of a block, without its matrix from v at the position before.
+    // Returns v at position i of a block. `before` is v at the position before, for blocks without a matrix.
     Real local(int64_t block, int64_t i, const float* a, const float* u, Real before) const {
         const Range at = sizes_.positions(block);
         if (!construction_) return i == at.first ? Real(u[i]) : a[i] * before + u[i];
@@ -174,7 +174,7 @@ class Reference {
 
     void backward(int64_t head, int64_t channel) {
         const float* const a = a_ + gates_at(head);
-        Real dc = 0;  // of the next block
+        Real dc = 0;  // the gradient of the carry into the next block
         for (int64_t block = sizes_.blocks() - 1; block >= 0; --block) {
             const Range at = sizes_.positions(block);
             repeat(at, a, u_ + values_at(head, channel), carry(head, block, channel));
@@ -183,6 +183,7 @@ class Reference {
         }
     }
 
+    // Computes v and z before every position of a block again.
     void repeat(Range at, const float* a, const float* u, Real c) {
         State state = {0, c};
         for (int64_t i = at.first; i < at.last; ++i) {
@@ -191,7 +192,7 @@ class Reference {
         }
     }
 
-    // Returns r_0.
+    // Adds the gradients of a block, whose next block has the gradient dc of its carry. Returns r_0.
     Real add_gradients(Range at, int64_t head, int64_t channel, Real dc) {
         const float* const a = a_ + gates_at(head);
         const float* const dx = dx_ + values_at(head, channel);
@@ -214,9 +215,9 @@ class Reference {
     Order order_;
     bool backward_;
     std::optional<Construction> construction_;
-    std::vector<std::vector<Real>> matrices_;  // of the blocks of one head
-    std::vector<Real> sums_;                   // da of one head
-    std::vector<State> before_;                // at each position of one block
+    std::vector<std::vector<Real>> matrices_;  // one per block of a head
+    std::vector<Real> sums_;                   // da of a head
+    std::vector<State> before_;                // the state before each position of a block
     Arrays outputs_;
     const float *a_, *u_, *dx_ = nullptr;
     double *x_, *carry_, *da_ = nullptr, *du_ = nullptr;

@@ -10,8 +10,8 @@
 
 namespace sawtooth::btp {
 
-// The carry into a block: none, the local last value of the block before it, or the corrected one, which
-// makes it the exact recurrence.
+// The carry into a block: none (one), the last value of the block before it without its own carry (two), or
+// with it (full), which is the exact recurrence.
 enum class Order { one, two, full };
 inline Order order_of(const Parameters& parameters) {
     if (parameters.at("order") == Value(1)) return Order::one;
@@ -20,13 +20,13 @@ inline Order order_of(const Parameters& parameters) {
 
 // How the transfer matrix Lmat of a block is built from its gates.
 enum class Construction { log_stable, log_difference, masked_cumprod, cumprod_ratio, exact };
-Construction construction_named(std::string_view name);  // one of the choices
+Construction construction_named(std::string_view name);  // `name` must be one of the choices
 Construction construction_of(const Parameters& parameters);
 
-// Positions of an item of fused on the CPU.
+// The positions of a stretch, which an item of fused walks on the CPU.
 constexpr int64_t positions_a_stretch = 512;
 
-// A head of a sequence has its own gates, shared by its `width` channels. Arrays of gates are [heads,
+// The sizes of a problem. The `width` channels of a head share its gates. Arrays of gates are [heads,
 // length], of values [heads, width, length], of carries [heads, blocks, width].
 struct Sizes {
     explicit Sizes(const Parameters& p)
@@ -38,7 +38,8 @@ struct Sizes {
 
     int64_t blocks() const { return ceil_divide(length, block); }
     int64_t rows() const { return heads * width; }
-    Range positions(int64_t index) const { return tile_at(index, block, length); }  // of a block
+    // The positions of a block.
+    Range positions(int64_t index) const { return tile_at(index, block, length); }
 
     int64_t batch, heads;  // heads of all sequences
     int64_t width, length, block;

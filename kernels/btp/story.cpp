@@ -8,7 +8,7 @@
 namespace sawtooth::btp {
 namespace {
 
-// The relative distance of x, in the L2 norm, to the exact recurrence of the same inputs.
+// Returns the distance of x from the exact recurrence of the same inputs, relative in the L2 norm.
 double truncation(const Result& result) {
     const Sizes s(result.parameters);
     const auto a = find(result.inputs, "a")->as<float>(), u = find(result.inputs, "u")->as<float>();

@@ -5,9 +5,8 @@
 
 namespace sawtooth::btp {
 
-// The arrays of the family and how they lie in memory. Values [B, H, DH, L] and gates [B, H, L] are in the
-// storage of the request, carries [B, H, blocks, DH] and da in f32. Without a backward pass dx, da and du are
-// absent.
+// The arrays of the family. Values [B, H, DH, L] and gates [B, H, L] are in the storage of the request,
+// carries [B, H, blocks, DH] and da in f32. Without a backward pass dx, da and du are absent.
 struct Tensors : Sizes {
     explicit Tensors(PlanBuilder& builder)
         : Tensors(builder, storage_named(builder.parameters().text("dtype"))) {}
@@ -16,7 +15,7 @@ struct Tensors : Sizes {
     int64_t value_at(int64_t head, int64_t channel, int64_t position) const {
         return (head * width + channel) * length + position;
     }
-    // On the CPU, the numbers of all channels in an array like `carry`.
+    // The numbers of all channels for a block in an array like `carry`, in memory of the CPU.
     float* channels_at(const Buffer& carries, int64_t head, int64_t index) const {
         return carries.as<float>() + (head * blocks() + index) * width;
     }

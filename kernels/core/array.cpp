@@ -61,7 +61,7 @@ std::shared_ptr<std::byte[]> allocate_at(int64_t bytes, int64_t multiple) {
 }  // namespace
 
 std::shared_ptr<std::byte[]> allocate(int64_t bytes) {
-    // Strided tiles touch one page per row.
+    // A tile whose rows are far apart touches a page per row, and fewer pages if they are huge.
     return bytes >= 2 * huge_page_bytes ? allocate_huge(bytes) : allocate_at(bytes, 64);
 }
 

@@ -11,8 +11,8 @@
 
 namespace sawtooth {
 
-// Element types outside a Plan. Narrow floats exist only inside Plans: an input is rounded to the parameter
-// `dtype` and kept as f32, an output is returned as f32.
+// The element types outside a Plan. Narrow floats exist only inside Plans: an input is rounded to the
+// parameter `dtype` and kept as f32, and an output is returned as f32.
 enum class Dtype { f32, f64, complex64, complex128, int32 };
 
 int64_t bytes_of(Dtype dtype);
@@ -22,20 +22,20 @@ using Shape = std::vector<int64_t>;
 int64_t count_of(const Shape& shape);
 std::string to_text(const Shape& shape);  // "[2, 4096, 16]"
 
-// Some rows of a larger array. A row is one index of each of its first dimensions.
+// Some rows of a larger array. A row is chosen by one index into each of the first dimensions.
 struct ChosenRows {
-    Shape extents;                // of those dimensions
+    Shape extents;                // the sizes of those dimensions
     std::vector<int64_t> places;  // ascending, counted over all rows with the last index fastest
 };
 
-// A C-contiguous array, the last index fastest. Copies share the data; `data` is null if the array stayed
-// where it was computed.
+// A C-contiguous array: the last index runs fastest. Copies share the data; `data` is null if the array
+// stayed where it was computed.
 struct Array {
     std::string name;
     Dtype dtype = Dtype::f32;
     Shape shape;
     std::shared_ptr<std::byte[]> data;
-    // Null: the whole array. Otherwise only these rows of it, as [rows, …].
+    // Null if this is the whole array. Otherwise it has only these rows, as [rows, …].
     std::shared_ptr<const ChosenRows> rows = nullptr;
 
     static Array zeros(std::string name, Dtype dtype, Shape shape);
@@ -62,16 +62,17 @@ struct Array {
 using Arrays = std::vector<Array>;
 const Array* find(const Arrays& arrays, std::string_view name);
 Array* find(Arrays& arrays, std::string_view name);
-// The same values in memory of their own: on the CPU later runs of a plan overwrite its outputs.
+// Copies the values to new memory, because on the CPU later runs of a plan overwrite its outputs.
 Arrays copied(Arrays arrays);
 // The chosen rows of a whole array, as [rows, …].
 Array chosen(const Array& whole, std::shared_ptr<const ChosenRows> rows);
 // The indices of every chosen row, as int32 [rows, dimensions].
 Array listed(std::string name, const ChosenRows& rows);
 
-// 64-byte aligned uninitialised memory: a page is placed near the thread that first writes it.
+// Allocates 64-byte aligned memory without initialising it, so that each page is placed near the thread that
+// first writes it.
 std::shared_ptr<std::byte[]> allocate(int64_t bytes);
-// The same on huge pages, if the system grants them.
+// The same, on huge pages if the system grants them.
 constexpr int64_t huge_page_bytes = 2 << 20;
 std::shared_ptr<std::byte[]> allocate_huge(int64_t bytes);
 

@@ -17,21 +17,22 @@ struct Buffer {
     Shape shape;
     int64_t element_bytes = 4;  // as stored, all planes of a state together
     Storage storage = Storage::f32;
-    // In the memory of the backend. In a dry plan it is not null either, but must not be read or written.
+    // The address in the memory of the backend. In a dry plan it is not null either, but must not be read or
+    // written.
     void* address = nullptr;
 
     explicit operator bool() const { return !name.empty(); }
     bool operator==(const Buffer&) const = default;
     double bytes() const { return static_cast<double>(count_of(shape) * element_bytes); }
 
-    // Its elements, of that type; null if it is absent. Ends the program if they have another size.
+    // The elements as type T; null if the array is absent. Ends the program if elements have another size.
     template <class T = float>
     T* as() const {
         if (*this && sizeof(T) != static_cast<size_t>(element_bytes)) refuse(sizeof(T));
         return static_cast<T*>(address);
     }
 
-    // The part that a launch uses.
+    // The same array with the shape of the part that a launch uses.
     Buffer part(Shape used) const {
         Buffer part = *this;
         part.shape = std::move(used);

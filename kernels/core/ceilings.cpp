@@ -22,7 +22,7 @@ double peak_operations_per_second(const Ceilings& ceilings, const Parameters& pa
 }
 
 std::optional<double> share_of_limit(double rate, double limit) {
-    constexpr double most = 1.05;  // so much may two measurements differ
+    constexpr double most = 1.05;  // by as much two measurements may differ
     if (!(limit > 0) || !(rate <= most * limit)) return {};
     return rate / limit;
 }

@@ -8,7 +8,8 @@ namespace sawtooth {
 enum class Backend { cpu, cuda };
 inline const char* name_of(Backend backend) { return backend == Backend::cpu ? "cpu" : "cuda"; }
 
-// The limits for a variant. The CPU is a chip too; its shared memory is 0 because its tiles need none.
+// The limits of a chip that decide what a variant can run. The CPU is a chip too; its shared memory is 0
+// because its tiles need none.
 struct Chip {
     Backend backend = Backend::cpu;
     std::string name;                    // product name

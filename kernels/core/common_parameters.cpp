@@ -122,8 +122,8 @@ ArraySpec gradient_of(const ArraySpec& input, bool (*used)(const Parameters&)) {
             .rounded = false};
 }
 
-Parameter drawn_parameter(std::string name, const std::string& unit, std::string of, int64_t most) {
-    return ends_at(std::move(of), 1,
+Parameter drawn_parameter(std::string name, const std::string& unit, std::string dimension, int64_t most) {
+    return ends_at(std::move(dimension), 1,
                    integer_parameter(std::move(name),
                                      "The " + unit + " shown in figures; the last one if there are fewer.",
                                      Group::run, unit, 0, 0, most, Step::linear, Renews::figures));

@@ -34,8 +34,8 @@ struct ArraySpec {
     std::string name, meaning;
     Role role = Role::input;
     Dtype dtype = Dtype::f32;
-    // One word per dimension. The name of a parameter: the array fixes that parameter. Any other text ("2^C",
-    // "chunks + 1") is only a label, and `shape` gives the size.
+    // One word per dimension. If it is the name of a parameter, a given array fixes that parameter. Any other
+    // text ("2^C", "chunks + 1") is only a label, and `shape` gives the size.
     std::vector<std::string> dimensions = {};
     Shape (*shape)(const Parameters&,
                    const Arrays& inputs) = nullptr;   // null: every dimension names a parameter
@@ -58,34 +58,35 @@ struct Preset {
 struct Family;
 struct Variant;
 
-// The inputs of a variant's plan. They have every used array, rounded to the parameter `dtype`. A dry plan
-// only counts its memory: its generated inputs have shapes but no data.
+// What a variant's plan is built from. `inputs` has every used array, rounded to the parameter `dtype`. A dry
+// plan only counts its memory: its generated inputs have shapes but no data.
 struct PlanRequest {
     const Family& family;
     const Variant& variant;
     const Parameters& parameters;
     const Arrays& inputs;
     bool dry = false;
-    cuda::Device* device = nullptr;  // of the CUDA backend: compiles, allocates; null: the CPU
-    int workers = 1;                 // of the pool, on the CPU
-    bool stores_extras = false;      // outputs whose row is `extra`
-    std::stop_token stop = {};       // ends the building: a plan may have millions of launches
+    cuda::Device* device = nullptr;  // compiles and allocates for CUDA; null: the CPU
+    int workers = 1;                 // threads of the pool, on the CPU
+    bool stores_extras = false;      // whether outputs whose row is `extra` are stored
+    std::stop_token stop = {};       // stops the building: a plan may have millions of launches
 };
 
-// Tiles of a dimension of an output: "BLOCK_M", 64 rows of N each.
+// How a dimension of an output is divided: "BLOCK_M", tiles of 64 rows of N.
 struct Tiling {
     std::string dimension;  // as in ArraySpec
     std::string name;
     int64_t size = 1;
 };
 
-// What a variant computes, in float64: exactly, or with every operation rounded at random.
+// A request for what a variant defines, computed in float64, exactly or with every operation rounded at
+// random.
 struct DefinitionRequest {
     const Variant& variant;
     const Parameters& parameters;
     const Arrays& inputs;
     bool stores_extras = false;  // as in PlanRequest
-    bool noisy = false;          // computed with Noisy; its NoiseScope is the caller's
+    bool noisy = false;          // computed with Noisy; the caller has a NoiseScope
     std::stop_token stop = {};
 };
 
@@ -100,16 +101,17 @@ struct Variant {
     // On CUDA atomics may add its floats in any order: a run counts the output values that changed from one
     // repeat to another.
     bool unordered = false;
-    // Why it cannot run these parameters on the chip; null: it always can.
+    // Returns why the variant cannot run these parameters on the chip; null: it always can.
     std::optional<std::string> (*check)(const Variant&, const Parameters&, const Chip&) = nullptr;
-    // Whether it equals the reference up to rounding; null: it does.
+    // Returns whether the variant equals the reference up to rounding; null: it does.
     bool (*exact)(const Variant&, const Parameters&) = nullptr;
-    // Variants with the same word here have the same definition, in the same words of arithmetic.
+    // Variants with the same text here have the same definition, with the same order of operations.
     std::string definition = "";
-    // Builds the plan for a backend; null: it cannot run there. Failure: memory, a kernel.
+    // Builds the plan for a backend; null: the variant cannot run there. Failure: not enough memory, or a
+    // kernel that does not compile.
     Outcome<Plan> (*plan_cpu)(const PlanRequest&) = nullptr;
     Outcome<Plan> (*plan_cuda)(const PlanRequest&) = nullptr;
-    // The shape of an output if this variant deviates from its row; null: it never does.
+    // The shape of an output if that of this variant differs from its row; null: it never does.
     Shape (*shape)(const Variant&, const ArraySpec&, const Parameters&, const Arrays& inputs) = nullptr;
 
     bool runs_on(Backend backend) const {
@@ -124,7 +126,7 @@ struct Variant {
     }
 };
 
-// The inputs of a dry plan: used ones, without data.
+// The inputs of a dry plan: all used inputs, without data.
 Arrays input_shapes(const Family& family, const Parameters& parameters, bool with_optional = false);
 
 // The plan of the request's variant, on its device or on the CPU. Error: cancelled, or a failure.
@@ -134,22 +136,22 @@ Outcome<Plan> make_plan(const PlanRequest& request);
 struct FigureSweep {
     std::string id, title;
     std::vector<SweepAxis> axes;
-    std::vector<std::pair<std::string, Value>> overrides;  // parameters of the base that differ
-    std::vector<std::string> variants;                     // empty: those of the base
+    std::vector<std::pair<std::string, Value>> overrides;  // changes to the parameters of the base
+    std::vector<std::string> variants;                     // empty: as in the base
     std::vector<Figure> (*figures)(const SweepResult&) = nullptr;
-    std::optional<Backend> only_on = {};  // the only place where it is useful; absent: everywhere
+    std::optional<Backend> only_on = {};  // the only backend where it is useful; absent: all
 };
 
 // A fixed case of `bench` and its limit.
 struct BenchCase {
-    // A copy of the same size, the same number of empty launches with the same way to launch, or as many
-    // operations in matrix products: bf16 on the tensor cores of a GPU, f32 on the CPU.
+    // A copy or triad of the same size, the same number of empty launches that follow one another in the same
+    // way, or as many operations in matrix products: bf16 on the tensor cores of a GPU, f32 on the CPU.
     enum class Limit { copy, triad, launches, products };
     std::string name;
     std::vector<std::pair<std::string, Value>> values;
     Limit limit = Limit::copy;
     std::vector<std::string> variants = {};  // the measured ones; empty: all
-    bool by_launch = false;                  // times and bytes of every launch too
+    bool by_launch = false;                  // also lists times and bytes of every launch
 };
 
 struct Family {
@@ -160,46 +162,46 @@ struct Family {
     std::vector<ArraySpec> arrays;
     std::vector<Variant> variants;
 
-    // Settles what depends on the given arrays (automatic values, the form of the input), before `check`.
+    // Settles, before `check`, what depends on the given arrays: automatic values and the form of the input.
     void (*settle)(Parameters&, const Arrays& given, Backend) = nullptr;
     // Refuses parameters that no variant can run; null: only the ranges of parameters apply.
     std::optional<Refusal> (*check)(const Parameters&) = nullptr;
-    // The same for the content of arrays (invalid indices); null: everything is accepted. Receives all given
-    // arrays, also unused ones, so that it can refuse two forms of one input.
+    // Refuses the content of arrays, such as invalid indices; null: everything is accepted. Receives all
+    // given arrays, including unused ones, so that it can refuse two forms of one input.
     std::optional<Refusal> (*check_inputs)(const Parameters&, const Arrays& inputs) = nullptr;
 
-    // Null from here on in a family without kernels.
+    // The functions from here on are null in a family without kernels.
     // Generates one input array; its content is unspecified if stopped.
     Array (*generate)(const ArraySpec&, const Parameters&, const Arrays& so_far, Random,
                       std::stop_token) = nullptr;
-    // Outputs in f64 or complex128, sequential; cancelled when stopped. Where all rows would take too long,
-    // outputs have chosen rows, and further int32 arrays list these (see `listed`).
+    // Computes the outputs in f64 or complex128, sequentially; cancelled when stopped. If all rows would take
+    // too long, outputs have chosen rows, which further int32 arrays list (see `listed`).
     Outcome<Arrays> (*reference)(const Parameters&, const Arrays& inputs, std::stop_token) = nullptr;
-    // The reference of outputs that also depend on parameters that renew only kernels, recomputed with them;
-    // null: there are none. An array "VARIANT/NAME" replaces NAME as the reference of that variant and is not
-    // written to files. Includes extras if requested.
+    // Computes the reference of outputs that also depend on parameters that renew only kernels, whenever
+    // these change; null: there are no such outputs. An array "VARIANT/NAME" replaces NAME as the reference
+    // of that variant and is not written to files. Includes extras if requested.
     Outcome<Arrays> (*kernel_reference)(const Parameters&, const Arrays& inputs, bool extras,
                                         std::stop_token) = nullptr;
-    // What a variant computes, in float64: the reference, or where the variant approximates, its own rule.
-    // Only the outputs of that variant.
+    // Computes what a variant defines, in float64: the reference, or if the variant approximates, its own
+    // rule. Returns only the outputs of that variant.
     Outcome<Arrays> (*definition)(const DefinitionRequest&) = nullptr;
-    // The memory of one computation of a definition beside its outputs; null: little.
+    // The memory that one computation of a definition needs besides its outputs; null: little.
     int64_t (*definition_bytes)(const Parameters&) = nullptr;
-    // The parameters that renew only kernels and that definitions read all the same.
+    // The parameters that renew only kernels although definitions read them.
     std::vector<std::string> definition_reads;
     // How a variant rounds; null: as `rounding_of` says.
     Rounding (*rounding)(const Variant&, const Parameters&, Backend) = nullptr;
     std::string main_output;  // the one whose error stands for the variant
-    // How the variant divides dimensions of an output; null: not at all.
+    // How the variant divides the dimensions of an output into tiles; null: not at all.
     std::vector<Tiling> (*tilings)(const Variant&, const std::string& output, const Parameters&,
                                    Backend) = nullptr;
     Work (*work)(const Parameters&) = nullptr;
     // The dimension along which errors are reported by position; "" if there is none.
     std::string sequence_axis;
-    // Whether no output depends on later positions along that axis; null: never.
+    // Returns whether outputs do not depend on later positions along that axis; null: they always do.
     bool (*causal)(const Parameters&) = nullptr;
-    // Whether the state passed along that axis follows a rule that is not linear: rounding may send two
-    // sequences apart for good.
+    // Whether the state passed along that axis follows a rule that is not linear, so that rounding may make
+    // two runs diverge for good.
     bool diverges = false;
     std::vector<BenchCase> (*bench_cases)(Backend) = nullptr;
     std::vector<FigureSweep> (*sweeps)(const Parameters&) = nullptr;
@@ -214,16 +216,16 @@ struct Family {
     int sequence_axis_of(std::string_view output) const;  // -1 if there is none
     const Variant* variant(std::string_view name) const;
     Parameters defaults() const;
-    // Effective parameters: the default of unused ones, the limit of those beyond it. Equal effective
-    // parameters mean the same computation.
+    // The effective parameters: unused ones have their default, and those beyond their limit have the limit.
+    // Equal effective parameters mean the same computation.
     Parameters acting(const Parameters& set, Backend backend) const;
 };
 
-// Numbers kept in that storage inside.
+// The rounding of a variant that keeps numbers inside in that storage.
 Rounding rounding_to(Storage storage);
-// Rounding inside to `dtype`, if the variant does.
+// The rounding of a variant that may round inside to the parameter `dtype` (Variant::rounds_inside).
 Rounding rounding_to_dtype(const Variant& variant, const Parameters& parameters);
-// How the variant rounds; unless the family says otherwise, inside only on CUDA.
+// How the variant rounds. Unless the family says otherwise, it rounds inside only on CUDA.
 Rounding rounding_of(const Family& family, const Variant& variant, const Parameters& parameters,
                      Backend backend);
 // How kernels store the output.

@@ -6,7 +6,7 @@
 
 namespace sawtooth {
 
-// values[i] = next(), in order. Returns early after a stop and leaves the rest unchanged.
+// Sets values[i] = next() in order. After a stop it returns early and leaves the rest unchanged.
 template <class Number, class Next>
 void fill(std::span<Number> values, const std::stop_token& stop, Next&& next) {
     constexpr size_t between_looks = size_t{1} << 20;

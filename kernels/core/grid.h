@@ -7,16 +7,16 @@
 
 namespace sawtooth {
 
-// One side of a grid: its number of items and the formula for it. The same calls build both, so tooltips
-// show what was launched.
+// One side of a grid: its number of items and the formula for it. The same calls build both, so tooltips show
+// what was launched.
 struct Side {
     int64_t count = 1;
     std::string formula = "1";
 };
 
-// "B" and its value.
+// The side whose formula is one name, such as "B".
 Side side(std::string name, int64_t count);
-// "ceil(L / block_size)", or "ceil(L / 256)".
+// The side with the formula "ceil(L / block_size)", or "ceil(L / 256)".
 Side pieces(std::string name, int64_t count, std::string piece_name, int64_t piece);
 Side pieces(std::string name, int64_t count, int64_t piece);
 Side operator*(const Side& left, const Side& right);

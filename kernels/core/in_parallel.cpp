@@ -19,7 +19,7 @@ void in_parallel(int64_t count, const std::function<void(int64_t)>& each) {
     try {
         for (int64_t other = 1; other < std::min(cores, count); ++other)
             others.push_back(std::async(std::launch::async, work));
-    } catch (const std::system_error&) {  // no thread is left: fewer do the work
+    } catch (const std::system_error&) {  // no more threads can start: fewer do the work
     }
     work();
     for (std::future<void>& other : others) other.get();

@@ -15,7 +15,7 @@ constexpr int64_t power_of_two_from(int64_t count) {
     return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(count)));
 }
 
-// The sum or product of numbers that are not negative; the largest int64_t if it does not fit.
+// The sum or product of two numbers that are not negative, or the largest int64_t if it does not fit.
 constexpr int64_t saturating_add(int64_t a, int64_t b) {
     int64_t sum = 0;
     return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<int64_t>::max() : sum;

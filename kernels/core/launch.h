@@ -18,7 +18,7 @@ namespace cpu {
 class Pool;
 }
 
-// The minimum of bytes and operations: the base of GB/s, TFLOP/s, rooflines and predictions.
+// The minimum of bytes and operations, on which GB/s, TFLOP/s, rooflines and predictions are based.
 struct Work {
     double bytes = 0;
     double operations = 0;
@@ -28,7 +28,7 @@ struct Extent {
     int64_t x = 1, y = 1, z = 1;
 };
 
-// Reported by the compiler for GPU kernels; unknown for CPU launches.
+// What the compiler reports for GPU kernels; unknown for CPU launches.
 struct Resources {
     int registers = 0;
     int64_t shared_bytes = 0;
@@ -41,17 +41,17 @@ struct LaunchInfo {
     Extent grid = {};     // thread blocks; items of the pool on the CPU
     std::string grid_formula = {};
     Extent block = {};                // threads; 1 on the CPU
-    Buffers reads = {}, writes = {};  // those that are there
+    Buffers reads = {}, writes = {};  // without absent arrays
     std::optional<Resources> resources = {};
-    int64_t scratch_bytes = 0;  // of every worker of the CPU
-    Work work = {};             // without bytes, those of the arrays: each read or written once
+    int64_t scratch_bytes = 0;  // of each worker, on the CPU
+    Work work = {};             // bytes of 0 stand for those of the arrays, each read or written once
 };
 
-// The target of a launch: the pool, or a stream of the CUDA driver.
+// Where a launch runs: the pool, or a stream of the CUDA driver.
 struct Queue {
     cpu::Pool* pool = nullptr;
     CUstream_st* stream = nullptr;
-    bool programmatic = false;  // on a stream: may start before the previous launch ends
+    bool programmatic = false;  // on a stream: whether it may start before the previous launch ends
     std::string error = {};     // the first failure, with the name of the call; "" without a failure
 };
 
@@ -62,7 +62,7 @@ struct Launch {
     std::function<void(Queue&)> start;
 };
 
-// Counts of a running kernel, so that tests can verify the algorithm of a variant.
+// Counts of what a kernel does, so that tests can verify the algorithm of a variant.
 struct Tally {
     int64_t combines = 0;  // applications of the family's operator
     int64_t read = 0;      // elements of the launch's arrays

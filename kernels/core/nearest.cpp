@@ -12,8 +12,8 @@ bool alike(char one, char other) {
     return std::tolower(static_cast<unsigned char>(one)) == std::tolower(static_cast<unsigned char>(other));
 }
 
-// Letters to insert, delete, replace or swap with their neighbour (Damerau, 1964; each letter once). Case is
-// ignored.
+// The number of letters to insert, delete, replace or swap with their neighbour (Damerau, 1964; each letter
+// is edited at most once). Case is ignored.
 size_t distance(std::string_view one, std::string_view other) {
     std::vector<size_t> before, last, row(other.size() + 1);
     std::iota(row.begin(), row.end(), size_t{0});

@@ -18,7 +18,7 @@ Names names_of_rows(const Rows& rows) {
 // "a, b, c"
 std::string listed(const Names& names);
 
-// The name that was most likely meant; "" if none is near.
+// Returns the name that was most likely meant; "" if none is near.
 std::string nearest(std::string_view typed, const Names& names);
 // " Did you mean memory?"; "" if no name is near.
 std::string suggestion(std::string_view typed, const Names& names);

@@ -12,16 +12,16 @@
 
 namespace sawtooth {
 
-// Monte Carlo arithmetic (Parker 1997): a double whose operations each err by a random share of the result,
-// as those of a kernel in f32 do. A definition written for any number type gives the exact outputs with
-// double; with Noisy it shows how far a right kernel may be from them, because every rounding travels the
-// same way to the outputs. Leaving the range of f32 counts as well: infinite above it, maybe infinite near
-// its end, uncertain below it.
+// A number for Monte Carlo arithmetic (Parker 1997): a double each of whose operations has a random error
+// relative to the result, as the operations of a kernel in f32 have. A definition written for any number type
+// gives the exact outputs with double. With Noisy it shows how far a right kernel may be from them, because
+// every rounding propagates to the outputs in the same way. The range of f32 is modelled as well: numbers
+// above it are infinite, near its end maybe infinite, and below it uncertain.
 //
-// Half of the error depends on the operands alone. As in a kernel, where numbers repeat, so do their
-// roundings, and a sum of many drifts. The other half does not, so that equal terms never cancel exactly.
-// Every draw leans a little to one side as well: where inputs repeat, each block of a kernel rounds like the
-// one before it, although their places in the definition differ.
+// Half of the error depends on the operands alone: as in a kernel, equal operands round alike, and a sum of
+// many of them drifts. The other half does not, so that equal terms never cancel exactly. Every draw also
+// leans a little to one side: if inputs repeat, each block of a kernel rounds like the one before it,
+// although their places in the definition differ.
 class Noisy {
   public:
     Noisy() = default;
@@ -66,7 +66,8 @@ class Noisy {
     }
 
   private:
-    // Of what a kernel may form on the way, in another order: terms over their sum, products over the result.
+    // How much larger than the result the intermediate values of a kernel may be, which works in another
+    // order: terms than their sum, partial products than the result.
     static constexpr double headroom = 0x1p40;
     friend class NoiseScope;
     template <class Real>
@@ -75,34 +76,35 @@ class Noisy {
     // The noise of the running thread.
     struct State {
         Rounding rounding;
-        uint64_t random = 0;  // of the last operation
+        uint64_t random = 0;  // the random state after the last operation
         uint64_t draw = 0;
-        double lean = 0;                   // of every rounding, in units of it
-        bool multiplies_infinity = false;  // since the begin of its NoiseScope
+        double lean = 0;                   // added to every error, in the same units
+        bool multiplies_infinity = false;  // whether it did in this NoiseScope
 
         double next() { return share(random += 0x9E3779B97F4A7C15u); }
-        // The number with an error of about that share of it.
+        // The number with a random error of about `unit` times the number.
         double off(double number, double unit, uint64_t operands) {
             const double error = next() + share((operands ^ draw) * 0xD6E8FEB86659FD93u);
             return number * (1 + unit * (half * error + lean));
         }
-        // -1 to 1: the steps of splitmix64, like Random.
+        // Turns a random state into a number from -1 to 1 by the steps of splitmix64, as Random does.
         static double share(uint64_t mixed) {
             mixed = (mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9u;
             mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EBu;
             return static_cast<double>(static_cast<int64_t>(mixed)) * 0x1p-63;
         }
-        static constexpr double half = 0.70710678;  // of the variance
+        static constexpr double half = 0.70710678;  // sqrt(1/2): each part has half of the variance
     };
     static State& state() {
         thread_local State current;
         return current;
     }
 
-    // Sign, exponent and 20 bits of the mantissa: what the noise of an operand leaves alone.
+    // The sign, the exponent and 20 bits of the mantissa, which the noise of an operand does not change.
     static uint64_t leading(double number) { return std::bit_cast<uint64_t>(number) >> 32; }
 
-    // How a sum rounds depends on its smaller term, as the larger is a multiple of what is rounded to.
+    // The operands that decide how a sum rounds. Only the smaller term does: the larger one is a multiple of
+    // the unit of rounding.
     static uint64_t sum_operands(double left, double right, double result) {
         const double smaller = std::abs(left) < std::abs(right) ? left : right;
         return leading(smaller) << 32 | leading(result) >> 20;
@@ -134,21 +136,21 @@ class Noisy {
         if (size > largest) return Noisy(std::copysign(INFINITY, result));
         if (size >= FLT_MIN || size == 0 || std::isnan(result)) return Noisy(result);
         if (size < 0x1p-150) return Noisy(0);
-        const double share = state().next();  // it may lose its digits, or be flushed
+        const double share = state().next();  // the number may lose digits or become 0
         return Noisy(share < 0 ? 0 : result * (1 + 0.5 * share));
     }
 
     double value_ = 0;
 };
 
-// The value of a number of either type; a double is never narrowed.
+// Returns the value of a number of either type; a double is never narrowed.
 inline double value_of(double number) { return number; }
 inline double value_of(Noisy number) { return number.value(); }
 inline double narrow(double number) { return number; }
 inline double stored(double number) { return number; }
 
-// A sum of products. Noisy draws all of their roundings at once, with the same variance, which takes a small
-// part of the time; where a partial sum may have left the range of f32, the total is unknown.
+// A sum of products. With Noisy all roundings are drawn at once, with the same variance, which is much
+// faster; if a partial sum may have left the range of f32, the total is unknown.
 template <class Real>
 class SumOfProducts {
   public:
@@ -167,7 +169,7 @@ class SumOfProducts<Noisy> {
   public:
     SumOfProducts() = default;
     explicit SumOfProducts(Noisy start) : sum_(start.value()) {}
-    // Of a sum, and the squares of all that was rounded on the way to it.
+    // Takes a sum and the sum of squares of all values that were rounded on the way to it.
     SumOfProducts(double sum, double squares) : sum_(sum), squares_(squares) {}
 
     void add(Noisy left, Noisy right) {
@@ -185,21 +187,21 @@ class SumOfProducts<Noisy> {
     }
 
   private:
-    double sum_ = 0, squares_ = 0;  // `squares_` of what was rounded
+    double sum_ = 0, squares_ = 0;  // `squares_` of all values that were rounded
 };
-// A sum that is narrowed at once.
+// Returns a sum that is narrowed at once.
 inline double narrow_sum(double left, double right) { return left + right; }
 
 // Sets the noise of Noisy on this thread while it lives.
 class NoiseScope {
   public:
     NoiseScope(const Rounding& rounding, uint64_t seed) : before_(Noisy::state()) {
-        // Draws start far apart: neighbours would see the same numbers one operation later.
+        // Draws start far apart, as neighbouring states would give the same numbers one operation later.
         Random random(seed, "noise");
         Noisy::state() = {rounding, random.next(), random.next(), random.below(2) == 0 ? lean : -lean};
     }
     ~NoiseScope() { Noisy::state() = before_; }
-    // Whether a product was infinite: with its factors in another order it may be NaN.
+    // Whether a product was infinite; with its factors in another order it may be NaN.
     static bool multiplies_infinity() { return Noisy::state().multiplies_infinity; }
     NoiseScope(const NoiseScope&) = delete;
     NoiseScope& operator=(const NoiseScope&) = delete;

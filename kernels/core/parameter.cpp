@@ -11,7 +11,7 @@
 namespace sawtooth {
 namespace {
 
-// The fewest digits that read back as the same number.
+// Returns the fewest digits that read back as the same number.
 std::string number_text(double number) {
     char text[32];
     return {text, std::to_chars(text, text + sizeof text, number).ptr};
@@ -109,7 +109,7 @@ Names choice_names(const Parameter& row) {
     return names;
 }
 
-// Why a text, or a value of another type, is not a value of the parameter.
+// Returns why a text, or a value of another type, is not a value of the parameter.
 std::string wrong_kind(const Parameter& row, const std::string& text) {
     switch (row.type) {
         case Type::boolean:

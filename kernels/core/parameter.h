@@ -20,11 +20,11 @@ std::string to_text(const Value& value);
 
 enum class Group { shape, tiling, algorithm, numerics, run };
 enum class Type { boolean, integer, real, choice, list };
-// towards_one: of a real number, logarithmic in 1 - value.
+// How a slider steps. towards_one is for real numbers and logarithmic in 1 - value.
 enum class Step { linear, powers_of_two, towards_one };
 enum class Renews {
     inputs,   // new inputs, and so a new reference
-    kernels,  // kernels run again on cached inputs; the reference is kept
+    kernels,  // kernels run again on the same inputs; the reference is kept
     figures,  // nothing runs; figures are recomputed
 };
 std::string_view name_of(Group group);
@@ -37,10 +37,11 @@ struct Parameters;
 struct Condition {
     std::function<bool(const Parameters&, Backend)> holds;
     std::string words;           // a short phrase: "only for rule lattice", "only on CUDA"
-    std::string parameter = {};  // the parameter that decides, if it is one: "rule"
+    std::string parameter = {};  // the parameter that decides ("rule"); "" if something else does
 };
 
-// The largest value with an effect, given by other parameters: larger values act like this one.
+// The largest value of a parameter that has an effect, which other parameters determine; larger values act
+// like this one.
 struct End {
     std::function<int64_t(const Parameters&)> value;
     std::string words;  // "length", "batch - 1"
@@ -60,22 +61,24 @@ struct Parameter {
     Step step = Step::linear;
     std::string source;  // paper and section; "" if it has no source
     Renews renews = Renews::inputs;
-    std::vector<Condition> applies;  // used only if all of them hold
-    std::optional<End> end;          // of an integer
-    // In the words of the field: "heads" of H. Accepted wherever the name is; "" if the name is such a word.
+    std::vector<Condition> applies;  // the parameter is used only if all hold
+    std::optional<End> end;          // integers only
+    // The name in the words of the field ("heads" for H), accepted wherever the name is; "" if the name is
+    // such a word.
     std::string title = {};
 
     std::string accepted() const;  // "1 to 65536", "sum, product, max", "auto or 1 to 64"
     std::optional<Refusal> check(const Value& value) const;
     Outcome<Value> parse(std::string_view text) const;
 
-    // The words of the first condition that does not hold; "" if the parameter is used.
+    // Returns the words of the first condition that does not hold; "" if the parameter is used.
     std::string why_unused(const Parameters& parameters, Backend backend) const;
-    // The end if there is one, at least `minimum`; otherwise `maximum`.
+    // Returns the largest value with an effect: `end` if there is one, but at least `minimum`; otherwise
+    // `maximum`.
     double last(const Parameters& parameters) const;
 };
 
-// Create the usual rows; other fields can be set on the returned row.
+// The following functions create the usual rows; other members can be set on the returned row.
 Parameter integer_parameter(std::string name, std::string meaning, Group group, std::string unit,
                             int64_t initial, int64_t minimum, int64_t maximum, Step step, Renews renews);
 Parameter real_parameter(std::string name, std::string meaning, Group group, double initial, double minimum,
@@ -94,7 +97,7 @@ struct Parameters {
     double real(std::string_view name) const;  // integers are converted
     bool flag(std::string_view name) const;
     const std::string& text(std::string_view name) const;
-    bool is(std::string_view name, std::string_view word) const;  // has this text as its value
+    bool is(std::string_view name, std::string_view word) const;  // whether the value is this text
     void set(std::string name, Value value) { values[std::move(name)] = std::move(value); }
 
     bool operator==(const Parameters&) const = default;

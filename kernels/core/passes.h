@@ -5,7 +5,8 @@
 
 namespace sawtooth {
 
-// The plan of a variant with a forward and perhaps a backward pass, which Launches adds to its Builder.
+// Makes the plan of a variant with a forward and possibly a backward pass, whose launches the class Launches
+// adds to a Builder.
 template <class Builder, class Launches>
 Outcome<Plan> plan_in_passes(const PlanRequest& request) {
     Builder builder(request);

@@ -8,7 +8,8 @@
 namespace sawtooth {
 namespace {
 
-// Without absent arrays, and each once: two arrays of one backend may be the same array on the other.
+// Returns the arrays without absent ones and each only once: what are two arrays on one backend may be one
+// array on the other.
 Buffers each_once(const Buffers& uses) {
     Buffers kept;
     for (const Buffer& use : uses)
@@ -16,7 +17,7 @@ Buffers each_once(const Buffers& uses) {
     return kept;
 }
 
-// Aligned for any type, and not the address of any memory.
+// Returns an address that is aligned for any type but belongs to no memory.
 void* dry_address() { return reinterpret_cast<void*>(uintptr_t{4096}); }
 
 }  // namespace

@@ -15,9 +15,9 @@
 
 namespace sawtooth {
 
-// Builds the Plan of a variant: memory, inputs and outputs, the same way on both backends. The plan builders
-// in kernels/cpu and kernels/cuda add the launches, so that a variant reads as a list of memory and launches.
-// After a failure later calls do nothing, and `finish` returns the first error.
+// Builds the Plan of a variant: memory, inputs and outputs, in the same way on both backends. The plan
+// builders in kernels/cpu and kernels/cuda add the launches, so that a variant reads as a list of memory and
+// launches. After a failure later calls do nothing, and `finish` returns the first error.
 //
 // A dry plan only counts memory. Its addresses are not null, because null means "absent", but must not be
 // read or written.
@@ -31,8 +31,8 @@ class PlanBuilder {
     const Parameters& parameters() const { return request_.parameters; }
     bool dry() const { return plan_.dry; }
 
-    // Calls add(i) for i = 0 … count - 1. All calls add launches of the same size; only the first and the
-    // last may differ. A dry plan makes at most three calls and counts the others, so that the memory of any
+    // Calls add(i) for i = 0 … count - 1. All calls must add launches of the same size, except for the first
+    // and the last. A dry plan makes at most three calls and counts the others, so that the memory of any
     // plan is known at once.
     template <class Add>
     void repeat(int64_t count, Add add) {
@@ -47,35 +47,36 @@ class PlanBuilder {
         add(count - 1);
     }
 
-    // An array that passes between launches, uninitialised.
+    // Takes an uninitialised array that is passed between launches.
     Buffer take(std::string name, Shape shape, Storage storage = Storage::f32);
     // The same for elements that are not floats of a storage, such as int32_t, double or a struct.
     template <class T>
     Buffer take(std::string name, Shape shape) {
         return take_array(std::move(name), std::move(shape), sizeof(T), Storage::f32);
     }
-    // Memory of the plan for `count` elements, uninitialised.
+    // Takes uninitialised memory for `count` elements.
     template <class T>
     T* take(int64_t count) {
         return static_cast<T*>(take_bytes(count * static_cast<int64_t>(sizeof(T)), false));
     }
-    // The same, zeroed once when the plan is built: for flags that carry the number of a run.
+    // The same, zeroed once when the plan is built, as for flags that carry the number of the run.
     template <class T>
     T* take_zeroed(int64_t count) {
         return static_cast<T*>(take_bytes(count * static_cast<int64_t>(sizeof(T)), true));
     }
 
-    // An input in the memory of the backend and in that storage, if it is there.
+    // Returns an input in the memory of the backend and in that storage; absent if it is not given.
     Buffer input(std::string_view name, Storage storage = Storage::f32);
-    // An output with the dtype and shape of its row. Absent if the variant does not have it, if these
+    // Returns an output with the dtype and shape of its row. Absent if the variant does not have it, if these
     // parameters do not use it, or if it is an extra that was not requested.
     Buffer output(std::string_view name, Storage storage = Storage::f32);
 
-    // Numbers, 0 at first, that launches set to something else for what they cannot compute. A run after
-    // which one of them is set has no outputs: it fails with words_of(index, number).
+    // Takes `count` numbers, 0 at first, which launches set to another value if they cannot compute
+    // something. If one of them is set after a run, the run has no outputs but fails with words_of(index,
+    // number).
     int32_t* take_faults(int64_t count, std::function<std::string(int64_t index, int32_t number)> words_of);
 
-    // Copies memory of the plan before every run, untimed: what a run destroys.
+    // Restores memory that a run destroys: copies it before every run, untimed.
     void restore(void* to, const void* from, int64_t bytes);
 
     // A value that lives as long as the plan, so that launches can store its address.
@@ -98,7 +99,7 @@ class PlanBuilder {
         Storage storage;
         std::shared_ptr<void> memory;
     };
-    // Reads an output of the last run. Lives as long as the plan.
+    // Reads an output of the last run. It lives as long as the plan.
     using Fetch = std::function<Outcome<Array>(const Output&)>;
 
     explicit PlanBuilder(const PlanRequest& request) : request_(request) { plan_.dry = request.dry; }
@@ -111,12 +112,12 @@ class PlanBuilder {
 
     Buffer take_array(std::string name, Shape shape, int64_t element_bytes, Storage storage);
     void* take_bytes(int64_t bytes, bool zeroed);
-    // False after a failure, and once the request was stopped, which is one.
+    // Returns false after a failure; a stop of the request is one.
     bool goes_on();
     void count_launches(int64_t count, int64_t bytes_each);
-    // Of a launch with a description of its own, its arrays and arguments included; rounded up.
+    // The host memory of a launch with its own description, including arrays and arguments; rounded up.
     static constexpr int64_t bytes_a_launch = 2048;
-    // The description with the grid and the bytes of its arrays filled in, without absent arrays.
+    // Returns the description without absent arrays, with the grid and the bytes of the arrays filled in.
     static LaunchInfo on_grid(LaunchInfo info, Extent grid, std::string formula);
 
     const PlanRequest& request_;

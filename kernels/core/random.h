@@ -6,9 +6,9 @@
 
 namespace sawtooth {
 
-// A small generator whose numbers depend only on the seed and the name of the array, so that one input from a
-// file does not change the others. splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number
-// generators".
+// A small generator whose numbers depend only on the seed and the name of the array, so that an input from a
+// file does not change the others. The algorithm is splitmix64: Steele, Lea, Flood, "Fast splittable
+// pseudorandom number generators".
 class Random {
   public:
     Random(uint64_t seed, std::string_view name) : state_(seed * 0x9E3779B97F4A7C15u) {
@@ -29,7 +29,7 @@ class Random {
 
     int64_t below(int64_t count) { return static_cast<int64_t>(uniform() * static_cast<double>(count)); }
 
-    // Standard normal, by the polar method, which needs no trigonometry.
+    // A standard normal number, by the polar method, which needs no trigonometric functions.
     double normal() {
         if (has_spare_) {
             has_spare_ = false;

@@ -7,7 +7,7 @@
 
 namespace sawtooth {
 
-// A refused configuration, in the words shared by tooltips and standard error.
+// A refused configuration, in the words that tooltips and standard error show.
 struct Refusal {
     std::string argument;  // a parameter, an option, an array of a file
     std::string value;     // as given

@@ -15,10 +15,11 @@ constexpr int most_threads = 1024, most_repeats = 1000000, most_device = 1023, m
 
 enum class BackendChoice { cpu, cuda, automatic };
 enum class Cache { cold, hot };
-// Which of the outputs stored only on request: none, those small enough to draw, or all, for a file.
+// Which of the outputs that are stored only on request to store: none, those small enough to draw, or all,
+// for a file.
 enum class Extras { none, drawable, all };
-// What is placed among the numbers of generated inputs: zeros instead of half of them, denormals or huge
-// numbers instead of a few, one infinity, or one NaN.
+// What replaces some numbers of generated inputs: zeros replace half of them, denormals or huge numbers a
+// few, and an infinity or a NaN one.
 enum class Values { usual, zeros, denormals, huge, infinity, nan };
 constexpr std::pair<const char*, Values> value_names[] = {
     {"usual", Values::usual}, {"zeros", Values::zeros},       {"denormals", Values::denormals},
@@ -34,14 +35,14 @@ struct Request {
     int device = 0;
     std::string arch;     // "sm_90a": also compiles for this chip
     std::string kernels;  // a folder whose "kernels/…" replace the embedded .cu files; "": embedded
-    int jitter = 0;   // kernels of a GPU wait at random times, of this seed, around barriers; 0: they do not
-    std::string on;   // the command that starts the worker, "ssh server sawtooth worker"; "": here
-    int threads = 0;  // 0: one per core
+    int jitter = 0;       // the seed of random waits around barriers in kernels of a GPU; 0: no waits
+    std::string on;       // the command that starts the worker, "ssh server sawtooth worker"; "": here
+    int threads = 0;      // 0: one per core
     std::string preset;
-    Parameters parameters;  // the ones that were set; others come from input arrays, preset and defaults
+    Parameters parameters;  // those that were set; the others come from input arrays, preset and defaults
     uint64_t seed = 1;
     Values values = Values::usual;
-    bool optional = false;  // inputs that may be absent are generated too
+    bool optional = false;  // whether inputs that may be absent are generated too
     std::string input;      // an .npz file; "" if all inputs are generated
     int repeats = 9;
     Cache cache = Cache::cold;

@@ -24,7 +24,8 @@ std::string_view name_of(Verdict verdict) {
     return "";
 }
 
-// The worst of its outputs; of several that cannot be judged or are right, what the others say.
+// The verdict of the variant: that of a wrong output, then of a pending one, then of a right one. It is
+// cannot_judge only if no output can be judged.
 Verdict VariantResult::verdict() const {
     const auto any = [&](Verdict wanted) {
         return std::any_of(verdicts.begin(), verdicts.end(),

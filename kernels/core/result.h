@@ -26,7 +26,8 @@ struct OutputError {
     std::optional<double> rel_l2;  // absent if the reference is all zeros
     int64_t nonfinite = 0;
     std::optional<int64_t> first_nonfinite;
-    // Maximum over the other axes, NaN without a reference there; empty without a sequence axis.
+    // The largest error at each position of the sequence axis, NaN if there is no reference there; empty if
+    // there is no such axis.
     std::vector<float> by_position;
 };
 
@@ -40,7 +41,7 @@ enum class Verdict {
 
 std::string_view name_of(Verdict verdict);  // "right", "cannot_judge"
 
-// An element of an output; of a complex one the part that is further off.
+// An element of an output; if it is complex, the part with the larger error.
 struct JudgedElement {
     Shape index;
     double got = 0, want = 0;
@@ -52,19 +53,20 @@ struct OutputVerdict {
     std::string output;
     Verdict verdict = Verdict::pending;
     int64_t judged = 0;                       // elements compared
-    int64_t elements = 0;                     // of these, the wrong ones
+    int64_t elements = 0;                     // how many of these are wrong
     std::optional<double> rel_l2 = {};        // the distance to the definition; absent if that is all zeros
-    std::optional<JudgedElement> worst = {};  // with the largest error, as a share of its bound
+    std::optional<JudgedElement> worst = {};  // the one with the largest error relative to its bound
 };
 
 struct TimeStatistics {
     double median = 0, q1 = 0, q3 = 0;  // microseconds, start of the first launch to end of the last
     std::vector<double> samples = {};
-    // Samples, by index, in which other programs took a core, or the clock of the GPU changed.
+    // The indices of samples in which other programs took a core or the clock of the GPU changed.
     std::vector<int64_t> disturbed = {};
 };
 
-// One worker (a thread of the pool) at work, in microseconds from the first launch of the repeat.
+// A time in which one worker (a thread of the pool) is busy, in microseconds from the first launch of the
+// repeat.
 struct BusySpan {
     int worker = 0;
     double start_us = 0, end_us = 0;
@@ -76,7 +78,7 @@ struct Occupancy {
     int blocks = 0;  // thread blocks that fit on a multiprocessor; 0: not known
 };
 
-// Only this many launches are recorded per run: one per token would fill the memory.
+// The most launches recorded per run; one per token would fill the memory.
 constexpr size_t most_kept_launches = size_t{1} << 14;
 
 struct LaunchRecord {
@@ -88,7 +90,7 @@ struct LaunchRecord {
     std::map<std::string, double> counters;
 };
 
-// Compiler resources and occupancy of a CUDA launch, for a chip that need not be present.
+// The resources and the occupancy of a CUDA launch compiled for a chip that need not be present.
 struct CompiledLaunch {
     std::string launch, architecture;
     Resources resources;
@@ -105,12 +107,12 @@ struct VariantResult {
     std::string name;
     int index = 0;        // its index among the variants of the family, which decides its colour
     std::string refused;  // why it could not run; "" if it did
-    bool exact = true;    // equals the reference for these parameters up to rounding
+    bool exact = true;    // whether it equals the reference up to rounding
     Arrays outputs;
     std::vector<OutputError> errors;      // one per output, in order
     std::vector<OutputVerdict> verdicts;  // likewise
     int64_t memory_bytes = 0;
-    Work work;  // the minimum for its outputs: some variants compute only the forward pass
+    Work work;  // the minimum for its outputs; some variants have only a forward pass
     std::optional<TimeStatistics> time;
     std::vector<LaunchRecord> launches;  // of the median repeat, the first most_kept_launches
     int64_t launch_count = 0;            // total per repeat
@@ -122,8 +124,8 @@ struct VariantResult {
     Verdict verdict() const;
 };
 
-// The best that was measured on a machine with that many threads. Kept in the cache, and measured again when
-// a variant beats it.
+// The highest rates measured on a machine with that many threads. They are kept in the cache and measured
+// again when a variant exceeds one.
 struct Ceilings {
     std::string processor, date;        // of the CPU or the GPU; date of the last measurement: YYYY-MM-DD
     std::string driver;                 // of the GPU, or the kernel of the system
@@ -134,16 +136,16 @@ struct Ceilings {
     double operations_per_second = 0;   // f32 multiplies and adds, counted separately
     double launch_us = 0;               // an empty launch, waited for
 
-    // GPUs only: products on the tensor cores, and an empty launch in a long chain.
+    // On GPUs only: products on the tensor cores, and the time of an empty launch in a long chain.
     struct Gpu {
         double bf16_operations_per_second = 0;
         double launch_stream_us = 0, launch_graph_us = 0;
-        std::optional<double> launch_programmatic_us;  // if a launch may start before the previous one ends
+        std::optional<double> launch_programmatic_us;  // if the chip has such launches
     };
     std::optional<Gpu> gpu = {};
 };
 
-// A copy on the same device, which took turns with the variants.
+// A copy on the same device, measured in turns with the variants.
 struct Copy {
     double bytes = 0;  // read and written in total: the minimum of the request
     TimeStatistics time;
@@ -176,7 +178,8 @@ struct Result {
     std::optional<Ceilings> ceilings;
     std::optional<Copy> copy;
     std::optional<Clocks> clocks;
-    // Whether the repeats of all variants took turns: sample i of each was measured in the same round.
+    // Whether the repeats of all variants took turns, so that sample i of each was measured in the same
+    // round.
     bool in_turns = false;
     std::vector<std::string> notes;
     std::vector<Hop> hops;  // from the Request to the outputs and errors of all variants, in order

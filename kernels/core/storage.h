@@ -13,10 +13,10 @@ enum class Storage { f32, f16, bf16 };
 
 Storage storage_named(std::string_view dtype);   // "f32", "f16", "bf16"
 const char* name_of(Storage storage);            // the same names, as in kernels/cuda/device/words.cuh
-int64_t bytes_of(Storage storage);               // of one float
-double unit_of(Storage storage);                 // its largest rounding, as a share of the value
+int64_t bytes_of(Storage storage);               // bytes of one float
+double unit_of(Storage storage);                 // its largest rounding error, relative to the value
 double least_of(Storage storage);                // its smallest number with all digits
 double largest_of(Storage storage);              // its largest number
-int64_t bytes_of(Storage storage, Dtype dtype);  // of one element
+int64_t bytes_of(Storage storage, Dtype dtype);  // bytes of one element
 
 }  // namespace sawtooth

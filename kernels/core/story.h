@@ -9,16 +9,16 @@
 
 namespace sawtooth {
 
-// The first screen of a family and its explanation.
+// The first screen of a family and the explanation beside it.
 
-// Figures side by side, by id, of the family or of its sweeps. Rows are in order of importance; each gets its
-// share of the height, and the last ones are dropped if there is too little.
+// Figures side by side, given by the ids of figures of the family or of its sweeps. Rows are in order of
+// importance. Each gets its share of the height; if there is too little height, the last rows are left out.
 struct StoryRow {
     std::vector<std::string> figures;
     double weight = 1;
 };
 
-// Something to try: a click sets the parameters, starting from the defaults.
+// Something to try. A click sets these parameters and resets the others to their defaults.
 struct Try {
     std::string words;  // "d = 4: frozen errors diverge"
     std::string look;   // one sentence: what to look at, and what it means

@@ -11,7 +11,7 @@ namespace sawtooth {
 struct SweepAxis {
     std::string parameter;
     std::vector<Value> values;
-    std::vector<std::string> also = {};  // parameters that take the same values
+    std::vector<std::string> also = {};  // further parameters that take the same values
 
     bool operator==(const SweepAxis&) const = default;
 };
@@ -21,7 +21,8 @@ struct Sweep {
     std::string id;  // the figure that requested it, or "" for the user
     Request base;
     std::vector<SweepAxis> axes;
-    // Few repeats for every cell, and more in rounds for those that may be the fastest.
+    // Whether every cell is first measured with few repeats, and those that may be the fastest again in
+    // rounds.
     bool search = false;
 
     size_t cells() const {

@@ -11,7 +11,7 @@ std::string heading(const Table::Column& column) {
     return column.unit.empty() ? column.name : column.name + " (" + column.unit + ")";
 }
 
-// Columns on a screen, not bytes: UTF-8 continuation bytes take no room.
+// Returns the number of columns on a screen: UTF-8 continuation bytes take none.
 size_t width_of(const std::string& text) {
     return static_cast<size_t>(
         std::count_if(text.begin(), text.end(), [](unsigned char c) { return (c & 0xC0) != 0x80; }));
@@ -157,7 +157,7 @@ std::string short_bytes(double bytes) {
     size_t unit = 0;
     while (bytes >= 1024 && unit + 1 < std::size(units)) bytes /= 1024, ++unit;
     char text[32];
-    const int digits = bytes < 1000 ? 3 : 4;  // 1,000 to 1,023 also without an exponent
+    const int digits = bytes < 1000 ? 3 : 4;  // so that 1,000 to 1,023 have no exponent
     if (unit == 0)
         std::snprintf(text, sizeof text, "%.0f B", bytes);
     else

@@ -27,7 +27,7 @@ std::string short_number(double value);
 std::string number_words(double value);
 // A number with that many significant digits.
 std::string rounded(double value, int digits);
-// Of a share: "0.75", "13", "104".
+// The percentage of a share: "0.75", "13", "104".
 std::string percent_number(double share);
 // "1,024"
 std::string with_thousands(int64_t count);

@@ -10,11 +10,12 @@
 namespace sawtooth {
 namespace {
 
-constexpr size_t most_values = 1000;  // of a sweep
+constexpr size_t most_values = 1000;  // values of a sweep
 constexpr const char* range_form =
     "a range is FIRST..LAST, FIRST..LASTxFACTOR or FIRST..LAST+STEP, like 16..256, 16..256x2 or 64..512+64";
 
-// sum: product {+|- product}; product: factor {*|/ factor}; factor: {+|-} (number [k|M|G] | "(" sum ")").
+// Evaluates the grammar
+//   sum: product {+|- product}; product: factor {*|/ factor}; factor: {+|-} (number [k|M|G] | "(" sum ")")
 class Reader {
   public:
     explicit Reader(std::string_view text) : text_(text) {}
@@ -113,7 +114,7 @@ std::string with_spaces(std::string_view title) {
     return text;
 }
 
-// Without the last digits, in which sums of decimal fractions are off.
+// Rounds off the last digits, in which sums of decimal fractions are inexact.
 double tidy(double number) {
     char text[32];
     const auto written = std::to_chars(text, text + sizeof text, number, std::chars_format::general, 12);
@@ -121,13 +122,13 @@ double tidy(double number) {
     return number;
 }
 
-struct Range {
+struct TypedRange {
     double first = 0, last = 0;
     std::optional<double> factor, step;
 };
 
-// Where the factor or the step of a range begins: at an x or + outside parentheses that is neither a sign nor
-// part of an exponent.
+// Returns where the factor or the step of a range begins: at an x or + outside parentheses that is neither a
+// sign nor part of an exponent.
 size_t end_of_last(std::string_view text) {
     int depth = 0;
     for (size_t i = 1; i < text.size(); ++i) {
@@ -141,14 +142,14 @@ size_t end_of_last(std::string_view text) {
     return text.size();
 }
 
-// Absent: not a range.
-std::optional<Range> parse_range(std::string_view text) {
+// Reads a range; absent if the text is not one.
+std::optional<TypedRange> parse_range(std::string_view text) {
     const size_t dots = text.find("..");
     const std::string_view rest = text.substr(dots + 2);
     const size_t end = end_of_last(rest);
     const auto first = evaluate(text.substr(0, dots)), last = evaluate(rest.substr(0, end));
     if (!first || !last) return {};
-    Range range{*first, *last, {}, {}};
+    TypedRange range{*first, *last, {}, {}};
     if (end == rest.size()) return range;
     const auto pace = evaluate(rest.substr(end + 1));
     if (!pace) return {};
@@ -156,7 +157,7 @@ std::optional<Range> parse_range(std::string_view text) {
     return range;
 }
 
-// Both ends, and as many even steps as fit: all integers if they are few.
+// Returns both ends and even steps between them; of integers all if they are few.
 std::vector<double> in_even_steps(double first, double last, bool whole) {
     int steps = 8;
     const double length = last - first;
@@ -173,7 +174,8 @@ std::vector<double> in_even_steps(double first, double last, bool whole) {
     return numbers;
 }
 
-// Even on a logarithmic axis of 1 - number, where an end of 1 is as far as eight halvings.
+// Returns values that are even on a logarithmic axis of 1 - value, on which an end of 1 counts as eight
+// halvings.
 std::vector<double> towards_one(double first, double last) {
     const double ratio = (last < 1 ? 1 - last : (1 - first) / 256) / (1 - first);
     std::vector<double> numbers;
@@ -197,7 +199,7 @@ std::vector<double> automatic_steps(const Parameter& row, double first, double l
     return numbers;
 }
 
-// The choices in the range, in their order.
+// Returns the choices in the range, in their order.
 std::vector<double> choices_within(const Parameter& row, double first, double last) {
     std::vector<double> numbers;
     for (const Value& choice : row.choices)
@@ -206,8 +208,8 @@ std::vector<double> choices_within(const Parameter& row, double first, double la
     return numbers;
 }
 
-// One more than `most_values` at most.
-std::vector<double> numbers_of(const Parameter& row, const Range& range) {
+// Returns the values of a range, at most most_values + 1 of them.
+std::vector<double> numbers_of(const Parameter& row, const TypedRange& range) {
     if (!range.factor && !range.step)
         return row.type == Type::choice ? choices_within(row, range.first, range.last)
                                         : automatic_steps(row, range.first, range.last);
@@ -221,8 +223,8 @@ std::vector<double> numbers_of(const Parameter& row, const Range& range) {
     return numbers;
 }
 
-// Why the range has no values; "" if it has some.
-std::string fault_in(const Parameter& row, const std::optional<Range>& range) {
+// Returns why the range has no values; "" if it has some.
+std::string fault_in(const Parameter& row, const std::optional<TypedRange>& range) {
     const bool has_numbers = row.type == Type::integer || row.type == Type::real ||
                              std::any_of(row.choices.begin(), row.choices.end(),
                                          [](const Value& v) { return as_number(v).has_value(); });

@@ -7,7 +7,7 @@
 #include "kernels/core/family.h"
 #include "kernels/core/parameter.h"
 
-// What is typed for parameters and their values: the same on the command line and in the window.
+// Reads what is typed for parameters and their values, on the command line and in the window alike.
 // `Parameter::parse` reads one value.
 
 namespace sawtooth {
@@ -16,23 +16,23 @@ namespace sawtooth {
 // 1024, 1024^2, 1024^3 ("2k"). The error says what is invalid.
 Outcome<double> evaluate(std::string_view text);
 
-// The number as a value of the row's type; rounded for integers.
+// Returns the number as a value of the row's type; rounded for integers.
 Value number_value(const Parameter& row, double number);
 
-// The parameter with that name or title, in which spaces may be underscores; null if there is none, or if it
-// is the title of several.
+// Returns the parameter with that name or title, in which spaces may be underscores; null if there is none,
+// or if several have that title.
 const Parameter* find_parameter(const Family& family, std::string_view typed);
 // "hads is not a parameter of attention. Did you mean heads? Parameters: Z (sequences), H (heads), N, …"
 std::string no_such_parameter(std::string_view typed, const Family& family);
 // "H (heads)", "rule"
 std::string name_and_title(const Parameter& row);
 
-// The values of a sweep, comma separated, each of them once: values and ranges. A range is FIRST..LAST,
-// FIRST..LASTxFACTOR ("16..256x2") or FIRST..LAST+STEP ("64..512+64"). Without factor and step it has both
-// ends and between them all powers of two, or about eight even steps; or all choices from the one to the
-// other.
+// Reads the values of a sweep, a comma-separated list of values and ranges; a repeated value counts once. A
+// range is FIRST..LAST, FIRST..LASTxFACTOR ("16..256x2") or FIRST..LAST+STEP ("64..512+64"). Without factor
+// and step a range has both ends and all powers of two between them, or about eight even steps; of choices,
+// all from the first to the last.
 Outcome<std::vector<Value>> parse_values(const Parameter& row, std::string_view text);
-// Text that parse_values reads as these values: a range if one does.
+// Returns text that parse_values reads as these values; a range if possible.
 std::string range_text(const Parameter& row, const std::vector<Value>& values);
 
 }  // namespace sawtooth

@@ -1,7 +1,7 @@
 #pragma once
 
-// Before a function of a reference: compiled for AVX2 too, and the processor chooses. Vectors of four doubles
-// take half the time, with the same bits.
+// Marks a function of a reference to be compiled for AVX2 too; at run time the processor decides which one
+// runs. Vectors of four doubles take half the time and give the same bits.
 #ifdef __x86_64__
 #define SAWTOOTH_WIDE [[gnu::target_clones("avx2", "default")]]
 #else

@@ -8,12 +8,12 @@
 
 namespace sawtooth::cpu {
 
-// Memory of one plan. Arrays lie in blocks on huge pages, one after another, so that two equal plans have the
-// same places in pages and in caches: with memory from the heap one of two equal chains of launches was up to
-// 15 % faster for as long as both lived.
+// The memory of one plan. Arrays are placed one after another in blocks on huge pages, so that the arrays of
+// two equal plans have the same places in pages and caches. With memory from the heap, one of two equal
+// chains of launches was up to 15 % faster for as long as both existed.
 class Arena {
   public:
-    // Not initialised; freed with the last array of its block.
+    // Takes uninitialised memory, which is freed with the last array of its block.
     std::shared_ptr<std::byte[]> take(int64_t bytes) {
         const int64_t room = (bytes + line - 1) / line * line + gap;
         if (!block_ || used_ + room > size_) {
@@ -28,8 +28,8 @@ class Arena {
 
   private:
     static constexpr int64_t line = 64;
-    // Arrays of a power of two would begin at the same place of their pages: a load that follows a store to
-    // such a place waits for it.
+    // Without a gap, arrays whose size is a power of two would begin at the same offset in their pages; a
+    // load that follows a store to the same offset waits for it.
     static constexpr int64_t gap = 9 * line;
 
     std::shared_ptr<std::byte[]> block_;

@@ -7,11 +7,12 @@
 
 namespace sawtooth::cpu {
 
-// Converts f32 to and from the 16 bits of f16 or bf16, to nearest, ties to even. The storage must not be f32.
+// Converts f32 to and from the 16 bits of f16 or bf16, rounding to nearest, ties to even. The storage must
+// not be f32.
 void narrow(Storage storage, const float* from, uint16_t* to, int64_t count);
 void widen(Storage storage, const uint16_t* from, float* to, int64_t count);
 
-// Copies `count` floats of an array, beginning with the one at `at`, from or to f32.
+// Copies `count` floats of an array, from element `at` on, from or to f32.
 inline void read(const Buffer& from, int64_t at, int64_t count, float* to) {
     if (from.storage == Storage::f32)
         std::copy_n(static_cast<const float*>(from.address) + at, count, to);
@@ -25,7 +26,7 @@ inline void write(const float* from, int64_t count, const Buffer& to, int64_t at
         narrow(to.storage, from, static_cast<uint16_t*>(to.address) + at, count);
 }
 
-// Rounds f32 values to the storage in place; no effect for f32.
+// Rounds f32 values in place to the precision of the storage; does nothing for f32.
 void round_to(Storage storage, float* values, int64_t count);
 
 }  // namespace sawtooth::cpu

@@ -33,8 +33,8 @@ void Lookback::publish_prefix(int64_t tile, int64_t sequence) const {
 }
 
 bool Lookback::wait_for_total(int64_t tile, int64_t sequence, const Item& item) const {
-    // A total usually appears within a few looks. If other processes are busy it can take a whole time slice:
-    // a thread that kept spinning would block the processor that the other thread needs.
+    // A total usually appears within a few looks. If other processes are busy it can take a whole time slice,
+    // and a thread that kept spinning would occupy the processor that the other thread needs.
     constexpr int looks = 32;
     for (int look = 0; flag_of(tile, sequence) < 2 * *run_ + 1; ++look) {
         if (look < looks) continue;

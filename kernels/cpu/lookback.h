@@ -22,13 +22,13 @@ class Lookback {
     void start_run() const;
 
     bool has_prefix(int64_t tile, int64_t sequence) const;
-    // A worker that sees the flag also sees everything stored before it.
+    // A worker that sees the flag also sees everything that was stored before it.
     void publish_total(int64_t tile, int64_t sequence) const;
     void publish_prefix(int64_t tile, int64_t sequence) const;
 
-    static constexpr int64_t none = -1;     // no earlier tile has a prefix: start from the sequence's start
+    static constexpr int64_t none = -1;  // no earlier tile has a prefix: begin at the start of the sequence
     static constexpr int64_t stopped = -2;  // the dispatch was stopped
-    // The nearest tile before `tile` with a published prefix, such that all tiles in between have totals.
+    // Returns the nearest tile before `tile` with a published prefix, once all tiles in between have totals.
     // Waits for missing totals and yields the processor while waiting.
     int64_t find_prefix(int64_t tile, int64_t sequence, const Item& item) const;
 

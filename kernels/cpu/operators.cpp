@@ -89,26 +89,13 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 #include <limits>
 
+#include "kernels/cpu/dispatch.h"
+
 namespace sawtooth::cpu {
-namespace {
 
-HWY_EXPORT(combine);
-HWY_EXPORT(combine_rows);
-HWY_EXPORT(spread);
-
-}  // namespace
-
-void combine(Operator op, States left, States right, States out, int64_t count) {
-    HWY_DYNAMIC_DISPATCH(combine)(op, left, right, out, count);
-}
-
-void combine_rows(Operator op, States before, States states, float* out, int64_t rows, int64_t columns) {
-    HWY_DYNAMIC_DISPATCH(combine_rows)(op, before, states, out, rows, columns);
-}
-
-void spread(Operator op, States totals, int64_t groups, int64_t columns, States carry, States before) {
-    HWY_DYNAMIC_DISPATCH(spread)(op, totals, groups, columns, carry, before);
-}
+SAWTOOTH_DISPATCH(combine, 5)
+SAWTOOTH_DISPATCH(combine_rows, 6)
+SAWTOOTH_DISPATCH(spread, 6)
 
 void finish(Operator op, States states, float* out, int64_t count) {
     if (op == Operator::compensated_sum) {

@@ -50,14 +50,15 @@ void PlanBuilder::launch_steps(LaunchInfo info, const Side& items, int64_t count
 }
 
 std::shared_ptr<void> PlanBuilder::allocate(int64_t bytes, bool zeroed) {
-    // Bytes of ones are a NaN in every float: a kernel that reads what nothing wrote cannot be right by luck.
+    // Bytes of 0xFF make every float a NaN, so that a kernel that reads memory that nothing has written
+    // cannot be right by luck.
     const std::shared_ptr<std::byte[]> memory = arena_.take(bytes);
     std::memset(memory.get(), zeroed ? 0 : 0xFF, static_cast<size_t>(bytes));
     plan_.buffers.emplace_back(memory.get(), static_cast<size_t>(bytes));
     return {memory, memory.get()};
 }
 
-// f32 arrays are read in place.
+// Returns the address of an input. f32 arrays are read in place, others are converted to a copy.
 const void* PlanBuilder::load(const Array& array, Storage storage) {
     if (storage != Storage::f32) {
         auto* const narrowed = static_cast<uint16_t*>(take_bytes(2 * array.count(), false));

@@ -9,7 +9,7 @@
 
 namespace sawtooth::cpu {
 
-// Builds the Plan of a variant on the CPU: every launch is one dispatch to the pool.
+// Builds the Plan of a variant on the CPU, where every launch is one dispatch to the pool.
 class PlanBuilder : public sawtooth::PlanBuilder {
   public:
     explicit PlanBuilder(const PlanRequest& request) : sawtooth::PlanBuilder(request) {}
@@ -23,8 +23,8 @@ class PlanBuilder : public sawtooth::PlanBuilder {
     void launch(LaunchInfo info, const Side& items, Split split, Work work,
                 std::function<void()> before = {});
 
-    // `count` launches that share one description: step s calls work(s, item) for every item. One launch per
-    // token means thousands of them; a dry plan only counts them.
+    // Adds `count` launches with one description; launch number s calls work(s, item) for every item. There
+    // are thousands of them if a token is a launch; a dry plan only counts them.
     void launch_steps(LaunchInfo info, const Side& items, int64_t count,
                       std::function<void(int64_t step, const Item&)> work);
 
@@ -36,14 +36,14 @@ class PlanBuilder : public sawtooth::PlanBuilder {
     Copy copy() const override;
 
     Arena arena_;
-    int64_t scratch_bytes_ = 0;  // of every worker: what the largest launch needs
+    int64_t scratch_bytes_ = 0;  // per worker, for the launch that needs most
 };
 
 }  // namespace sawtooth::cpu
 
 namespace sawtooth {
 
-// For a launch whose workers need scratch.
+// Returns the description of a launch whose workers need that much scratch.
 inline LaunchInfo with_scratch(LaunchInfo info, int64_t bytes_of_worker) {
     info.scratch_bytes = bytes_of_worker;
     return info;

@@ -23,7 +23,7 @@ void pause() {
 #endif
 }
 
-// Moves the calling thread to another core, if it is allowed to run on one.
+// Moves the calling thread to another core if it may run on one.
 void leave_core() {
     cpu_set_t allowed;
     if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
@@ -34,9 +34,9 @@ void leave_core() {
     sched_setaffinity(0, sizeof allowed, &allowed);  // it stays there until the system moves it
 }
 
-// Waits until `value` is no longer `old`. Spins for longer than a sleeping core takes to wake, otherwise two
-// threads that wait for each other would both sleep and wake in every dispatch; then sleeps. Sleeps at once
-// if the awaited thread needs this core.
+// Waits until `value` is no longer `old`. First spins for longer than a sleeping core takes to wake, because
+// otherwise two threads that wait for each other would both sleep and wake in every dispatch; then sleeps.
+// Sleeps at once if the awaited thread needs this core.
 template <class T, class Needed>
 T wait_while(const std::atomic<T>& value, T old, Needed&& core_is_needed) {
     constexpr auto on_the_spot = std::chrono::microseconds(300);
@@ -78,16 +78,16 @@ struct Pool::State {
     int active = 0;
     Split split = Split::contiguous;
     const std::function<void(const Item&)>* work = nullptr;
-    int64_t scratch_bytes = 0;  // of every worker
+    int64_t scratch_bytes = 0;  // per worker
 
-    int64_t room = 0;  // for the scratch of every worker: the most of all dispatches
+    int64_t room = 0;  // the scratch allocated per worker: the most of all dispatches
 
     Clock::time_point origin = Clock::now();
     std::vector<DispatchRecord> records;
     double last_end_us = 0;
 
     explicit State(int count) : workers(static_cast<size_t>(count)) {}
-    // Also after a thread that could not be started: the others wait.
+    // Ends all threads, also if a later one could not be started: those that run are waiting.
     ~State() {
         quit = true;
         for (size_t index = 1; index < workers.size(); ++index) signal(static_cast<int>(index), ~uint64_t{0});
@@ -96,7 +96,7 @@ struct Pool::State {
 
     double now_us() const { return std::chrono::duration<double, std::micro>(Clock::now() - origin).count(); }
 
-    // An item that throws ends the program: the others use the same arrays, and may wait for it.
+    // noexcept: an item that throws ends the program, because others use the same arrays and may wait for it.
     void do_items(int index) noexcept {
         Worker& worker = workers[static_cast<size_t>(index)];
         worker.tally = {};
@@ -115,7 +115,7 @@ struct Pool::State {
     void serve(int index) {
         Worker& worker = workers[static_cast<size_t>(index)];
         uint64_t done = 0;
-        // The system permanently places a thread on the core of the thread that wakes it often.
+        // The system tends to move a thread for good to the core of the thread that often wakes it.
         constexpr auto between_moves = std::chrono::milliseconds(1);
         Clock::time_point moved{};
         while (true) {
@@ -131,7 +131,7 @@ struct Pool::State {
         }
     }
 
-    // Bytes of ones are a NaN in every float: no kernel is right by luck.
+    // Bytes of 0xFF make every float a NaN, so that no kernel is right by luck.
     void make_room(int64_t bytes) {
         scratch_bytes = bytes;
         if (bytes <= room) return;

@@ -13,10 +13,11 @@
 
 namespace sawtooth::cpu {
 
-// How items are dealt out. Both ways are static, so the work of a worker never depends on timing.
+// How items are distributed over the workers. Both ways are static, so the items of a worker never depend on
+// timing.
 enum class Split {
     contiguous,  // each worker gets one run of neighbouring items
-    cyclic,      // item i goes to worker i mod n: for items that wait for earlier ones
+    cyclic,      // item i goes to worker i mod n; for items that wait for earlier ones
 };
 
 // The times of one dispatch, in microseconds since Pool::start_recording.
@@ -33,10 +34,10 @@ struct Item {
     int worker = 0;
     Tally& tally;  // of this worker
     const std::stop_token& stop;
-    Scratch scratch;  // of this worker; the item takes from a copy
+    Scratch scratch;  // of this worker; an item takes memory from a copy of it
 };
 
-// Threads that run dispatches one after another; the dispatching thread is worker 0. A launch on the CPU is
+// Threads that run dispatches one after another. The dispatching thread is worker 0. A launch on the CPU is
 // one dispatch, and every dispatch is recorded.
 class Pool {
   public:
@@ -52,13 +53,13 @@ class Pool {
     void dispatch(int64_t items, Split split, const std::function<void(const Item&)>& work,
                   int64_t scratch_bytes = 0);
 
-    // The stop token for all later dispatches.
+    // Sets the stop token of all later dispatches.
     void set_stop(std::stop_token stop);
     bool stopped() const;
 
     void start_recording();                              // drops earlier records; time 0 is now
     const std::vector<DispatchRecord>& records() const;  // the first most_kept_launches
-    double end_us() const;                               // of the last dispatch since start_recording
+    double end_us() const;                               // end of the last dispatch since start_recording
 
   private:
     struct State;

@@ -103,18 +103,13 @@ int64_t rows_together() { return most_rows; }
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sawtooth::cpu {
-namespace {
-HWY_EXPORT(multiply);
-HWY_EXPORT(multiply_lower);
-HWY_EXPORT(rows_together);
-}  // namespace
+#include "kernels/cpu/dispatch.h"
 
-void multiply(const Product& product) { HWY_DYNAMIC_DISPATCH(multiply)(product); }
-void multiply_lower(const Product& product, int64_t first) {
-    HWY_DYNAMIC_DISPATCH(multiply_lower)(product, first);
-}
-int64_t rows_together() { return HWY_DYNAMIC_DISPATCH(rows_together)(); }
+namespace sawtooth::cpu {
+
+SAWTOOTH_DISPATCH(multiply, 1)
+SAWTOOTH_DISPATCH(multiply_lower, 2)
+SAWTOOTH_DISPATCH(rows_together, 0)
 
 }  // namespace sawtooth::cpu
 #endif

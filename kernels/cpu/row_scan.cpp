@@ -227,10 +227,11 @@ int64_t vector_bytes() { return static_cast<int64_t>(hn::Lanes(hn::ScalableTag<f
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include "kernels/cpu/dispatch.h"
+
 namespace sawtooth::cpu {
 namespace {
 
-HWY_EXPORT(fold_rows);
 HWY_EXPORT(scan_rows);
 HWY_EXPORT(scan_and_fold_rows);
 HWY_EXPORT(scan_states);
@@ -254,7 +255,8 @@ Walk streaming_where_aligned(Walk walk) {
 
 }  // namespace
 
-void fold_rows(const Walk& walk) { HWY_DYNAMIC_DISPATCH(fold_rows)(walk); }
+SAWTOOTH_DISPATCH(fold_rows, 1)
+
 void scan_rows(const Walk& walk) { HWY_DYNAMIC_DISPATCH(scan_rows)(streaming_where_aligned(walk)); }
 void scan_and_fold_rows(const Walk& walk) {
     HWY_DYNAMIC_DISPATCH(scan_and_fold_rows)(streaming_where_aligned(walk));

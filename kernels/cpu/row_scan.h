@@ -4,8 +4,8 @@
 
 namespace sawtooth::cpu {
 
-// Rows of neighbouring columns. Row r of plane p starts at plane[p] + r * stride; a negative stride walks
-// backwards.
+// Rows of neighbouring columns. Row r of plane p starts at plane[p] + r * stride; with a negative stride rows
+// run backwards in memory.
 struct Rows {
     const float* plane[2] = {};
     int64_t stride = 0;
@@ -22,11 +22,11 @@ struct Walk {
     Rows in = {};
     int64_t rows = 0, columns = 0;
     States carry = {}, total = {};  // [columns], read and written
-    float* out = nullptr;  // [rows, columns], finished values: y = s + e for compensated_sum, b for linear
+    float* out = nullptr;  // [rows, columns], finished values: s + e for compensated_sum, b for linear
     int64_t out_stride = 0;
     MutableRows states_out = {};  // [rows, columns], unfinished states
     bool stream = false;          // aligned rows bypass the caches
-    // A single column whose rows are contiguous in memory: all strides are 1, or all are -1.
+    // Whether it is a single column with contiguous rows: all strides are 1, or all are -1.
     bool is_line = false;
 };
 
@@ -37,7 +37,7 @@ void fold_rows(const Walk& walk);           // total = total o row 0 o row 1 …
 void scan_rows(const Walk& walk);           // carry = carry o row r; out row r = carry, finished
 void scan_and_fold_rows(const Walk& walk);  // both in one pass
 void scan_states(const Walk& walk);         // carry = carry o row r; states_out row r = carry
-// Like scan_rows, but strictly one row after another, also for a single column.
+// The same as scan_rows, but strictly one row after another even for a single column.
 void chain_rows(const Walk& walk);
 
 }  // namespace sawtooth::cpu

@@ -8,9 +8,9 @@
 
 namespace sawtooth::cpu {
 
-// The memory of a worker during one item: not initialised, and free again when the item ends. What a kernel
-// takes is a struct of pointers whose constructor takes them from a Scratch; the same constructor tells the
-// launch how many bytes that is:
+// The memory of a worker during one item, uninitialised and free again when the item ends. A kernel declares
+// what it takes as a struct of pointers whose constructor takes them from a Scratch; the same constructor
+// also counts the bytes for the launch:
 //
 //     struct Rooms {
 //         float* row;
@@ -20,10 +20,11 @@ namespace sawtooth::cpu {
 //     in work: const auto rooms = cpu::take_rooms<Rooms>(item.scratch, job);
 class Scratch {
   public:
-    Scratch() = default;  // only counts: what it gives must not be read or written
+    Scratch() = default;  // only counts; the memory that it gives must not be read or written
     explicit Scratch(std::span<std::byte> memory) : memory_(memory), counts_(false) {}
 
-    // `count` numbers, at the beginning of a cache line. Ends the program if the launch declares fewer bytes.
+    // Takes `count` numbers, at the beginning of a cache line. Ends the program if the launch declared fewer
+    // bytes.
     template <class T>
     T* take(int64_t count) {
         constexpr int64_t line = 64, gap = 9 * line;  // as in Arena

@@ -120,40 +120,21 @@ void exponentials(float* row, int64_t count) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sawtooth::cpu {
-namespace {
-HWY_EXPORT(dot);
-HWY_EXPORT(normalise);
-HWY_EXPORT(scale);
-HWY_EXPORT(combine);
-HWY_EXPORT(multiply_elements);
-HWY_EXPORT(scale_rows);
-HWY_EXPORT(subtract_rows);
-HWY_EXPORT(silu);
-HWY_EXPORT(sigmoid);
-HWY_EXPORT(exponentials);
-}  // namespace
+#include "kernels/cpu/dispatch.h"
 
-float dot(const float* left, const float* right, int64_t count) {
-    return HWY_DYNAMIC_DISPATCH(dot)(left, right, count);
-}
-void normalise(float* row, int64_t count) { HWY_DYNAMIC_DISPATCH(normalise)(row, count); }
-void scale(float* row, float factor, int64_t count) { HWY_DYNAMIC_DISPATCH(scale)(row, factor, count); }
-void combine(float* to, float a, const float* x, float b, const float* y, int64_t count) {
-    HWY_DYNAMIC_DISPATCH(combine)(to, a, x, b, y, count);
-}
-void multiply_elements(float* row, const float* by, int64_t count) {
-    HWY_DYNAMIC_DISPATCH(multiply_elements)(row, by, count);
-}
-void scale_rows(float* to, const float* from, const float* factors, int64_t count) {
-    HWY_DYNAMIC_DISPATCH(scale_rows)(to, from, factors, count);
-}
-void subtract_rows(float* to, const float* rows, int64_t stride, int64_t count) {
-    HWY_DYNAMIC_DISPATCH(subtract_rows)(to, rows, stride, count);
-}
-void silu(float* row, int64_t count) { HWY_DYNAMIC_DISPATCH(silu)(row, count); }
-void sigmoid(float* row, int64_t count) { HWY_DYNAMIC_DISPATCH(sigmoid)(row, count); }
-void exponentials(float* row, int64_t count) { HWY_DYNAMIC_DISPATCH(exponentials)(row, count); }
+namespace sawtooth::cpu {
+
+SAWTOOTH_DISPATCH(dot, 3)
+SAWTOOTH_DISPATCH(normalise, 2)
+SAWTOOTH_DISPATCH(scale, 3)
+SAWTOOTH_DISPATCH(combine, 6)
+SAWTOOTH_DISPATCH(multiply_elements, 3)
+SAWTOOTH_DISPATCH(scale_rows, 4)
+SAWTOOTH_DISPATCH(subtract_rows, 4)
+SAWTOOTH_DISPATCH(silu, 2)
+SAWTOOTH_DISPATCH(sigmoid, 2)
+SAWTOOTH_DISPATCH(exponentials, 2)
+
 void transpose(const float* rows, int64_t stride, int64_t count, int64_t columns, float* to, int64_t width) {
     for (int64_t column = 0; column < columns; ++column, to += width) {
         for (int64_t row = 0; row < count; ++row) to[row] = rows[row * stride + column];

@@ -1,6 +1,6 @@
-// Kernels that do one thing as fast as the chip can, to measure the limits of a GPU (profiling). Not part of
-// any family. Results are stored only for a value that never occurs, so that the compiler keeps the work but
-// nothing is written to memory.
+// Kernels that do one thing as fast as the chip can, with which profiling measures the limits of a GPU. They
+// belong to no family. Results are stored only if they have a value that never occurs, so that the compiler
+// keeps the work but nothing is written to memory.
 //
 //   empty, empty_programmatic     nothing: the cost of a launch
 //   triad                         to[i] = left[i] + 3 right[i]: two read, one written
@@ -28,7 +28,7 @@ extern "C" __global__ void __launch_bounds__(256)
 }
 
 extern "C" __global__ void __launch_bounds__(256) multiply_add(float* never, int steps) {
-    constexpr int chains = 8;  // independent, so that none waits for another
+    constexpr int chains = 8;  // independent of each other, so that none waits
     constexpr int unrolled = 16;
     float x[chains];
     for (int c = 0; c < chains; ++c) x[c] = threadIdx.x + c;
@@ -42,8 +42,8 @@ extern "C" __global__ void __launch_bounds__(256) multiply_add(float* never, int
     if (sum == -1.0f) *never = sum;  // x stays positive
 }
 
-// Two bf16 of either sign from 0.5 to 1 with mixed bits: zeros would need less power and run faster than any
-// real product.
+// Returns two bf16 of either sign from 0.5 to 1 with mixed bits. Zeros would need less power and run faster
+// than any real product.
 __device__ uint32_t two_values(uint32_t seed) {
     uint32_t bits = seed * 2654435761u;
     bits ^= bits >> 15;
@@ -53,16 +53,16 @@ __device__ uint32_t two_values(uint32_t seed) {
 }
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-// Hopper: two warpgroups per block, each with [64, 16] x [16, 256] products from shared memory (wgmma), 16
+// On Hopper: two warpgroups per block, each with [64, 16] x [16, 256] products from shared memory (wgmma), 16
 // per step. A tile is stored as "core matrices" of 8 rows of 16 bytes, neighbours along K first: no swizzle,
 // no bank conflicts.
 constexpr int warpgroups = 2;
-constexpr int slices = 2;  // along K, used alternately
+constexpr int slices = 2;  // tiles along K, used alternately
 constexpr int products_a_step = 16;
 constexpr int words_of_a = 64 * 16 / 2, words_of_b = 256 * 16 / 2;
 
-// The wgmma descriptor of a tile: its address, and the distance of core matrices along K and along the rows,
-// in units of 16 bytes.
+// Returns the wgmma descriptor of a tile: its address, and the distances of core matrices along K and along
+// the rows, in units of 16 bytes.
 __device__ uint64_t descriptor(const uint32_t* tile) {
     const auto address = static_cast<uint32_t>(__cvta_generic_to_shared(tile));
     constexpr uint64_t along_k = 128 >> 4, along_rows = 256 >> 4;
@@ -98,7 +98,7 @@ extern "C" __global__ void __launch_bounds__(128 * warpgroups) products(float* n
     for (int i = threadIdx.x; i < warpgroups * slices * words_of_a; i += blockDim.x)
         (&a[0][0][0])[i] = two_values(i);
     for (int i = threadIdx.x; i < slices * words_of_b; i += blockDim.x) (&b[0][0])[i] = two_values(~i);
-    // Tensor cores read shared memory through another proxy than the stores above.
+    // Tensor cores read shared memory through a different proxy than the stores above use.
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     sawtooth::device::sync_block();
 
@@ -117,9 +117,9 @@ extern "C" __global__ void __launch_bounds__(128 * warpgroups) products(float* n
 }
 
 #else
-// Other chips: 8 warps per block, each with 8 sums of [16, 16] x [16, 8] products from registers (mma.sync),
-// 8 x 8 of them per step. This reaches the peak of sm_80 to sm_89 and of sm_120; the tensor cores of sm_100
-// can do more with instructions of their own.
+// On other chips: 8 warps per block, each with 8 sums of [16, 16] x [16, 8] products from registers
+// (mma.sync), 8 x 8 of them per step. This reaches the peak of sm_80 to sm_89 and of sm_120; the tensor cores
+// of sm_100 can do more with instructions that only they have.
 extern "C" __global__ void __launch_bounds__(256) products(float* never, int steps) {
     constexpr int tiles = 8, unrolled = 8;
     uint32_t a[4], b[2];

@@ -5,10 +5,10 @@ namespace {
 
 constexpr int64_t kibibyte = 1 << 10, mebibyte = 1 << 20, gibibyte = 1 << 30;
 
-// Limits fixed by a compute capability: CUDA C++ Programming Guide, "Compute Capabilities", tables "Technical
-// Specifications" and "Memory Information per Compute Capability". A thread block can have 1 KiB less shared
-// memory than an SM holds, as the system reserves that much per block. All of them have 64 Ki registers per
-// SM.
+// The limits fixed by a compute capability: CUDA C++ Programming Guide, "Compute Capabilities", tables
+// "Technical Specifications" and "Memory Information per Compute Capability". A thread block can have 1 KiB
+// less shared memory than an SM holds, because the system reserves 1 KiB per block. All chips have 64 Ki
+// registers per SM.
 struct Capability {
     int number;
     int threads, blocks;  // resident per SM
@@ -39,7 +39,7 @@ Chip chip(std::string architecture, const Capability& limits, std::string name, 
     return chip;
 }
 
-// "sm_90" from "sm_90a": a letter stands for features, not for another chip.
+// Returns "sm_90" for "sm_90a": a letter stands for features, not for another chip.
 std::string_view without_letter(std::string_view architecture) {
     while (!architecture.empty() && (architecture.back() < '0' || architecture.back() > '9'))
         architecture.remove_suffix(1);
@@ -49,8 +49,8 @@ std::string_view without_letter(std::string_view architecture) {
 }  // namespace
 
 const std::vector<Chip>& known_chips() {
-    // SMs, L2 and memory of one product each, from the vendor's architecture white paper or data sheet, named
-    // beside it.
+    // One product per architecture. SMs, L2 and memory are from the vendor's white paper or data sheet that
+    // is named above it.
     static const std::vector<Chip> chips = {
         // NVIDIA A100 Tensor Core GPU Architecture
         chip("sm_80", sm_80, "NVIDIA A100-SXM4-80GB", 108, 40 * mebibyte, 80 * gibibyte),

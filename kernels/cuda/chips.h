@@ -12,8 +12,8 @@ namespace sawtooth::cuda {
 // 90a, 100, 120.
 const std::vector<Chip>& known_chips();
 
-// The chip of an architecture, with or without the letter ("sm_90", "sm_90a"). Usage error: lists the known
-// ones.
+// The chip of an architecture, with or without the letter ("sm_90", "sm_90a"). The usage error lists the
+// known ones.
 Outcome<Chip> chip_of(std::string_view architecture);
 
 }  // namespace sawtooth::cuda

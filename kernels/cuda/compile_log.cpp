@@ -8,7 +8,7 @@ namespace {
 
 bool has(const std::string& line, const char* words) { return line.find(words) != std::string::npos; }
 
-// The number right before `words`: 372 in "0 bytes, 372 bytes spill stores"; 0 if there is none.
+// Returns the number right before `words`: 372 in "0 bytes, 372 bytes spill stores"; 0 if there is none.
 int64_t number_before(const std::string& line, const char* words) {
     size_t end = line.find(words);
     if (end == std::string::npos) return 0;
@@ -17,15 +17,15 @@ int64_t number_before(const std::string& line, const char* words) {
     return std::atoll(line.substr(begin, end - begin).c_str());
 }
 
-// The text between the first two single quotes.
+// Returns the text between the first two single quotes.
 std::string quoted(const std::string& line) {
     const size_t open = line.find('\'');
     const size_t close = line.find('\'', open + 1);
     return close == std::string::npos ? "" : line.substr(open + 1, close - open - 1);
 }
 
-// Lines that begin with spaces show source code. Performance remarks of the assembler have a number: "ptxas
-// info : (C7508) …".
+// Whether a line is a warning. Lines that begin with spaces show source code. Performance remarks of the
+// assembler, which have a number ("ptxas info : (C7508) …"), count as warnings.
 bool is_warning(const std::string& line) {
     return !line.starts_with(' ') &&
            (has(line, ": warning") || has(line, "ptxas warning") || has(line, "(C7"));

@@ -17,7 +17,7 @@ std::vector<std::string> options_for(const Source& source, const std::string& ar
                                      const NvrtcVersion& version) {
     std::vector<std::string> options = {"--gpu-architecture=" + architecture, "--std=c++17",
                                         "--ptxas-options=-v"};
-    // With a driver, NVRTC keeps compiled kernels in a cache of its own and returns an empty log for a hit.
+    // If there is a driver, NVRTC has its own cache of compiled kernels and returns an empty log for a hit.
     if (version.major > 12 || (version.major == 12 && version.minor >= 9)) options.push_back("--no-cache");
     for (const auto& [name, value] : source.defines) options.push_back("-D" + name + "=" + value);
     if (jitter != 0) options.push_back("-DSAWTOOTH_JITTER=" + std::to_string(jitter));
@@ -30,7 +30,7 @@ std::string words_of(const Source& source, const std::string& architecture, int 
     return words;
 }
 
-// Change this when the content of cache files changes.
+// Must change when the format of cache files changes.
 constexpr const char* cache_format = "sawtooth cubin 1";
 
 std::string key_of(const std::vector<SourceText>& texts, const std::vector<std::string>& options,
@@ -159,7 +159,7 @@ void Compiler::compile_together(const std::vector<Source>& sources, const std::s
     std::vector<std::jthread> workers;
     try {
         for (size_t i = 0; i < std::min(threads, missing.size()); ++i) workers.emplace_back(work);
-    } catch (const std::system_error&) {  // no more threads: the others go on, or compile() alone
+    } catch (const std::system_error&) {  // no more threads: the others go on, or compile() alone does
     }
 }
 

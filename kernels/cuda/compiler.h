@@ -32,7 +32,7 @@ struct Define {
 };
 using Defines = std::vector<Define>;
 
-// A .cu file and its macros: tile sizes are compile-time constants.
+// A .cu file and its macros, because tile sizes are compile-time constants.
 struct Source {
     std::string file;  // "kernels/scan/cuda/blelloch.cu"
     Defines defines;
@@ -67,36 +67,36 @@ class Compiler {
                               const std::function<void(const std::string& file)>& compiling = {},
                               const std::stop_token& stop = {});
 
-    // Compiles those that are not cached, on up to `threads` threads, for compile() to find. Calls
-    // `compiling` once, with "FILE" or "FILE and 3 more". Failures are left to compile(), and so is a stop.
+    // Compiles the sources that are not cached, on up to `threads` threads, so that compile() finds them.
+    // Calls `compiling` once, with "FILE" or "FILE and 3 more". Failures and a stop are left to compile().
     void compile_together(const std::vector<Source>& sources, const std::string& architecture, size_t threads,
                           const std::function<void(const std::string& files)>& compiling = {},
                           const std::stop_token& stop = {});
 
     const CompilerOptions& options() const { return options_; }
-    void set_jitter(int jitter) { options_.jitter = jitter; }  // of later compilations
+    void set_jitter(int jitter) { options_.jitter = jitter; }  // for later compilations
 
   private:
-    // What NVRTC gets, and the key of the result.
+    // What NVRTC compiles, and the key of the result.
     struct Job {
         std::vector<SourceText> texts;
         std::vector<std::string> options;
         std::string key;
     };
     Outcome<Job> job_of(const Source& source, const std::string& architecture) const;
-    // From the folder, or by NVRTC. On any thread.
+    // Gets a kernel from the cache folder or from NVRTC. May run on any thread.
     Outcome<Compiled> make(const Job& job, const std::string& architecture,
                            const std::function<void(const std::string& file)>& compiling,
                            const std::stop_token& stop) const;
     CubinCache cache() const;
-    // Compiled earlier by this object, without reading the source again; null for sources of a folder, which
-    // may change.
+    // Returns what this object compiled earlier, without reading the source again; null for sources of a
+    // folder, which may change.
     const Compiled* known(const Source& source, const std::string& architecture) const;
     const Compiled& keep(const Source& source, const std::string& architecture, Compiled compiled);
 
     CompilerOptions options_;
-    std::map<std::string, Compiled> compiled_;  // of this process, by key
-    std::map<std::string, std::string> keys_;   // of embedded sources, by all that they are compiled with
+    std::map<std::string, Compiled> compiled_;  // in this process, by key
+    std::map<std::string, std::string> keys_;  // keys of embedded sources, by all that they are compiled with
 };
 
 // "13.0", or why NVRTC is not available.

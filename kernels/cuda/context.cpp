@@ -7,7 +7,7 @@
 
 namespace sawtooth::cuda {
 
-Outcome<std::shared_ptr<const Context>> Context::of(int index) {
+Outcome<std::shared_ptr<const Context>> Context::of_device(int index) {
     const auto calls = driver();
     if (!calls) return calls.error();
     int count = 0;

@@ -11,7 +11,7 @@ namespace sawtooth::cuda {
 // freeing needs the context.
 class Context {
   public:
-    static Outcome<std::shared_ptr<const Context>> of(int index);
+    static Outcome<std::shared_ptr<const Context>> of_device(int index);
     Context(const DriverCalls& calls, CUdevice device) : calls_(calls), device_(device) {}
     ~Context();
     Context(const Context&) = delete;
@@ -41,7 +41,8 @@ struct Release {
 using Stream = std::unique_ptr<CUstream_st, Release<CUstream_st>>;
 using Module = std::unique_ptr<CUmod_st, Release<CUmod_st>>;
 
-Outcome<Stream> make_stream(const SharedContext& context);  // does not synchronise with the default stream
+// Makes a stream that does not synchronise with the default stream.
+Outcome<Stream> make_stream(const SharedContext& context);
 Outcome<Module> load_module(const SharedContext& context, const std::string& cubin);
 // Device memory, freed with the last copy of the pointer.
 Outcome<std::shared_ptr<void>> allocate(const SharedContext& context, int64_t bytes);

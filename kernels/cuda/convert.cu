@@ -1,5 +1,5 @@
-// to[i] = from[i], i = 0 … count - 1, between f32 and the 16 bits of f16 or bf16: narrows inputs when a plan
-// is built, widens outputs when they are read. Never timed.
+// to[i] = from[i], i = 0 … count - 1, between f32 and the 16 bits of f16 or bf16. Narrows inputs when a plan
+// is built and widens outputs when they are read, which is never timed.
 //
 // Each thread takes every (threads of the grid)th element, so that neighbouring threads access neighbouring
 // elements.

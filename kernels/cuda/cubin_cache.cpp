@@ -21,8 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A file has a fingerprint of the rest, then the key, the kernels, the warnings and the cubin. Numbers and
-// names are words; texts are preceded by their size.
+// A file has the fingerprint of all that follows, then the key, the kernels, the warnings and the cubin.
+// Numbers and names are words; texts are preceded by their size.
 std::string fingerprint_of(const std::string& content) {
     Fingerprint fingerprint;
     fingerprint.add(content);
@@ -39,7 +39,7 @@ std::string content_of(const std::string& key, const Compiled& compiled) {
     return content.str();
 }
 
-// The fingerprint was right, so sizes and counts are as written.
+// Reads a file whose fingerprint was right, so its sizes and counts can be trusted.
 Compiled compiled_from(const std::string& content) {
     Compiled compiled;
     std::istringstream words(content);
@@ -120,7 +120,7 @@ CubinCache::Turn CubinCache::turn(const std::string& key, const std::stop_token&
     return {path, file};
 }
 
-// Who waits for the removed file gets its turn, and finds the kernel in the cache.
+// Whoever waits for the removed file gets its turn next, and finds the kernel in the cache.
 CubinCache::Turn::~Turn() {
     if (file_ < 0) return;
     ::unlink(path_.c_str());

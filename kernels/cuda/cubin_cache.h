@@ -19,8 +19,8 @@ class CubinCache {
     std::optional<Compiled> find(const std::string& key) const;
     void keep(const std::string& key, const Compiled& compiled) const;
 
-    // The right to compile a kernel, which one holds at a time, so that threads and processes do not compile
-    // it twice. Its destructor passes it on.
+    // The right to compile a kernel. Only one thread of all processes has it at a time, so that no kernel is
+    // compiled twice. The destructor passes it on.
     class Turn {
       public:
         Turn(std::string path, int file) : path_(std::move(path)), file_(file) {}
@@ -30,9 +30,9 @@ class CubinCache {
 
       private:
         std::string path_;
-        int file_;  // -1: without a cache nobody waits
+        int file_;  // -1: there is no cache, and nobody waits
     };
-    // Waits while another holds it, until `stop`.
+    // Waits until no one else has the turn, or until `stop`.
     Turn turn(const std::string& key, const std::stop_token& stop) const;
 
   private:

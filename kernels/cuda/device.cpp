@@ -37,7 +37,7 @@ Device::Device(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Device::~Device() = default;
 
 Outcome<std::unique_ptr<Device>> Device::open(int index, CompilerOptions options) {
-    auto context = Context::of(index);
+    auto context = Context::of_device(index);
     if (!context) return context.error();
     auto stream = make_stream(*context);
     if (!stream) return stream.error();

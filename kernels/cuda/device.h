@@ -40,29 +40,30 @@ class Device {
     Device& operator=(const Device&) = delete;
 
     const Chip& chip() const;
-    bool present() const;  // false: theoretical device
+    bool present() const;  // false for a theoretical device
     // The stream for launches; null for a theoretical device. Makes the context current, as launches need.
     CUstream_st* stream() const;
 
     // The entry of a .cu file, compiled once per source and kept loaded. Calls `compiling` (may be empty)
     // with the file name before NVRTC runs.
     Outcome<Kernel> kernel(const Source& source, const std::string& entry, const std::stop_token& stop = {});
-    // Compiles kernels of a dry plan for kernel() to find, several at once; leaves failures to kernel().
+    // Compiles the kernels of a dry plan, several at once, so that kernel() finds them; leaves failures to
+    // kernel().
     void compile_together(const std::vector<PlannedKernel>& kernels, const std::stop_token& stop,
                           size_t threads = std::thread::hardware_concurrency());
-    // Of the kernels from now on (CompilerOptions::jitter); loaded ones stay loaded.
+    // Sets CompilerOptions::jitter for kernels that are compiled later; loaded ones stay loaded.
     void set_jitter(int jitter);
     void on_compiling(std::function<void(const std::string& file)> compiling);
     // Compiler warnings of all kernels so far, one per line; "" if there are none.
     const std::string& warnings() const;
 
-    // Everything below needs a GPU.
+    // All members below need a GPU.
     Outcome<Memory> allocate(int64_t bytes);  // out of memory: the error has both sizes
     std::optional<Error> upload(void* to, const void* from, int64_t bytes);
     std::optional<Error> download(void* to, const void* from, int64_t bytes);
     std::optional<Error> fill(void* at, int64_t bytes, unsigned char byte);  // on the stream
-    std::optional<Error> wait();                                             // until the stream is empty
-    int64_t free_bytes() const;  // theoretical device: all memory of the chip
+    std::optional<Error> wait();  // waits until the stream is empty
+    int64_t free_bytes() const;   // theoretical device: all memory of the chip
 
   private:
     struct State;

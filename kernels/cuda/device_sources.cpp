@@ -36,7 +36,7 @@ std::optional<std::string> read(const std::string& name, const std::string& dire
     return directory.empty() ? embedded(name) : from_directory(name, directory);
 }
 
-// The names in `#include "…"` lines, also in lines disabled by a macro, which does no harm.
+// Returns the names in `#include "…"` lines, including lines that a macro disables, which does no harm.
 std::vector<std::string> includes_of(const std::string& text) {
     std::vector<std::string> names;
     std::istringstream lines(text);

@@ -23,9 +23,9 @@ struct SourceText {
     std::string name, text;
 };
 
-// The file and all its direct and indirect includes, named from the root; the file comes first. Reads from
-// `directory` if it is not empty (it must have all of them), otherwise from the program. Failure: the file
-// does not exist. A missing include is left to the compiler, which knows the line.
+// Returns the file and all its direct and indirect includes, named from the root, with the file first. Reads
+// from `directory` if it is not empty (it must have all of them), otherwise from the program. Failure: the
+// file does not exist. A missing include is left to the compiler, which knows the line.
 Outcome<std::vector<SourceText>> read_with_includes(const std::string& file, const std::string& directory);
 
 }  // namespace sawtooth::cuda

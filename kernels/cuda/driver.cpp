@@ -53,7 +53,7 @@ Error driver_error(const char* call, CUresult result) {
 
 Outcome<const DriverCalls*> driver() {
     if (!opened_driver()) return opened_driver().error();
-    // Asked once: callers that had the driver rely on it, also after the GPU was lost.
+    // The driver is started once: callers that have it rely on it even after the GPU is lost.
     static const std::optional<Error> problem = start(*opened_driver());
     if (problem) return *problem;
     return &*opened_driver();

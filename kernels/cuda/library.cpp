@@ -25,7 +25,7 @@ bool is_hidden(const std::string& word) {
     return false;
 }
 
-// All possible toolkits, the newest of /usr/local first.
+// Returns the folders of all possible toolkits, the newest of /usr/local first.
 std::vector<fs::path> toolkits() {
     std::vector<fs::path> found;
     for (const char* name : {"CUDA_HOME", "CUDA_PATH"})
@@ -51,7 +51,7 @@ std::vector<fs::path> folders_of_toolkit() {
     return folders;
 }
 
-// Keeps the loader's message, unless it only says that the file does not exist.
+// Keeps the loader's message as the reason, unless it only says that the file does not exist.
 void keep_reason(std::string& reason) {
     const char* const words = dlerror();
     if (words && !std::string(words).ends_with("No such file or directory")) reason = words;

@@ -11,7 +11,7 @@
 namespace sawtooth::cuda {
 namespace {
 
-// Every call in use, by name.
+// The names of all calls in use.
 #define SAWTOOTH_NVRTC_CALLS(X)  \
     X(nvrtcVersion)              \
     X(nvrtcGetErrorString)       \
@@ -118,13 +118,14 @@ class Program {
     nvrtcResult created_;
 };
 
-// A compilation takes a core and up to hundreds of MiB, so there is one per core.
-class Turn {
+// A slot to compile in. A compilation takes a core and up to hundreds of MiB, so there is one per core at a
+// time.
+class CompilationSlot {
   public:
-    Turn() { cores().acquire(); }
-    ~Turn() { cores().release(); }
-    Turn(const Turn&) = delete;
-    Turn& operator=(const Turn&) = delete;
+    CompilationSlot() { cores().acquire(); }
+    ~CompilationSlot() { cores().release(); }
+    CompilationSlot(const CompilationSlot&) = delete;
+    CompilationSlot& operator=(const CompilationSlot&) = delete;
 
   private:
     static std::counting_semaphore<>& cores() {
@@ -160,7 +161,7 @@ bool nvrtc_knows(std::string_view architecture) {
 Outcome<Translation> translate(const std::vector<SourceText>& texts, const std::vector<std::string>& options,
                                const std::stop_token& stop) {
     if (!nvrtc()) return nvrtc().error();
-    const Turn turn;
+    const CompilationSlot slot;
     if (stop.stop_requested()) return Error::cancelled();
     Program program(*nvrtc(), texts);
     if (program.created() != NVRTC_SUCCESS) return failed("nvrtcCreateProgram", program.created());

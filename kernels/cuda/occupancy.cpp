@@ -7,7 +7,7 @@ namespace {
 
 constexpr int warp = 32;
 constexpr int most_threads_per_block = 1024;           // maximum of every chip since 2.0
-constexpr size_t shared_without_opting_in = 48 << 10;  // likewise since 7.0
+constexpr size_t shared_without_opting_in = 48 << 10;  // of every chip since 7.0
 
 cudaOccDeviceProp properties_of(const Chip& chip) {
     cudaOccDeviceProp properties;
@@ -38,7 +38,7 @@ cudaOccFuncAttributes attributes_of(const Resources& resources) {
     return attributes;
 }
 
-// Several limits may be equal. Warps come first: then occupancy is the maximum for this block size.
+// Names the limit. If several are equal, warps come first: occupancy is then the maximum for this block size.
 std::string limiter_of(unsigned factors) {
     if (factors & OCC_LIMIT_WARPS) return "warps";
     if (factors & OCC_LIMIT_REGISTERS) return "registers";

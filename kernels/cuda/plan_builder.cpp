@@ -11,7 +11,7 @@
 namespace sawtooth::cuda {
 namespace {
 
-// The same on every chip since 3.0: CUDA C++ Programming Guide, "Technical Specifications".
+// Limits of every chip since 3.0 (CUDA C++ Programming Guide, "Technical Specifications").
 constexpr Extent largest_grid = {2147483647, 65535, 65535};
 constexpr int64_t most_threads = 1024;
 
@@ -24,7 +24,7 @@ std::string text_of(const Extent& extent) {
     return fmt::format("{} x {} x {}", extent.x, extent.y, extent.z);
 }
 
-// Why the device would refuse the launch; empty if it would not.
+// Returns why the device would refuse the launch; absent if it would not.
 std::optional<Error> check_launch(const LaunchInfo& info, int64_t shared_bytes, const Chip& chip) {
     if (!fits(info.grid, largest_grid))
         return Error::failure(
@@ -63,8 +63,9 @@ std::shared_ptr<void> PlanBuilder::allocate(int64_t bytes, bool zeroed) {
         fail(memory.error());
         return nullptr;
     }
-    // Bytes of ones are a NaN in every float: a kernel that reads what nothing wrote cannot be right by luck.
-    // initcheck of compute-sanitizer finds what nobody has written, which a fill would hide from it.
+    // Bytes of 0xFF make every float a NaN, so that a kernel that reads memory that nothing has written
+    // cannot be right by luck. SAWTOOTH_UNFILLED turns it off for initcheck of compute-sanitizer, which a
+    // fill would blind.
     static const bool poisons = !std::getenv("SAWTOOTH_UNFILLED");
     if (!zeroed && !poisons) return *memory;
     if (auto error = device_.fill(memory->get(), bytes, zeroed ? 0 : 0xFF)) fail(std::move(*error));

@@ -22,7 +22,7 @@ struct KernelSource {
     int64_t shared_bytes = 0;
 };
 
-// Builds the Plan of a variant on a GPU. Without a GPU memory is only counted; in a dry plan kernels are not
+// Builds the Plan of a variant on a GPU. Without a GPU memory is only counted; for a dry plan kernels are not
 // compiled either. The device must outlive the plan.
 class PlanBuilder : public sawtooth::PlanBuilder {
   public:
@@ -30,7 +30,7 @@ class PlanBuilder : public sawtooth::PlanBuilder {
 
     const Chip& chip() const { return device_.chip(); }
 
-    // For the arguments of a kernel; see tensor_map.h. Empty in a plan that does not run.
+    // Makes a tensor map for the arguments of a kernel (tensor_map.h); empty in a plan that does not run.
     TensorMap tensor_map(const void* array, Storage storage, const Shape& shape, int64_t box_rows);
 
     // Adds a launch. The kernel takes one plain struct, `arguments`, which is copied. Fills in grid, block
@@ -45,8 +45,8 @@ class PlanBuilder : public sawtooth::PlanBuilder {
             {ready->info, [ready, arguments](Queue& queue) { ready->start(queue, &arguments); }});
     }
 
-    // `count` launches that share one description; step s gets arguments_of(s), computed when it starts. One
-    // launch per token means thousands of them; a dry plan has one.
+    // Adds `count` launches with one description; launch number s gets arguments_of(s), computed when it
+    // starts. There are thousands of them if a token is a launch; a dry plan has one.
     template <class ArgumentsOf>
     void launch_steps(LaunchInfo info, const Grid& grid, const KernelSource& source, int64_t count,
                       ArgumentsOf arguments_of) {
@@ -66,7 +66,7 @@ class PlanBuilder : public sawtooth::PlanBuilder {
     }
 
   private:
-    // A kernel with everything that a launch needs except the arguments.
+    // A kernel and everything else that a launch needs, except the arguments.
     struct Ready {
         std::shared_ptr<const LaunchInfo> info;
         Kernel kernel;
@@ -90,7 +90,7 @@ class PlanBuilder : public sawtooth::PlanBuilder {
     Copy copy() const override;
 
     Device& device_;
-    bool compiles_;  // not in a dry plan, which must be fast
+    bool compiles_;  // false for a dry plan, which must be fast
 };
 
 }  // namespace sawtooth::cuda

@@ -11,16 +11,16 @@
 namespace sawtooth {
 namespace {
 
-constexpr double chance = 0.005;      // that one of two intervals misses
-constexpr double same_within = 1.05;  // no difference that matters, and what the place of memory may cause
+constexpr double chance = 0.005;      // the chance that one of two intervals misses the true ratio
+constexpr double same_within = 1.05;  // smaller ratios do not matter; the placement of memory may cause them
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 struct Interval {
     double low = 0, high = infinity;
 };
 
-// How many of the smallest and of the largest of `count` samples lie outside an interval that holds the
-// median: as many fair coins may all fall on one side with at most that chance. 0: no interval does.
+// How many of the smallest and of the largest of `count` samples lie outside the interval of the sign test,
+// which misses the median with at most that chance. Returns 0 if no interval does.
 size_t cut_of_median(size_t count) {
     double exactly = std::pow(0.5, static_cast<double>(count)), tail = 0;
     for (size_t k = 0; 2 * k < count; ++k) {
@@ -31,17 +31,18 @@ size_t cut_of_median(size_t count) {
     return 0;
 }
 
-// The same for all ratios of one of `count` samples to one of as many others: the distribution of the rank
-// sum of Mann and Whitney, exact for few samples.
+// The same for the ratios of all pairs of one of `count` samples and one of as many others, by the
+// distribution of the rank sum of Mann and Whitney, which is exact for few samples.
 size_t cut_of_ratios(size_t count) {
     constexpr size_t few = 24;
-    constexpr double normal_quantile = 2.807;  // of that chance, two-sided
+    constexpr double normal_quantile = 2.807;  // the two-sided quantile of that chance
     const auto n = static_cast<double>(count);
     if (count > few) {
         const double cut = n * n / 2 - normal_quantile * n * std::sqrt((2 * n + 1) / 12);
         return static_cast<size_t>(std::max(0.0, std::floor(cut)));
     }
-    // Coefficients of the product of (1 - x^(n+i)) / (1 - x^i): in how many orders u ratios are below 1.
+    // orders[u] is the number of orders in which u ratios are below 1, a coefficient of the product of
+    //   (1 - x^(n+i)) / (1 - x^i).
     std::vector<double> orders(count * count + 1, 0);
     orders[0] = 1;
     for (size_t i = 1; i <= count; ++i) {
@@ -63,7 +64,7 @@ Interval between(std::vector<double> values, size_t cut) {
     return {values[cut - 1], values[values.size() - cut]};
 }
 
-// At most so many samples, evenly from all of them.
+// Chooses evenly from the samples so that the work is bounded.
 std::vector<double> thinned(const std::vector<double>& samples, size_t count) {
     constexpr size_t most = 200;
     const size_t kept = std::min(most, count);
@@ -72,7 +73,7 @@ std::vector<double> thinned(const std::vector<double>& samples, size_t count) {
     return some;
 }
 
-// A disturbance of some repeats moves few of the ratios of all pairs.
+// The interval of the ratios of all pairs: a disturbance of some repeats changes few of them.
 Interval interval_of_all(const TimeStatistics& first, const TimeStatistics& second) {
     const size_t count = std::min(first.samples.size(), second.samples.size());
     const std::vector<double> ones = thinned(first.samples, count), others = thinned(second.samples, count);
@@ -114,8 +115,8 @@ std::string text_of(double value) {
     return value >= 1000 ? with_thousands(std::llround(value)) : rounded(value, 3);
 }
 
-// With so many digits that the last one is not finer than the interval, and as many more as keep the ratio
-// within it.
+// Rounds the ratio to as many digits as the interval allows, and to more if it would otherwise leave the
+// interval.
 double told_ratio(const Comparison& comparison) {
     constexpr int most = 3;
     const auto [pace, ratio, low, high] = comparison;

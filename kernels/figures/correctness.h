@@ -8,8 +8,9 @@
 
 namespace sawtooth {
 
-// Whether a result is right, in words shown beside its times. Two questions: is the kernel right, so close to
-// its own definition as rounding allows; and how far is its method from the exact rule.
+// Tells whether a result is right, in words shown beside its times. There are two questions: whether the
+// kernel is right, that is, as close to its own definition as rounding allows; and how far its method is from
+// the exact rule.
 
 // The relative L2 distance of the main output to the reference; absent if unknown.
 std::optional<double> reference_error(const Result& result, const VariantResult& variant);
@@ -23,7 +24,7 @@ std::string error_words(double relative_error);
 
 // "y is wrong: 12 of 32,768 elements" for a wrong variant, otherwise "".
 std::string wrong_words(const VariantResult& variant);
-// "wrong" or "": beside a time.
+// "wrong" or "", shown beside a time.
 std::string wrong_badge(const VariantResult& variant);
 // The same with the worst element: "..., the worst at [0, 65, 3]: 0.5 instead of 0.25 (...)".
 std::string wrong_sentence(const OutputVerdict& output);
@@ -32,12 +33,12 @@ std::string wrong_sentence(const VariantResult& variant);
 std::string first_wrong(const Result& result);
 // "right", "wrong", "cannot judge", "judging"; "" if it did not run.
 std::string verdict_words(const VariantResult& variant);
-// Whether that variant ran and is right.
+// Whether the variant ran and is right.
 bool is_right(const Result& result, std::string_view variant);
-// Whether its time may be compared with others: a wrong result has no speed.
+// Whether the time of the variant may be compared with others: a wrong result has no speed.
 bool has_speed(const VariantResult& variant);
-// Whether a method is too far from the exact rule to compare its time: not finite, or as far as the rule is
-// large.
+// Whether a method is too far from the exact rule to compare its time: its error is not finite, or at least
+// as large as the output.
 bool has_diverged(const Result& result, const VariantResult& variant);
 
 // "two_pass is within 5.9e-07, fused within 4.5e-07 of the float64 reference." for an output, "All 4 variants

@@ -66,7 +66,7 @@ double length_of(const Bar& bar) {
 }
 
 void break_long_bars(Figure& figure, Bars& bars, double least) {
-    constexpr double most_in_sight = 20;  // times the least
+    constexpr double most_in_sight = 20;  // times the shortest bar
     const bool is_long = std::any_of(bars.bars.begin(), bars.bars.end(),
                                      [&](const Bar& bar) { return length_of(bar) > most_in_sight * least; });
     if (!is_long || least <= 0) return;
@@ -129,7 +129,7 @@ std::optional<DrawnLine> LineChooser::line(const Array& array, const Parameters&
 
 namespace {
 
-// Calls each(position, value) for the positions of the line that the reference has, in order.
+// Calls each(position, value), in order, for the positions of the line that the reference has.
 template <class Each>
 void each_known(const Array& reference, const DrawnLine& line, Each&& each) {
     if (!reference.rows) {
@@ -161,25 +161,25 @@ std::string known_words(const Array& reference) {
            with_thousands(count_of(reference.rows->extents)) + " rows.";
 }
 
-// `of` takes a value to what is drawn of it. Chosen rows are points of their own.
-template <class Of>
-Line reference_line(const Array& reference, const DrawnLine& line, const View& view, Of of) {
+// drawn_part(value) is the number that is drawn for a value. Chosen rows are drawn as single points.
+template <class DrawnPart>
+Line reference_line(const Array& reference, const DrawnLine& line, const View& view, DrawnPart drawn_part) {
     const std::string label = "float64 reference";
     if (!reference.rows)
         return line_of(label, {Ink::Role::reference}, reduce(line.length, view, line.place, [&](int64_t at) {
-                           return of(reference.value(line.index(at)));
+                           return drawn_part(reference.value(line.index(at)));
                        }));
     Line points = line_of(label, {Ink::Role::reference}, {});
     points.markers = true;
     each_known(reference, line, [&](int64_t at, std::complex<double> value) {
         points.x.insert(points.x.end(), 2, static_cast<double>(at));
-        points.y.insert(points.y.end(), {of(value), gap});
+        points.y.insert(points.y.end(), {drawn_part(value), gap});
     });
     return points;
 }
 
-// The power of ten, from 1e-6, of the largest value within which both agree where the reference is known.
-// Absent if they differ by more than a thousandth of it, which an eye sees.
+// Where the reference is known, output and reference agree within 10^power of the largest value; returns the
+// power, at least -6. Absent if they differ by more than 10^-3, which is visible.
 std::optional<int> power_of_agreement(const Array& output, const Array& reference, const DrawnLine& line) {
     constexpr int least = -6, most = -3;
     double largest = 0, furthest = 0;
@@ -197,7 +197,7 @@ std::optional<int> power_of_agreement(const Array& output, const Array& referenc
     return {};
 }
 
-// Whether no eye can tell them apart, so that the later one would hide the earlier.
+// Whether the two look the same, so that the later one would hide the earlier one.
 bool look_alike(const Array& earlier, const Array& later, const DrawnLine& line) {
     double largest = 0, furthest = 0;
     for (int64_t at = 0; at < line.length; ++at) {
@@ -237,7 +237,7 @@ Figure output_figure(const Result& result, const View& view, const Array& refere
         if (!output) continue;
         Line drawn = line_of(variant.name, ink_of(variant), points(*output));
         const auto agreement = power_of_agreement(*output, reference, line);
-        if (!agreement || variant.verdict() == Verdict::wrong) {  // which stands by itself
+        if (!agreement || variant.verdict() == Verdict::wrong) {  // a wrong output gets its own line
             drawn.ink.dashed = std::any_of(apart.begin(), apart.end(), [&](const Array* earlier) {
                 return look_alike(*earlier, *output, line);
             });
@@ -279,7 +279,7 @@ void add_largest_errors(Figure& figure, const std::string& label, Ink ink, const
     const Envelope errors =
         envelope(static_cast<int64_t>(by_position.size()), view, figure.x.shared, most_told_apart,
                  [&](int64_t at) { return by_position[static_cast<size_t>(at)]; });
-    Envelope known;  // positions without a reference are no gaps
+    Envelope known;  // positions without a reference make no gaps
     for (size_t i = 0; i < errors.x.size(); ++i) {
         if (std::isnan(errors.high[i])) continue;
         known.x.push_back(errors.x[i]);
@@ -290,7 +290,7 @@ void add_largest_errors(Figure& figure, const std::string& label, Ink ink, const
 }
 
 void lay_floor(Figure& figure) {
-    constexpr size_t few = 32;  // one place in this many
+    constexpr size_t few = 32;  // of the errors of a line, one in this many is below the floor
     double floor = std::numeric_limits<double>::infinity();
     for (const Mark& mark : figure.marks) {
         const Line* const line = std::get_if<Line>(&mark);
@@ -350,7 +350,7 @@ Figure error_figure(const Result& result, const View& view, const Array& referen
 
 namespace {
 
-// One segment per kind of launch, in the order of their first start; the rest of the total are gaps.
+// One segment per kind of launch, in the order of their first start. The rest of the total is gaps.
 std::vector<Bar::Segment> segments_of(const VariantResult& variant) {
     constexpr size_t most = 6;
     std::vector<Bar::Segment> segments;
@@ -372,7 +372,8 @@ std::vector<Bar::Segment> segments_of(const VariantResult& variant) {
     const double& last = variant.launches.back().start_us;
     const double gaps = last + variant.launches.back().duration_us - total;
     if (gaps > 0) segments.push_back({"between launches", gaps});
-    // The repeat drawn is the one closest to the median; the bar has exactly the length of the median.
+    // The launches are those of the repeat closest to the median; they are scaled so that the bar has exactly
+    // the length of the median.
     double sum = 0;
     for (const Bar::Segment& segment : segments) sum += segment.length;
     for (Bar::Segment& segment : segments) segment.length *= variant.time->median / sum;

@@ -14,34 +14,38 @@
 
 namespace sawtooth {
 
-// The figures of every family, and parts of figures for families. Figures of sweeps: sweep_figures.h.
+// The figures that every family has, and helpers for figures of families. Figures of sweeps are in
+// sweep_figures.h.
 
-constexpr double gap = std::numeric_limits<double>::quiet_NaN();  // in a line or a heat map: no value
+constexpr double gap = std::numeric_limits<double>::quiet_NaN();  // a missing value in a figure
 
-// In GB/s: of the copy measured in this run, or the limit of the machine; 0 if neither is known.
+// The bandwidth of a copy in GB/s: that of the copy measured in this run, or the limit of the machine; 0 if
+// neither is known.
 double copy_rate(const Result& result);
 Ink ink_of(const VariantResult& variant);
 Figure new_figure(std::string id, Place place, std::string title, std::string caption, Axis x, Axis y);
-// Instead of marks, the title of the figure and this sentence.
+// Shows this sentence instead of marks, below the title of the figure.
 void leave_out(Figure& figure, const std::string& reason);
 Line line_of(std::string label, Ink ink, Series points);
-// That, if no variant ran.
+// Calls leave_out with a sentence if no variant ran.
 void leave_out_without_outputs(Figure& figure, const Result& result);
-// Makes the errors of that output the caption; before it where the reference has only some rows.
+// Makes the errors of that output the caption. If the reference has only some rows, the caption so far, which
+// says so, follows them.
 void tell_errors(Figure& figure, const Result& result, const Array& reference);
 // The median time with quartiles, and what is wrong with the result. The variant must be timed.
 Bar time_bar(const VariantResult& variant);
-// On a linear axis from 0, where a bar of length `least` must be seen: much longer ones are broken, with
-// their number at the end. No scale changes from run to run.
+// Breaks bars that are too long for a linear axis from 0 on which a bar of length `least` must be visible;
+// their number is written at the end. The scale does not change from run to run.
 void break_long_bars(Figure& figure, Bars& bars, double least);
 double length_of(const Bar& bar);
-// Without values. Cells are centred on whole numbers, which count from `first_row` and `first_column`.
+// A heat map without values yet. Cells are centred on whole numbers, counted from `first_row` and
+// `first_column`.
 HeatMap heat_map(std::string label, int64_t rows, int64_t columns, int64_t first_row = 0,
                  int64_t first_column = 0);
-// 0 to length - 1 along a sequence. `place` names a position ("token"); plots with the same name zoom
-// together.
+// The axis of positions 0 to length - 1 along a sequence. `place` names a position ("token"); plots with the
+// same name zoom together.
 Axis place_axis(const std::string& place, int64_t length);
-// Logarithmic.
+// Logarithmic axes of times and of absolute errors.
 Axis time_axis();
 Axis absolute_error_axis();
 Axis relative_error_axis();
@@ -63,31 +67,32 @@ struct LineChooser {
     std::string place;
     std::map<std::string, std::string> chosen_by;  // the parameter of a dimension: {"batch", "drawn_batch"}
 
-    // Clamped to the last index of each dimension; absent if the array has no sequence axis.
+    // The line at these indices, each at most the last one of its dimension; absent if the array has no
+    // sequence axis.
     std::optional<DrawnLine> line(const Array& array, const Parameters& parameters) const;
 };
 
 enum class Part { real, imaginary };
-// The output of every variant along that line, over the reference.
+// The outputs of all variants along that line, drawn over the reference.
 Figure output_figure(const Result& result, const View& view, const Array& reference, const DrawnLine& line,
                      Part part = Part::real);
 
 enum class ErrorOf { drawn_line, all_lines };
-// The distance of every variant to the reference by position: along that line, or the largest of all.
+// The distance of every variant to the reference by position, along that line or the largest of all lines.
 Figure error_figure(const Result& result, const View& view, const Array& reference, const DrawnLine& line,
                     ErrorOf lines);
-// Adds the errors error_at(0 … count - 1): a line, or with too many values a line through the largest of
-// neighbours over a band from the smallest.
+// Adds the errors error_at(0 … count - 1) as a line. If there are too many values, the line shows the largest
+// of neighbouring errors, above a band down to the smallest.
 void add_errors(Figure& figure, const std::string& label, Ink ink, int64_t count, const View& view,
                 const std::function<double(int64_t)>& error_at);
-// Ends the axis of errors where most of each line is: the few positions that are nearly exact are drawn at
-// the bottom.
+// Chooses the lower end of the axis of errors so that most of each line is above it; the few positions that
+// are nearly exact are drawn at the bottom.
 void lay_floor(Figure& figure);
-// The largest error of all lines at each position.
+// Adds the largest error of all lines at each position.
 void add_largest_errors(Figure& figure, const std::string& label, Ink ink, const OutputError& error,
                         const View& view);
 
-// One bar per variant, stacked by launch, with quartiles; a line for the copy. Much longer bars are broken.
+// A bar per variant, stacked by launch, with quartiles, and a line for the copy. Much longer bars are broken.
 Figure times_figure(const Result& result);
 
 }  // namespace sawtooth

@@ -35,7 +35,7 @@ std::vector<Kernel> kernels_of(const VariantResult& variant, StepOf step_of) {
 
 std::vector<Kernel> longest_of(std::vector<Kernel> kernels, size_t most) {
     const auto is_shorter = [](const Kernel& one, const Kernel& other) { return one.us < other.us; };
-    while (kernels.size() > most)  // of equal ones the first stays
+    while (kernels.size() > most)  // of several equal ones the first stays
         kernels.erase(std::prev(std::min_element(kernels.rbegin(), kernels.rend(), is_shorter).base()));
     return kernels;
 }
@@ -73,7 +73,7 @@ std::string words_of_longest(const VariantResult& variant, const std::vector<Ker
     return words + ". ";
 }
 
-// The longest kernels, and one row for the sum of the others.
+// Keeps the longest kernels, and one row for the sum of the others.
 std::vector<Kernel> in_rows(const std::vector<Kernel>& kernels, size_t rows) {
     if (kernels.size() <= rows) return kernels;
     std::vector<Kernel> shown = longest_of(kernels, rows - 1);
@@ -109,7 +109,7 @@ Bar bar_of(const VariantResult& variant, const Kernel& kernel, double copy) {
     return bar;
 }
 
-// The most rows per variant that keep all variants together within `most`.
+// The largest number of rows per variant for which all variants together have at most `most` rows.
 size_t rows_each(const std::vector<std::vector<Kernel>>& of_variants, size_t most) {
     const auto used = [&](size_t rows) {
         return std::accumulate(
@@ -143,7 +143,7 @@ Figure each_kernel_figure(const Result& result, const KernelRows& shown) {
         return figure;
     }
     if (copy > 0) figure.caption += "Ticks: a copy of the bytes that the kernel moves.";
-    // The longest kernel of each variant is seen; a tiny one beside it need not be.
+    // The longest kernel of each variant must be visible; a much shorter one beside it need not be.
     double least = std::numeric_limits<double>::infinity();
     for (const std::vector<Kernel>& kernels : of_variants)
         if (!kernels.empty()) least = std::min(least, longest_of(kernels, 1).front().us);

@@ -10,13 +10,13 @@
 
 namespace sawtooth {
 
-// Figures of the launches of one repeat of every variant.
+// Figures of the launches in one repeat of every variant.
 
-// All launches of one name, or of one step.
+// All launches with one name, or of one step of an algorithm.
 struct Kernel {
     std::string name;
     double us = 0, bytes = 0;
-    int64_t count = 0;                       // of launches
+    int64_t count = 0;                       // number of launches
     std::vector<std::string> launches = {};  // their names
 
     double gigabytes_per_second() const { return bytes / us / 1e3; }
@@ -25,10 +25,10 @@ struct Kernel {
 // The step of an algorithm that a launch with that name belongs to; "" if the launch is a step of its own.
 using StepOf = std::string (*)(const std::string& launch);
 
-// In the order of their first start; all launches of a step are one.
+// The kernels of a variant in the order of their first start; all launches of a step are one kernel.
 std::vector<Kernel> kernels_of(const VariantResult& variant, StepOf step_of = nullptr);
 
-// Those that take most time, at most `most` of them, in their order.
+// At most `most` kernels, those that take most time, in their order.
 std::vector<Kernel> longest_of(std::vector<Kernel> kernels, size_t most);
 double total_us(const std::vector<Kernel>& kernels);
 
@@ -39,15 +39,15 @@ using LabelOf = std::string (*)(const std::string& kernel);
 struct KernelRows {
     StepOf step_of = nullptr;
     LabelOf label_of = nullptr;  // null: names stand as they are
-    size_t most = 12;  // of all variants; the shortest kernels of a variant with too many share a row
+    size_t most = 12;  // rows of all variants; if a variant has too many, its shortest kernels are one row
 };
 
 // "kernels", the time of each kernel beside a copy of the bytes that it moves, and "kernels-stacked", the
 // share of each in the time of its variant.
 std::vector<Figure> kernel_figures(const Result& result, const KernelRows& rows = {});
 
-// "launches": the launches of all variants on one axis of time; if there are many, then "launches-zoom" with
-// typical ones of the variant that has most.
+// "launches": the launches of all variants on one axis of time; if there are many, also "launches-zoom" with
+// typical launches of the variant that has most.
 std::vector<Figure> launches_figures(const Result& result, const View& view, std::string title);
 
 }  // namespace sawtooth

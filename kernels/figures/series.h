@@ -11,13 +11,14 @@
 
 namespace sawtooth {
 
-// The points of a line, at most two per column of the view.
+// The points of a line, at most two per column of pixels of the view.
 struct Series {
     std::vector<double> x, y;
 };
 
-// value_at(0 … count - 1) at x = 0, 1, … in the visible range. With more values than columns, each column
-// has its minimum and maximum, so that no peak is lost; NaN only if a whole column is NaN.
+// Returns the points value_at(x) at x = 0 … count - 1 in the visible range. If there are more values than
+// columns, each column has its minimum and maximum, so that no peak is lost; it is NaN only if all its values
+// are.
 template <class ValueAt>
 Series reduce(int64_t count, const View& view, const std::string& shared, ValueAt&& value_at) {
     // One more value on each side, so that lines leave the plot instead of ending at its edge.
@@ -55,12 +56,12 @@ Series reduce(int64_t count, const View& view, const std::string& shared, ValueA
     return series;
 }
 
-// Minimum and maximum of the values in a bucket of neighbours.
+// The minimum and maximum of the values in each bucket of neighbours.
 struct Envelope {
     std::vector<double> x, low, high;
 };
 
-// Of the visible range in at most that many buckets; NaN if a bucket has no number.
+// Computes the envelope of the visible range in at most `buckets` buckets; NaN if a bucket has no number.
 template <class ValueAt>
 Envelope envelope(int64_t count, const View& view, const std::string& shared, int64_t buckets,
                   ValueAt&& value_at) {

@@ -8,9 +8,9 @@
 namespace sawtooth {
 namespace {
 
-// All of a search's first visit, so that much slower cells can be told at once; few of later ones.
+// The repeats of a search: enough at the first visit to tell much slower cells at once, few at later visits.
 constexpr int first_repeats = least_repeats_to_tell, later_repeats = 3;
-constexpr size_t most_named = 4;  // cells
+constexpr size_t most_named = 4;  // most cells named in a sentence
 
 double median_of(std::vector<double> samples) {
     std::sort(samples.begin(), samples.end());
@@ -38,7 +38,7 @@ std::string value_words(const std::vector<Value>& values) {
     return joined(words, " x ");
 }
 
-// The cells beside it on both axes, in order.
+// The neighbours of a cell on both axes, in order.
 std::vector<size_t> neighbours_of(const Sweep& sweep, size_t cell) {
     std::vector<size_t> neighbours;
     size_t stride = sweep.cells();
@@ -51,7 +51,7 @@ std::vector<size_t> neighbours_of(const Sweep& sweep, size_t cell) {
     return neighbours;
 }
 
-// ", 2.4x faster than 32, same as 128": of neighbours that are not among those named or left out.
+// ", 2.4x faster than 32, same as 128": compares with neighbours that are not among those named or left out.
 std::string neighbour_words(const SweepResult& sweep, const BestCells& best) {
     const TimeStatistics& time = *right_in(sweep.cells[best.cells.front()], best.variant)->time;
     std::string words;
@@ -157,7 +157,7 @@ BestCells best_cells(const SweepResult& sweep, const std::string& variant) {
 }
 
 std::vector<BestCells> best_cells(const SweepResult& sweep) {
-    std::map<int, std::string> variants;  // by their index
+    std::map<int, std::string> variants;  // by index
     for (const SweepCell& cell : sweep.cells) {
         if (!cell.result) continue;
         for (const VariantResult& variant : cell.result->variants)

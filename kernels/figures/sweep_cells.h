@@ -8,7 +8,7 @@
 
 namespace sawtooth {
 
-// What the cells of a sweep say about each other.
+// Compares the cells of a sweep.
 
 // "chunk", "C_G": the parameters that take the values of the axis.
 std::vector<std::string> names_of(const SweepAxis& axis);
@@ -17,27 +17,27 @@ std::string cell_words(const Sweep& sweep, const std::vector<Value>& values);
 
 // A search measures a cell several times: the samples of one visit follow those of the one before.
 int repeats_of_visit(const Sweep& sweep, size_t visit);
-// The median of every whole visit.
+// The median of every complete visit.
 std::vector<double> visits_of(const Sweep& sweep, const TimeStatistics& time);
 
-// Of two cells of a sweep, which are measured apart. Those that a search visited again took turns: the
-// medians of their visits are compared in turns, unless the repeats decide more.
+// Compares two cells of a sweep, which are measured apart. Cells that a search visited again took turns, so
+// the medians of their visits are compared in turns, unless the repeats decide more.
 Comparison compare_cells(const Sweep& sweep, const TimeStatistics& first, const TimeStatistics& second);
-// As `may_be_fastest`, of cells; of a search the first is the fastest of those that it visited most often.
+// The same as may_be_fastest for cells. In a search the first is the fastest of those visited most often.
 std::vector<size_t> fastest_cells(const Sweep& sweep, const std::vector<const TimeStatistics*>& times);
 
-// Of one variant: the cells that may be the fastest of those with right results, by index. The first has the
-// least median; of a search, among those that it visited most often.
+// The indices of the cells that may be the fastest of those in which one variant is right. The first has the
+// least median, in a search among the cells visited most often.
 struct BestCells {
     std::string variant;
     std::vector<size_t> cells;
-    // Those that a search did not visit again, as their medians were longer.
+    // The cells that a search did not visit again because their medians were longer.
     std::vector<size_t> left_out = {};
 };
 BestCells best_cells(const SweepResult& sweep, const std::string& variant);
-// Of every variant that has right results, in the order of the family.
+// The best cells of every variant that has right results, in the order of the family.
 std::vector<BestCells> best_cells(const SweepResult& sweep);
-// The variant in a cell if it is timed and right, otherwise null.
+// The result of the variant in a cell if it is timed and right, otherwise null.
 const VariantResult* right_in(const SweepCell& cell, const std::string& variant);
 
 // "chunk 64", "chunk 64 or 128 (which of them cannot be told)", "BLOCK_M x BLOCK_N 64 x 32".

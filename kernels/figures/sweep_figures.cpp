@@ -33,19 +33,19 @@ std::string capitalised(std::string text) {
     return text;
 }
 
-// Between the first and the third quartile of a curve's times.
+// The band between the first and the third quartile of a curve's times.
 Band band_between(const Line& curve, const Line& first, const Line& third) {
     return {"", curve.ink, curve.x, first.y, third.y};
 }
 
-// ", evolving" of a choice, ", compensated" of a flag that is set.
+// ", evolving" for a choice, ", compensated" for a flag that is set.
 std::string words_of(const std::string& parameter, const Value& value) {
     const bool* const flag = std::get_if<bool>(&value);
     if (flag) return *flag ? ", " + parameter : "";
     return ", " + to_text(value);
 }
 
-// All values are in sight from the first point on, with a margin.
+// Shows all values from the first point on, with a margin.
 void show_all(Axis& axis, const SweepAxis& swept) {
     constexpr double margin = 0.03;
     double low = std::numeric_limits<double>::infinity(), high = -low;
@@ -151,7 +151,7 @@ void add_times(Figure& figure, const SweepResult& sweep, std::vector<Line> media
         const auto own = std::find_if(first.begin(), first.end(), [&](const Line& line) {
             return line.label == median.label && line.x == median.x;
         });
-        if (own != first.end())  // under the line
+        if (own != first.end())  // drawn under the line
             figure.marks.emplace_back(
                 band_between(median, *own, third[static_cast<size_t>(own - first.begin())]));
         add_badges(median, sweep);
@@ -232,7 +232,7 @@ std::string reason_refused(const SweepCell& cell, const std::string& variant) {
         const VariantResult* const found = find(*cell.result, variant);
         return found ? found->refused : "";
     }
-    // The reason of a variant follows its name, if it is the reason of one.
+    // If the reason is that of a variant, it follows the variant's name.
     const std::string name = "; " + variant + ": ";
     const size_t at = cell.refused.find(name);
     return at == std::string::npos ? cell.refused : cell.refused.substr(at + name.size());
@@ -262,8 +262,8 @@ Figure figure_against(const std::string& what, std::string caption, Axis x, Axis
 
 namespace {
 
-// "fused is faster from 16 on: 640x at 64. ": of two variants that ran in all cells, what can be told at the
-// last size, and since when. "" before the sweep is complete.
+// "fused is faster from 16 on: 640x at 64. ": for two variants that ran in all cells, what can be told at the
+// last size, and from which size on. "" until the sweep is complete.
 std::string words_of_faster(const SweepResult& sweep, const std::vector<Line>& lines) {
     if (lines.size() != 2 || lines[0].x != lines[1].x || !sweep.complete) return "";
     const auto ones = timed_cells_of(sweep, lines[0].label), others = timed_cells_of(sweep, lines[1].label);
@@ -332,7 +332,7 @@ bool are_integers(const SweepAxis& axis) {
                        [](const Value& value) { return std::holds_alternative<int64_t>(value); });
 }
 
-// A map of times of every variant that ran.
+// The maps of times, one for every variant that ran.
 std::vector<Figure> maps_of(const SweepResult& sweep, const Family& family) {
     std::vector<Figure> maps;
     for (const Variant& variant : family.variants) {

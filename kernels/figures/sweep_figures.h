@@ -12,33 +12,34 @@
 
 namespace sawtooth {
 
-// Figures over a sweep: a number of every variant against the values of the first axis.
+// Figures over a sweep, which show a number of every variant against the values of the first axis.
 
-// `first`, twice it, … up to `last`.
+// The axis with the values `first`, 2 `first`, 4 `first`, … up to `last`.
 SweepAxis powers_of_two(const std::string& parameter, int64_t first, int64_t last);
 
-// A numeric axis that shows all values from the first point on if they are numbers, otherwise their names in
-// order.
+// The plot axis of a swept parameter: a numeric axis that shows all values from the first point on if they
+// are numbers, otherwise an axis with their names in order.
 Axis swept_axis(const SweepAxis& swept, const Parameter& parameter);
-// Of the first axis, without a unit that repeats its name.
+// The same for the first axis of a sweep, without a unit that repeats its name.
 Axis swept_axis(const SweepResult& sweep, const Family& family);
 
-// One curve per variant, in the order of the family, over the cells where it ran and the number is known; NaN
-// is a gap. A second axis gives one curve per value. A click on a point sets the parameter of the first axis.
-// Points of wrong results say what is wrong.
+// The number that a curve shows, and the curves of a sweep: one per variant, in the order of the family, over
+// the cells where the variant ran and the number is known; NaN is a gap. A second axis gives one curve per
+// value. A click on a point sets the parameter of the first axis. Points of wrong results say what is wrong.
 using Number = std::function<std::optional<double>(const Result&, const VariantResult&)>;
 std::vector<Line> curves_of(const SweepResult& sweep, const Number& number);
 // The same for a number computed from the time of the variant, over the timed cells.
 using TimedNumber = double (*)(const Result&, const VariantResult&);
 std::vector<Line> timed_curves_of(const SweepResult& sweep, TimedNumber number);
 double median_us(const Result& result, const VariantResult& variant);
-// The median times of every variant, each after the band between its quartiles; unstable ones have a badge.
+// Adds the median times of every variant, each above the band between its quartiles; unstable ones have a
+// badge.
 void add_times(Figure& figure, const SweepResult& sweep, std::vector<Line> medians);
-// The badges of the points of a curve that shows one point per timed cell.
+// Adds badges to the points of a curve that has one point per timed cell.
 void add_badges(Line& curve, const SweepResult& sweep);
 
-// The timed results of one curve: those of `variant`, over the cells with the same value of the second axis
-// as `curve`, the label of the curve, says.
+// A timed result of a curve, whose label is `curve`: that of `variant` in a cell with the curve's value of
+// the second axis.
 struct TimedCell {
     double x = 0;  // the value of the first axis, or its index
     const VariantResult* variant = nullptr;
@@ -48,10 +49,10 @@ struct TimedCell {
 };
 std::vector<TimedCell> timed_cells_of(const SweepResult& sweep, const std::string& curve);
 // "chunk 64", "chunk 16, 32 or 64 (cannot tell which)", "chunk 4 to 64 (cannot tell which of 5)": the cells
-// of a curve that are not wrong and may be the fastest, once the sweep is complete: cells are measured one
-// after another. "" before, or if there is nothing to choose from.
+// of a curve that are not wrong and may be the fastest. "" until the sweep is complete, because cells are
+// measured one after another, or if there is nothing to choose from.
 std::string fastest_cells_words(const SweepResult& sweep, const std::string& curve);
-// "1 of 11 points" while the sweep runs, or what a search does then; "" when it is complete.
+// "1 of 11 points" while the sweep runs, or what a search does at that time; "" when it is complete.
 std::string progress_words(const SweepResult& sweep);
 
 // ", length 64": the suffix of a curve's name for the second axis.
@@ -63,10 +64,10 @@ double gigabytes_per_second(const Result& result, const VariantResult& variant);
 
 // Why a cell has no time for the variant; "" if it ran.
 std::string reason_refused(const SweepCell& cell, const std::string& variant);
-// Figures without points say why, if that variant could not run in the first cell.
+// Gives figures without points the reason, if that variant could not run in the first cell.
 void explain_missing(std::vector<Figure>& figures, const SweepResult& sweep, const std::string& variant);
 
-// Adds the lines of a figure, or the sentence that they are still missing.
+// Adds lines to a figure, or the sentence that they are still missing if there are none.
 void add_lines(Figure& figure, std::vector<Line> lines);
 // "time-against-chunk", "Time against chunk": `what` over the parameter that labels the axis x.
 Figure figure_against(const std::string& what, std::string caption, Axis x, Axis y, std::vector<Line> lines);
@@ -74,13 +75,13 @@ Figure figure_against(const std::string& what, std::string caption, Axis x, Axis
 // "time_by_max_rank": the time of every variant.
 Figure time_figure(const SweepResult& sweep, const Family& family);
 
-// The largest error of each variant's first output at every position along x, one envelope per value of the
+// The largest error of each variant's first output at every position along x: one envelope per value of the
 // first axis, dashed from the second value on.
 Figure error_by_value(const SweepResult& sweep, std::string id, std::string title, std::string caption,
                       Axis x);
 
-// Time with quartiles and error of every variant, for sweeps that no figure of a family requested; over two
-// axes of integers a map of times of each.
+// The figures of sweeps that no figure of a family requested: time with quartiles and error of every variant;
+// over two axes of integers a map of times for each variant.
 std::vector<Figure> sweep_figures(const SweepResult& sweep, const Family& family);
 
 }  // namespace sawtooth

@@ -34,7 +34,7 @@ Axis named_axis(const SweepAxis& swept, const Family& family) {
     return axis;
 }
 
-// "BLOCK_M = 256, …: needs …" without the values, which are those of the axes.
+// Removes the values of the axes from a reason: "BLOCK_M = 256, …: needs …".
 std::string without_values(const std::string& reason) {
     const size_t colon = reason.find(": ");
     return colon == std::string::npos ? reason : reason.substr(colon + 2);
@@ -60,7 +60,7 @@ std::string name_of_cell(const SweepCell& cell) {
     return to_text(cell.values[0]) + " x " + to_text(cell.values[1]);
 }
 
-// Why the cell has no kernel for the chip that it was also compiled for; "" if it has one.
+// Returns why the cell has no kernel for the chip that it was also compiled for; "" if it has one.
 std::string reason_not_compiled(const SweepCell& cell, const std::string& variant) {
     if (!cell.result) return "";
     for (const std::string& note : cell.result->notes)
@@ -68,7 +68,7 @@ std::string reason_not_compiled(const SweepCell& cell, const std::string& varian
     return "";
 }
 
-// " 5 of 25 are refused, the first at 128 x 256: needs …": cells without a value, but with a reason.
+// " 5 of 25 are refused, the first at 128 x 256: needs …", for cells without a value but with a reason.
 std::string words_of_refused(const SweepResult& sweep, const HeatMap& map) {
     const std::string& name = variant_of(sweep);
     size_t count = 0, first = sweep.cells.size();
@@ -85,7 +85,7 @@ std::string words_of_refused(const SweepResult& sweep, const HeatMap& map) {
            " are refused, the first at " + name_of_cell(sweep.cells[first]) + ": " + map.texts[first] + ".";
 }
 
-// The cell with a value that is before that of all others; the number of cells if there is none.
+// Returns the cell whose value comes before those of all others; the number of cells if none has a value.
 template <class Before>
 size_t first_of(const HeatMap& map, Before before) {
     size_t best = map.values.size();
@@ -115,7 +115,7 @@ Figure figure_of(const SweepResult& sweep, const Family& family, std::string id,
     return figure;
 }
 
-// Of the launch on the GPU that ran it, or for the chip that it was also compiled for.
+// The occupancy of a launch on the GPU that ran it, or on the chip that it was also compiled for.
 const Occupancy* occupancy_of(const SweepCell& cell, const std::string& name, const std::string& of_launch) {
     const VariantResult* const variant = ran_in(cell, name);
     if (!variant) return nullptr;
@@ -126,7 +126,7 @@ const Occupancy* occupancy_of(const SweepCell& cell, const std::string& name, co
     return nullptr;
 }
 
-// All times of a map in one unit, with three digits, so that cells can be compared.
+// The unit in which all times of a map are written, with three digits, so that cells can be compared.
 struct MapUnit {
     std::string name = "us";
     double microseconds = 1;
@@ -135,7 +135,7 @@ struct MapUnit {
         if (shortest >= 999.5) *this = MapUnit("ms", 1e3);
         if (shortest >= 999.5e3) *this = MapUnit("s", 1e6);
     }
-    MapUnit(std::string unit, double of) : name(std::move(unit)), microseconds(of) {}
+    MapUnit(std::string unit, double length) : name(std::move(unit)), microseconds(length) {}
     std::string words(double us) const {
         const double value = us / microseconds;
         return (value < 999.5 ? rounded(value, 3) : with_thousands(std::llround(value))) + " " + name;
@@ -157,14 +157,14 @@ Figure time_map(const SweepResult& sweep, const Family& family, std::string id) 
     HeatMap map = grid_of(sweep, "time", "us");
     map.logarithmic = true;
     map.unstable.assign(sweep.sweep.cells(), "");
-    std::vector<size_t> cells;  // with a time, and their times
+    std::vector<size_t> cells;  // cells with a time, and the times
     std::vector<const TimeStatistics*> times;
     for (size_t i = 0; i < sweep.cells.size(); ++i) {
         const VariantResult* const variant = ran_in(sweep.cells[i], variant_of(sweep));
         if (!variant || !variant->time) continue;
         const std::string wrong = wrong_badge(*variant);
         map.texts[i] = wrong;
-        if (!wrong.empty()) continue;  // a colour would invite to choose it
+        if (!wrong.empty()) continue;  // a coloured cell would invite a choice
         map.values[i] = variant->time->median;
         map.unstable[i] = unstable_badge(*variant->time);
         cells.push_back(i);

@@ -12,10 +12,10 @@ namespace sawtooth {
 // Heat maps over a sweep of one variant over two parameters, the first one down the rows. A click on a cell
 // sets both. Cells without a value say why.
 
-// The median time, the fastest cell framed.
+// The map of median times, with a frame around the fastest cell.
 Figure time_map(const SweepResult& sweep, const Family& family, std::string id);
-// The theoretical occupancy of that launch of the variant; absent if no cell knows it. `because` says why the
-// highest need not be the fastest.
+// The map of the theoretical occupancy of that launch; absent if no cell knows it. `because` says why the
+// highest occupancy need not be the fastest.
 std::optional<Figure> occupancy_map(const SweepResult& sweep, const Family& family, std::string id,
                                     const std::string& launch, const std::string& because);
 

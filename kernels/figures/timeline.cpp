@@ -27,10 +27,10 @@ struct Columns {
 
 struct Change {
     double at;
-    int64_t busy;  // workers, from that time on
+    int64_t busy;  // the number of busy workers from that time on
 };
 
-// GPU launches have no worker records: they keep `of_launch(launch)` workers busy for their duration.
+// GPU launches have no records of workers; they keep of_launch(launch) workers busy for their duration.
 template <class OfLaunch>
 std::vector<Change> changes_of(const std::vector<LaunchRecord>& launches, OfLaunch of_launch) {
     std::vector<std::pair<double, int64_t>> edges;
@@ -50,8 +50,8 @@ std::vector<Change> changes_of(const std::vector<LaunchRecord>& launches, OfLaun
     return changes;
 }
 
-// From the first to the last work of its workers: a launch takes longer, as they have to wake. On a GPU all
-// of it.
+// The time from the first to the last work of the workers of a launch, which is shorter than the launch
+// because workers have to wake. On a GPU it is the whole launch.
 View::Range work_of(const LaunchRecord& launch) {
     if (launch.busy.empty()) return {launch.start_us, launch.start_us + launch.duration_us};
     View::Range work{launch.busy.front().start_us, launch.busy.front().end_us};
@@ -110,7 +110,7 @@ std::string idle_words(const Result& result, const VariantResult& variant) {
                         std::to_string(std::lrint(100 * idle_share(variant.launches))) +
                         " % of the time: " + (once ? "it" : "each") + " takes " + short_time(each) +
                         ", of which " + short_time(busy_us_of(variant.launches) / kept) + " is work";
-    // CUPTI slows every launch, and the timed repeats may run without it.
+    // CUPTI slows every launch, but timed repeats may run without it.
     if (result.backend == Backend::cpu || !variant.time) return words;
     const double timed = variant.time->median / static_cast<double>(variant.launch_count);
     if (timed < 0.95 * each) words += " (" + short_time(timed) + " when not recorded)";
@@ -146,7 +146,7 @@ std::vector<Tracks::Span> launch_spans(const std::vector<LaunchRecord>& launches
     const Columns columns(launches, view);
     std::vector<Tracks::Span> spans;
     int merged = 0;   // launches in the last span
-    double busy = 0;  // time of them
+    double busy = 0;  // the total time of these
     for (const LaunchRecord& launch : launches) {
         const auto [start, end] = work_of(launch);
         if (columns.at(end) < 0 || columns.at(start) >= columns.count) continue;
@@ -175,7 +175,7 @@ void add_utilisation(const std::vector<LaunchRecord>& launches, int workers, con
     const std::vector<Change> changes =
         changes_of(launches, [&](const LaunchRecord& launch) { return workers_of(launch, workers); });
     const auto percent = [&](double busy) { return 100 * busy / std::max(workers, 1); };
-    const auto go_to = [&](double at, double share) {  // a step, from the last value
+    const auto go_to = [&](double at, double share) {  // a step from the last value
         const double before = track.y.empty() ? 0 : track.y.back();
         if (!track.x.empty() && track.y.back() == share) return;
         track.x.insert(track.x.end(), {at, at});

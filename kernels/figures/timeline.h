@@ -8,41 +8,41 @@
 
 namespace sawtooth {
 
-// Time analysis of the launches of one repeat.
+// Analysis of the times of the launches of one repeat.
 
 double end_us_of(const std::vector<LaunchRecord>& launches);
-// Time with at least one busy worker, in total or within a range.
+// The time in which at least one worker is busy, in total or within a range.
 double busy_us_of(const std::vector<LaunchRecord>& launches);
 double busy_us_of(const std::vector<LaunchRecord>& launches, View::Range within);
-// Number of launches that overlap a range.
+// The number of launches that overlap a range.
 int64_t launches_within(const std::vector<LaunchRecord>& launches, View::Range range);
-// Idle: no worker is busy. Share of the time: 0 to 1.
+// The share of the time in which no worker is busy, 0 to 1.
 double idle_share(const std::vector<LaunchRecord>& launches);
-// Utilisation: the mean over workers, or SMs, of the share of time in which they are busy, 0 to 1; and the
-// same within a range.
+// The utilisation: the share of the time in which a worker (or SM) is busy, averaged over all of them, 0 to
+// 1; in total or within a range.
 double utilisation(const std::vector<LaunchRecord>& launches, int workers);
 double utilisation(const std::vector<LaunchRecord>& launches, int workers, View::Range within);
 // The definitions of both in a sentence each, for the caption of a figure that shows them.
 std::string terms_of_launches(Backend backend);
 // "1,024 launches, idle 60 % of the time: each takes 2.7 us, of which 0.9 us is work"
 std::string idle_words(const Result& result, const VariantResult& variant);
-// How many of `workers` a launch uses. Not recorded on a GPU: there a thread block uses at most one SM.
+// How many of `workers` a launch uses. On a GPU this is not recorded; a thread block uses at most one SM.
 int64_t workers_of(const LaunchRecord& launch, int workers);
 
-// The work of launches as spans of a track, in the visible range ("time"): between them the device is idle.
+// The work of launches as spans of a track, in the visible range ("time"); between spans the device is idle.
 // Neighbours within one column are merged, so that there are at most two spans per column.
 std::vector<Tracks::Span> launch_spans(const std::vector<LaunchRecord>& launches, const View& view);
-// The share of the workers that are busy, in percent, as a stepped curve. Its mean is the utilisation. Where
-// the steps are too dense to be seen it is the mean of each few columns.
+// Adds the share of the workers that are busy, in percent, as a stepped curve, whose mean is the utilisation.
+// If the steps are too dense to be seen, the curve has the mean of every few columns.
 void add_utilisation(const std::vector<LaunchRecord>& launches, int workers, const View& view,
                      Tracks::Track& track);
-// The rows of a variant: its launches with this label, the utilisation, then the samples.
+// Adds the rows of a variant: its launches with this label, the utilisation, then the samples.
 void add_tracks(Tracks& tracks, const Result& result, const VariantResult& variant, const std::string& label,
                 const View& view);
 // The rows of `add_tracks` one by one.
 Tracks::Track launch_track(const VariantResult& variant, const std::string& label, const View& view);
 Tracks::Track utilisation_track(const Result& result, const VariantResult& variant, const View& view);
-// Samples as a stepped curve; each sample holds for the step that it ends.
+// The samples as a stepped curve; each sample holds for the step that it ends.
 Tracks::Track sampled_track(const Track& sampled, const Ink& ink);
 
 }  // namespace sawtooth

@@ -14,7 +14,7 @@ double end_of_launches(const std::vector<LaunchRecord>& launches, size_t count) 
 }
 
 View::Range typical_launches(const std::vector<LaunchRecord>& launches, size_t count) {
-    constexpr double alike = 0.05;  // share of the median
+    constexpr double alike = 0.05;  // relative to the median
     std::vector<View::Range> groups;
     for (size_t first = 0; first + count <= launches.size(); first += count)
         groups.push_back({end_of_launches(launches, first), end_of_launches(launches, first + count)});
@@ -23,7 +23,7 @@ View::Range typical_launches(const std::vector<LaunchRecord>& launches, size_t c
     for (const View::Range& group : groups) lengths.push_back(group.high - group.low);
     const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
     std::nth_element(lengths.begin(), middle, lengths.end());
-    // A cold cache stretches the first.
+    // The first launches take longer because the caches are cold.
     const auto first = groups.begin() + (groups.size() > 2 ? 1 : 0);
     const auto found = std::find_if(first, groups.end(), [&](const View::Range& group) {
         return std::fabs(group.high - group.low - *middle) <= alike * *middle;
@@ -33,7 +33,7 @@ View::Range typical_launches(const std::vector<LaunchRecord>& launches, size_t c
 
 View view_of(const View& view, const std::string& shared, View::Range whole) {
     const View::Range seen = view.range_of(shared, whole);
-    const bool is_inside = seen.low < whole.high && seen.high > whole.low;  // of an earlier run it may not be
+    const bool is_inside = seen.low < whole.high && seen.high > whole.low;  // false after an earlier run
     return {{{"time", is_inside ? seen : whole}}, view.columns};
 }
 

@@ -9,7 +9,7 @@ namespace sawtooth {
 
 // A figure of whole runs, and a figure of a part of them with an axis of its own.
 
-// Axis::shared of both, different from that of the timeline.
+// The Axis::shared of the two figures, different from that of the timeline.
 constexpr const char* time_of_runs = "time of runs";
 constexpr const char* time_of_zoom = "time of the zoom";
 
@@ -22,7 +22,7 @@ View::Range typical_launches(const std::vector<LaunchRecord>& launches, size_t c
 // The view of launches on an axis of that name, which ends at `whole` unless it is limited.
 View view_of(const View& view, const std::string& shared, View::Range whole);
 
-// A figure for the tracks of that range of the figure of whole runs, with so many typical launches.
+// A figure for the tracks of that range of the figure of whole runs, which has `launches` typical launches.
 Figure zoom_of(const Figure& whole, View::Range range, size_t launches);
 
 }  // namespace sawtooth

@@ -6,7 +6,7 @@
 namespace sawtooth {
 namespace {
 
-// What figures show, and an input that a hand can drag.
+// The parameters that choose what figures show and that drag an input.
 std::vector<Parameter> figure_parameters() {
     using enum Group;
     Parameter dragged_by = real_parameter(

@@ -1,19 +1,19 @@
 #pragma once
 
-// The launches of all variants, on both backends; those of the document (lut_table::source) bear its names.
+// The launches of all variants, on both backends; kernels of the document (lut_table::source) keep its names.
 
 #include "kernels/lut/tensors.h"
 #include "kernels/lut_table/launches.h"
 
 namespace sawtooth::lut {
 
-// Rows that all detectors of all items choose.
+// The number of rows that all detectors of all items choose.
 inline double choices(const Tensors& t) { return static_cast<double>(t.batch * t.detectors); }
 inline double row_reads(const Tensors& t) { return choices(t) * t.row(); }
 inline double rows_bytes(const Tensors& t) { return choices(t) * t.row_bytes(); }
 
 inline double checks(const Tensors& t) { return 2 * choices(t) * static_cast<double>(t.anchors); }
-// Every item's thread blocks read all anchors anew.
+// The bytes of the comparisons: the thread blocks of every item read all anchors again.
 inline double check_bytes(const Tensors& t) {
     return t.x.bytes() + static_cast<double>(t.batch) * t.anchor_pairs.bytes() + bytes_of(t.found.all());
 }
@@ -65,7 +65,7 @@ inline LaunchInfo fire_detectors_by_lookup_indices(const Tensors& t, const Event
             .writes = events.all() + alternative.all()};
 }
 
-// `events` are those of the choice.
+// `events` are the events of `choice`.
 inline LaunchInfo gather_gradients(const Tensors& t, const Passed& p, const EventArrays& events,
                                    Choice choice) {
     const double read = events.events.bytes() + rows_bytes(t) + 4 * row_reads(t),
@@ -106,7 +106,7 @@ inline LaunchInfo gather_w_gradients_fully_connected(const Tensors& t, const Pas
 }
 
 inline LaunchInfo propagate_through_detectors(const Tensors& t, const Passed& p) {
-    const double two = 2 * choices(t);  // sums of a detector, and anchors of a pair
+    const double two = 2 * choices(t);  // a detector has two sums, a pair has two anchors
     return {.name = "propagate_through_detectors",
             .meaning =
                 "Multiplies the difference of the two sums of each detector by the surrogate gradient, adds "
@@ -118,7 +118,7 @@ inline LaunchInfo propagate_through_detectors(const Tensors& t, const Passed& p)
                 .operations = 6 * choices(t)}};
 }
 
-// The variant fused.
+// The launches of the variant fused follow.
 inline LaunchInfo look_up(const Tensors& t) {
     return {.name = "look_up",
             .meaning = "Compares the pairs of every detector, then sums the chosen rows.",

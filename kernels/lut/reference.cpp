@@ -1,7 +1,7 @@
-// The definition in float64, one item and one detector after another:
+// The definition in float64, computed for one item and one detector after another:
 //   delta_r = x[first_r] - x[second_r] in f32; bit r of the neuron n of a detector is set if delta_r > 0;
 //   y_o = sum over detectors of w(n, o).
-// Gradients, with n' = n with its weakest bit flipped, which is that of the smallest |delta|:
+// In the gradients, n' is n with its weakest bit flipped, the one with the smallest |delta|:
 //   g = sum_o dy_o w(n, o) - sum_o dy_o w(n', o); du = g up'(delta);
 //   dx[first] += du, dx[second] -= du; dw(n, o) += dy_o lr.
 

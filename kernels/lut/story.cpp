@@ -1,4 +1,4 @@
-// The story of lut: its first figures and texts.
+// The story of lut: the figures and texts shown first.
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 namespace sawtooth::lut {
 namespace {
 
-// The same bits without dragging: that of the first item is recomputed.
+// Whether dragging flips a bit. The bits without dragging are recomputed for the first item.
 bool dragging_flips_bits(const Result& result) {
     const Sizes s(result.parameters);
     const auto x = find(result.inputs, "x")->as<float>();
@@ -27,7 +27,7 @@ bool dragging_flips_bits(const Result& result) {
     return flips > 0 && is_right(result, "unfused") && is_right(result, "fused");
 }
 
-// No output is further from the fixed-point reference than the rounding of its last bits.
+// Whether no output is further from the fixed-point reference than the rounding of its last bits.
 bool integers_are_exact(const Result& result) {
     return std::all_of(result.variants.begin(), result.variants.end(), [&](const VariantResult& variant) {
         const auto error = reference_error(result, variant);
@@ -35,7 +35,7 @@ bool integers_are_exact(const Result& result) {
     });
 }
 
-// Most rows of the tables have a gradient of exactly 0.
+// Whether most rows of the tables have a gradient of exactly 0.
 bool most_rows_rest(const Result& result) {
     const Array* const gradient = find(result.reference, "dweights");
     if (!gradient) return false;

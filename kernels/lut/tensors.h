@@ -7,10 +7,10 @@ namespace sawtooth::lut {
 
 using namespace lut_table;
 
-// What the launches of unfused pass on, beside the arrays of the request. Events are absent with full tables,
-// gradients and alternative events without a backward pass.
+// The arrays that launches of unfused pass on, in addition to those of the request. Full tables have no
+// events; without a backward pass there are no gradients and no alternative events.
 struct Passed {
-    // `groups`: the most groups of events.
+    // `groups` is the largest number of groups of events.
     Passed(PlanBuilder& builder, const Tensors& t, int64_t groups)
         : y(t.sums_of(builder, t.y)), dx(t.sums_of(builder, t.dx)), dweights(t.sums_of(builder, t.dweights)) {
         const int64_t most = t.batch * t.detectors;
@@ -20,8 +20,8 @@ struct Passed {
     }
 
     Buffer y, dx, dweights;           // sums
-    Buffer gradient_sums;             // of the chosen rows, then of the alternative ones
-    EventArrays events, alternative;  // of the chosen rows and of the alternative ones
+    Buffer gradient_sums;             // [batch, 2, detectors]: chosen row, alternative row
+    EventArrays events, alternative;  // of chosen and of alternative rows
 };
 
 }  // namespace sawtooth::lut

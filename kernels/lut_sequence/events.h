@@ -8,8 +8,8 @@
 
 namespace sawtooth::lut_sequence {
 
-// Where keys are looked for first. With `hash` = sum neighbouring neurons start at neighbouring slots: if
-// there are more keys than neurons, they make one long run. Mixed keys start anywhere.
+// Computes the slot where the search for a key starts. With `hash` = sum neighbouring neurons start at
+// neighbouring slots; if there are more keys than neurons, they form one long run. Mixed keys start anywhere.
 struct HashStart {
     int64_t width;
     bool mixed;
@@ -24,25 +24,25 @@ struct HashStart {
     }
 };
 
-// The events of a pair and detector at most: the main one, and one for each of the two bits that may flip.
+// The most events of a pair and detector: the main one, and one for each of the two bits that may flip.
 constexpr int64_t main_events = 1, alternative_events = 2;
 
-// Most events at the positions before `position` of a sequence. Through the statistic a neuron has at most
-// one event at a position.
+// The most events at the positions before `position` of a sequence. Through the statistic a neuron has at
+// most one event at a position.
 inline int64_t events_before(const Sizes& s, int64_t position, int64_t events_a_pair) {
     const int64_t all = position * (position - 1) / 2 * events_a_pair;
     if (!s.statistic) return all * s.detectors;
-    const int64_t growing = std::min(position, s.rows / events_a_pair);  // before all rows are used
+    const int64_t growing = std::min(position, s.rows / events_a_pair);  // positions before all rows are used
     return (growing * (growing - 1) / 2 * events_a_pair + (position - growing) * s.rows) * s.detectors;
 }
 
-// What a buffer of events holds.
+// The capacity of a buffer of events.
 inline int64_t most_events(const Sizes& s, int64_t events_a_pair) {
     return s.batch * events_before(s, s.length, events_a_pair);
 }
 
-// What an alternative event adds to the statistic: 2^-k with 2^k > 2 (S - 1), so that those of a neuron never
-// add up to 1.
+// What an alternative event adds to the statistic: 2^-k with 2^k > 2 (S - 1), so that the events of a neuron
+// never add up to 1.
 inline float alternative_share(const Sizes& s) {
     return 1 / static_cast<float>(power_of_two_from(2 * (s.length - 1) + 1));
 }

@@ -79,7 +79,7 @@ ArraySpec output(std::string name, std::string meaning, Dtype dtype, std::vector
             .dimensions = std::move(dimensions)};
 }
 
-// The weakest bits of each position and of each distance.
+// The outputs with the weakest bits of each position and of each distance.
 std::vector<ArraySpec> found_arrays() {
     const std::vector<std::string> positions = {"batch", "sequence_length", "detectors"};
     const std::vector<std::string> distances = {"sequence_length - 1", "detectors"};
@@ -133,7 +133,7 @@ std::vector<ArraySpec> arrays() {
     return all;
 }
 
-// Why there are more of something than 32 bits number.
+// Why there are more of something than 32-bit numbers can count; absent if there are not.
 std::optional<std::string> check_count(int64_t count, const std::string& what) {
     const int64_t most = std::numeric_limits<int32_t>::max();
     if (count <= most) return {};
@@ -141,8 +141,8 @@ std::optional<std::string> check_count(int64_t count, const std::string& what) {
            " have a number of 32 bits";
 }
 
-// Events are counted in 32 bits on a GPU, and the hash table stores their numbers. On the CPU each position
-// counts its own.
+// On a GPU events are counted in 32 bits. On the CPU each position counts its own events, but the hash table
+// stores their numbers in 32 bits on both.
 std::optional<std::string> check_events(const Variant&, const Parameters& parameters, const Chip& chip) {
     using namespace lut_sequence;
     const lut_sequence::Sizes sizes(parameters);
@@ -152,7 +152,7 @@ std::optional<std::string> check_events(const Variant&, const Parameters& parame
     return check_count(most_events(sizes, main_events), "events");
 }
 
-// A GPU sorts the numbers of a detector's pairs.
+// A GPU sorts the pairs of a detector, which have 32-bit numbers.
 std::optional<std::string> check_pairs(const Variant&, const Parameters& parameters, const Chip& chip) {
     if (chip.backend == Backend::cpu || !runs_backward(parameters)) return {};
     const lut_sequence::Sizes sizes(parameters);
@@ -203,7 +203,7 @@ std::optional<Refusal> check(const Parameters& parameters) {
                            " bits with positional_bits = " + to_text(parameters.at("positional_bits")) +
                            "; 2 anchors_per_detector + positional_bits must be up to " +
                            std::to_string(most_row_bits)};
-    // Events and the hash table store a neuron's number plus one in 32 bits.
+    // The number of a neuron plus one must fit the 32 bits of events and of the hash table.
     if (const int64_t most = std::numeric_limits<int32_t>::max(); lut_table::neurons(parameters) >= most)
         return Refusal{"detectors", to_text(parameters.at("detectors")),
                        "must be up to " + std::to_string((most - 1) >> bits) + " with tables of 2^" +
@@ -211,7 +211,7 @@ std::optional<Refusal> check(const Parameters& parameters) {
     return lut_table::check(parameters);
 }
 
-// Pairs of positions in tiles; on CUDA the detectors that y sums over in blocks.
+// Pairs of positions are divided into tiles; on CUDA, the detectors that y sums over into blocks.
 std::vector<Tiling> tilings(const Variant&, const std::string& output, const Parameters& parameters,
                             Backend backend) {
     std::vector<Tiling> tilings = {{"sequence_length", "tile", parameters.integer("tile")}};

@@ -7,14 +7,15 @@
 
 namespace sawtooth::lut_sequence {
 
-// The faults of Room. The number of a fault is the item's number plus one.
+// Takes the numbers that Room names. A fault is set to the index of the batch item plus one.
 inline int32_t* take_room_faults(PlanBuilder& builder) {
     return builder.take_faults(3, [s = Sizes(builder.parameters())](int64_t room, int32_t number) {
-        const std::string of = " of batch item " + std::to_string(number - 1);
+        const std::string whose = " of batch item " + std::to_string(number - 1);
         if (room == room_hash_table)
-            return "The hash table" + of + " is full: it has " + std::to_string(s.hash_width()) + " slots.";
+            return "The hash table" + whose + " is full: it has " + std::to_string(s.hash_width()) +
+                   " slots.";
         const bool main = room == room_events;
-        return std::string(main ? "The main" : "The alternative") + " events" + of +
+        return std::string(main ? "The main" : "The alternative") + " events" + whose +
                " do not fit into their buffer of " +
                std::to_string(most_events(s, main ? main_events : alternative_events)) + ".";
     });

@@ -1,9 +1,9 @@
 #pragma once
 
-// The launches of all variants, on both backends; those of the document (lut_table::source) bear its names.
-// How many events there are depends on the data: work counts a main and an alternative event per pair and
-// detector, and where equal ones are merged, as many as there are on average if all rows of a table are
-// equally likely.
+// The launches of all variants, on both backends; kernels of the document (lut_table::source) keep its names.
+// How many events there are depends on the data. Work counts a main and an alternative event per pair and
+// detector; where equal events are merged, it counts the average number if all rows of a table are equally
+// likely.
 
 #include <cmath>
 
@@ -12,12 +12,13 @@
 
 namespace sawtooth::lut_sequence {
 
-// Of all pairs and detectors: main events through the buffer, and after equal ones are merged.
+// The number of main events of all pairs and detectors, through the buffer, and (merged_events) after equal
+// ones are merged.
 inline double pair_events(const Tensors& t) {
     return static_cast<double>(t.sizes.batch * t.detectors * t.sizes.pairs());
 }
 inline double merged_events(const Tensors& t) {
-    // Those of a position share the bits of its query.
+    // The rows of a position have the same query bits, so only the others distinguish them.
     const double likely = std::ldexp(1.0, static_cast<int>(t.anchors + t.sizes.positional));
     double of_sequence = 0;
     for (int64_t j = 1; j < t.sizes.length; ++j)
@@ -25,7 +26,7 @@ inline double merged_events(const Tensors& t) {
     return of_sequence * static_cast<double>(t.sizes.batch * t.detectors);
 }
 inline double kept_events(const Tensors& t) { return t.sizes.statistic ? merged_events(t) : pair_events(t); }
-inline double kinds(const Tensors& t) { return t.dx ? 2 : 1; }  // of events
+inline double kinds(const Tensors& t) { return t.dx ? 2 : 1; }  // kinds of events
 inline double slot_bytes(const Tensors& t) { return sizeof(HashEntry) + (t.integer ? 4 : 0); }
 
 inline LaunchInfo check_detectors_for_sequence(const Tensors& t) {
@@ -46,7 +47,7 @@ inline LaunchInfo check_positional_embeddings(const Tensors& t) {
             .work = {.operations = static_cast<double>(count_of(t.positional.shape))}};
 }
 
-// Main events alone if only the forward pass runs, here and in the next.
+// If only the forward pass runs, this launch and densify_firing_stat make main events only.
 inline LaunchInfo fill_after_detectors_firing_stat(const Tensors& t, const Passed& p) {
     const std::string rows = t.dx ? "row, and for the rows with a weakest bit flipped." : "row.";
     const Buffers found = t.dx ? t.all_found() : t.lookup_indices();
@@ -122,7 +123,7 @@ inline LaunchInfo propagate_through_detectors_for_sequence(const Tensors& t, con
                  .operations = 8 * pair_events(t)}};
 }
 
-// The variant fused.
+// The launches of the variant fused follow.
 inline LaunchInfo look_up_pairs(const Tensors& t) {
     return {.name = "look_up_pairs",
             .meaning = "Sums the rows that each position chooses with all earlier ones into y.",

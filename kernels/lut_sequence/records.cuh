@@ -6,8 +6,8 @@
 namespace sawtooth::lut_sequence {
 
 // A neuron fires at position j of item b for `count` of the pairs (i, j); through the buffer every pair has
-// an event of its own. An alternative event, of a neuron with a weakest bit flipped, counts nothing. 12
-// bytes: a fourth word would add a third to what every launch on events moves.
+// its own event. The count of an alternative event, whose neuron has a weakest bit flipped, is 0. An event
+// has 12 bytes; a fourth word would add a third to the traffic of every launch on events.
 struct Event {
     int32_t neuron;
     int32_t position;  // b S + j
@@ -15,7 +15,7 @@ struct Event {
 };
 static_assert(sizeof(Event) == 12, "three words");
 
-// A slot of the hash table of an item: the sum of weight times dy of a neuron at a position.
+// A slot of the hash table of an item, which holds the sum of weight times dy of a neuron at a position.
 //   byte   0            4            8       12
 //          neuron + 1 | position j | event | value |    the key is the first two words
 struct HashEntry {
@@ -25,11 +25,12 @@ struct HashEntry {
 };
 static_assert(sizeof(HashEntry) == 16, "four words");
 
-// Memory that has room for every input. If it should not have, the run fails rather than losing an event.
+// The memory that can be full. It has room for every input; if it should be full all the same, the run fails
+// rather than losing an event.
 enum Room { room_events, room_alternative_events, room_hash_table };
 
-// 2^64 divided by the golden ratio, odd: the high half of a product with it depends on all bits of a key
-// (Knuth, The Art of Computer Programming, 6.4).
+// The odd number nearest to 2^64 divided by the golden ratio: the high half of a product with it depends on
+// all bits of a key (Knuth, The Art of Computer Programming, 6.4).
 constexpr uint64_t hash_factor = 0x9E3779B97F4A7C15;
 
 }  // namespace sawtooth::lut_sequence

@@ -1,10 +1,10 @@
-// The definition in float64, one position j, detector and earlier position i after another: the bits
-// Q of position j, K of position i and PE of the distance, whose bits are set where positional[j - i - 1] >
-// 0, choose the neuron (Q << (C + P)) | (K << P) | PE of the detector; y(j)_o += w(neuron, o). Gradients,
-// with the neuron n' whose weakest bit of Q is flipped if |delta Q| < |delta K|, else that of K:
+// The definition in float64, computed for one position j, detector and earlier position i after another. The
+// bits Q of position j, K of position i and PE of the distance, which are set where positional[j - i - 1] >
+// 0, choose the neuron n = (Q << (C + P)) | (K << P) | PE of the detector; y(j)_o += w(n, o). In the
+// gradients, n' is n with the weakest bit of Q flipped if |delta Q| < |delta K|, otherwise with that of K:
 //   g = sum_o dy(j)_o w(n, o) - sum_o dy(j)_o w(n', o); du = g up'(delta), to the two anchors of that bit at
 //   position j or i; dw(n, o) += dy(j)_o lr.
-// Where the weakest bit of PE is weaker than both, the same with it flipped, to dpositional.
+// If the weakest bit of PE is weaker than both, the same with that bit flipped is added to dpositional.
 
 #include "kernels/core/common_parameters.h"
 #include "kernels/lut_sequence/parts.h"
@@ -15,10 +15,10 @@ namespace {
 
 using namespace lut_table::definitions;
 
-// Bits of each detector for several positions or distances, as outputs.
-class Found {
+// The bits of each detector for several positions or distances, which are outputs.
+class FoundBits {
   public:
-    Found(const std::string& prefix, Shape shape)
+    FoundBits(const std::string& prefix, Shape shape)
         : detectors_(shape.back()),
           arrays_{Array::zeros(prefix + "lookup_index", Dtype::int32, shape),
                   Array::zeros(prefix + "min_delta", Dtype::f64, shape),
@@ -166,7 +166,7 @@ class Reference {
     const float *x_, *dy_;
     const int32_t* anchors_;
     const Array& positional_;
-    Found positions_, distances_;
+    FoundBits positions_, distances_;
     Sums<Real> y_, dx_, dpositional_;
     WeightGradients<Real> dweights_;
 };

@@ -4,8 +4,9 @@
 
 namespace sawtooth::lut_sequence {
 
-// Sizes of a request. A pair of positions i < j chooses, for every detector, the row
-// (Q << (anchors + positional)) | (K << positional) | PE of its table: Q from j, K from i, PE from j - i - 1.
+// The sizes of a request. A pair of positions i < j chooses a row of the table of every detector,
+//   (Q << (anchors + positional)) | (K << positional) | PE,
+// where Q comes from j, K from i and PE from j - i - 1.
 struct Sizes : lut_table::Sizes {
     explicit Sizes(const Parameters& p)
         : lut_table::Sizes(p),
@@ -16,13 +17,13 @@ struct Sizes : lut_table::Sizes {
           mixed_hash(p.is("hash", "mixed")) {}
 
     int64_t distances() const { return length - 1; }
-    int64_t pairs() const { return length * (length - 1) / 2; }  // of a sequence
-    // Of a sequence, with those on the diagonal.
+    int64_t pairs() const { return length * (length - 1) / 2; }  // per sequence
+    // The tiles of a sequence, including those on the diagonal.
     int64_t tiles() const {
         const int64_t edge = ceil_divide(length, tile);
         return edge * (edge + 1) / 2;
     }
-    int64_t hash_width() const { return 6 * detectors * length * (length - 1); }  // of a sequence
+    int64_t hash_width() const { return 6 * detectors * length * (length - 1); }  // per sequence
 
     int64_t length;
     int64_t positional;  // bits

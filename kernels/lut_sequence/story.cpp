@@ -1,4 +1,4 @@
-// The story of lut_sequence: its first figures and texts.
+// The story of lut_sequence: the figures and texts shown first.
 
 #include "kernels/figures/correctness.h"
 #include "kernels/lut_sequence/figures/hash_table.h"
@@ -22,7 +22,7 @@ bool distances_get_no_gradient(const Result& result) {
     return find(result.reference, "dpositional")->count() == 0 && both_are_right(result);
 }
 
-// The statistic merges at least half of the events.
+// Whether the statistic merges at least half of the events.
 bool few_events_remain(const Result& result) {
     int64_t events = 0, merged = 0;
     for (const EventsAt& at : events_of(result, Drawn(result.parameters))) {

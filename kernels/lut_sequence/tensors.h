@@ -7,7 +7,7 @@ namespace sawtooth::lut_sequence {
 
 using namespace lut_table;
 
-// The arrays of the family: an item of lut_table is a position b S + j here.
+// The arrays of the family. An item of lut_table is a position here, number b S + j.
 struct Tensors : lut_table::Tensors {
     explicit Tensors(PlanBuilder& builder)
         : lut_table::Tensors(builder),
@@ -23,13 +23,13 @@ struct Tensors : lut_table::Tensors {
     lut_sequence::Sizes sizes;
     Buffer positional, dpositional;  // [S - 1, T, P]
     FoundArrays distances;           // [S - 1, T]
-    Found distance_bits;             // as kernels take them
+    Found distance_bits;             // `distances` as kernels on the CPU take them
 };
 
-// What the launches of unfused pass on. Alternative events, gradients and the hash table are absent without a
-// backward pass.
+// The arrays that launches of unfused pass on. Alternative events, gradients and the hash table are absent
+// without a backward pass.
 struct Passed {
-    // `groups`: counts of events.
+    // `groups` is the shape of the counts of events.
     Passed(PlanBuilder& builder, const Tensors& t, const Shape& groups)
         : y(t.sums_of(builder, t.y)),
           dx(t.sums_of(builder, t.dx)),
@@ -53,12 +53,12 @@ struct Passed {
 
     Buffer y, dx, dpositional, dweights;  // sums
     EventArrays events, alternative;
-    Buffer firing_stat;  // unless events go to the buffers
+    Buffer firing_stat;  // absent if events go to the buffers
     Buffer hash_table, hash_table_high;
 };
 
-// What the launches of fused pass on in a backward pass. Gradients du of every pair and detector are in the
-// order in which the backend reads them, `positional_du` is absent without positional bits.
+// The arrays that launches of fused pass on in a backward pass: du of every pair and detector, in the order
+// in which the backend reads them. `positional_du` is absent without positional bits.
 struct PairGradients {
     PairGradients(PlanBuilder& builder, const Tensors& t, const Shape& order)
         : du(t.take_sums(builder, "du", order)),

@@ -15,15 +15,15 @@
 
 namespace sawtooth::lut_table::definitions {
 
-// What the definitions of both families share, for any number type. Only references use it, so that nothing
-// judges itself.
+// Parts of the definitions of both families, for any number type. Only the references use them, so that no
+// kernel is judged by its own code.
 
-// Bits of several numbers: bit r is set if number r is positive. The weakest is the smallest by magnitude,
-// the first of equals.
+// The bits of several numbers: bit r is set if number r is positive. The weakest number is the one with the
+// smallest magnitude, the first of them if several are equal.
 struct Bits {
     int32_t index = 0;
     float weakest = 0;
-    int32_t weakest_bit = -1;  // of no number
+    int32_t weakest_bit = -1;  // -1: there is no number
 
     void add(int64_t r, float number) {
         if (number > 0) index |= 1 << r;
@@ -36,7 +36,7 @@ struct Bits {
     int64_t flipped() const { return index ^ (1 << weakest_bit); }
 };
 
-// Bits of the differences x[first] - x[second], in f32, of the anchors [count, 2] of a detector.
+// Returns the bits of the differences x[first] - x[second], in f32, for the anchors [count, 2] of a detector.
 inline Bits bits_of(const float* x, const int32_t* anchors, int64_t count) {
     Bits bits;
     for (int64_t r = 0; r < count; ++r) {
@@ -46,14 +46,14 @@ inline Bits bits_of(const float* x, const int32_t* anchors, int64_t count) {
     return bits;
 }
 
-// up'(d) = 0.5 sign(d) / (1 + |d|)^2 with sign(0) = -1.
+// Returns up'(d) = 0.5 sign(d) / (1 + |d|)^2, with sign(0) = -1.
 template <class Real>
 Real surrogate_derivative(float d) {
     const Real sign = d > 0 ? 1 : -1, reach = 1 + Real(std::abs(d));
     return 0.5 * sign / (reach * reach);
 }
 
-// Synapses of all neurons; with full connectivity a neuron has one for each output.
+// The synapses of all neurons. With full connectivity a neuron has one for each output.
 template <class Real>
 class Table {
   public:
@@ -76,7 +76,7 @@ class Table {
         for (int64_t s = first; s < last; ++s) each(s, targets_ ? targets_[s] : s - first);
     }
     Real weight(int64_t synapse) const { return weights_[synapse]; }
-    // What the output gradient dy adds to the gradient of the weight.
+    // Returns what the output gradient dy adds to the gradient of the weight.
     Real gradient(int64_t synapse, Real dy) const {
         return meta_ ? dy * lr_ * meta_lr_[meta_[synapse]] : dy * lr_;
     }
@@ -94,8 +94,8 @@ class Table {
     const int32_t *offsets_ = nullptr, *targets_ = nullptr, *meta_ = nullptr;
 };
 
-// The terms of sums: numbers, or with `arithmetic` = integer whole multiples of 2^-20 / rescale, whose sums
-// f64 holds exactly as long as they fit into int32.
+// The terms of sums. With `arithmetic` = integer they are whole multiples of 2^-20 / rescale, whose sums f64
+// holds exactly as long as they fit into int32; otherwise any numbers.
 template <class Real>
 class Terms {
   public:
@@ -136,7 +136,7 @@ class Gather {
         overflows_ = overflows_ || terms_.overflows(value_of(sum));
         return terms_.value(sum);
     }
-    // Whether one of them did.
+    // Whether a sum has overflowed so far.
     bool overflows() const { return overflows_; }
 
   private:
@@ -145,7 +145,7 @@ class Gather {
     bool overflows_ = false;
 };
 
-// Sums that become an output.
+// The sums that become an output.
 template <class Real>
 class Sums {
   public:
@@ -156,7 +156,7 @@ class Sums {
 
     void add(int64_t at, Real value) { sums_[at] = value_of(sums_[at] + terms_.term(value)); }
 
-    // What the sums stand for. Error: one of them overflows.
+    // Returns the numbers that the sums stand for. Error: a sum overflows.
     Outcome<Array> finish() {
         for (double& sum : array_.as<double>()) {
             if (terms_.overflows(sum)) return terms_.overflow(array_.name);
@@ -171,11 +171,12 @@ class Sums {
     double* sums_;
 };
 
-// dweights, and with the policy `internal` weights_after.
+// Computes dweights, and with the policy `internal` also weights_after.
 template <class Real>
 class WeightGradients {
   public:
-    // `in_steps`: the weights lose every gradient when it comes, as by atomics on a GPU, not their sum.
+    // With `in_steps` every gradient is subtracted from the weights as it comes, as atomics on a GPU do,
+    // instead of their sum at the end.
     WeightGradients(const Parameters& parameters, const Arrays& inputs, bool in_steps)
         : weights_(*find(inputs, is_sparse(parameters) ? "synapse_weights" : "weights")),
           dweights_(Terms<Real>(parameters), "dweights",
@@ -191,7 +192,7 @@ class WeightGradients {
         if (after_ && in_steps_) subtract(at, gradient);
     }
 
-    // Adds both to the outputs. Error: a sum overflows.
+    // Adds dweights and weights_after to the outputs. Error: a sum overflows.
     std::optional<Error> finish(Arrays& outputs) {
         const auto dweights = dweights_.finish();
         if (!dweights) return dweights.error();
@@ -215,8 +216,8 @@ class WeightGradients {
     bool in_steps_;
 };
 
-// The outputs with what the sums stand for; without a backward pass `gradients` is null. Error: a sum
-// overflows.
+// Returns the outputs completed by those of the sums. `gradients` is null without a backward pass. Error: a
+// sum overflows.
 template <class Real>
 Outcome<Arrays> finished(Arrays outputs, std::initializer_list<Sums<Real>*> all,
                          WeightGradients<Real>* gradients) {
@@ -230,7 +231,7 @@ Outcome<Arrays> finished(Arrays outputs, std::initializer_list<Sums<Real>*> all,
     return outputs;
 }
 
-// The definition of a variant, by the class for it, which is given the parameters, the inputs, and whether
+// Returns what a variant computes. The class Reference is given the parameters, the inputs, and whether
 // weights are updated in steps.
 template <template <class> class Reference>
 Outcome<Arrays> definition_by(const DefinitionRequest& request) {

@@ -7,14 +7,14 @@
 
 namespace sawtooth::lut_table {
 
-// Sums with `arithmetic` = integer: a term is llrint(value * rescale * 2^20), and a sum of terms is exact in
-// any order. Sums are 64 bits wide, the high word beside the int32 that the result is, so that a partial sum
-// may leave int32 and come back.
+// The sums with `arithmetic` = integer. A term is llrint(value * rescale * 2^20), and a sum of terms is exact
+// in any order. Sums are 64 bits wide although the result is an int32, so that a partial sum may leave int32
+// and come back.
 struct FixedPoint {
     static constexpr double unit = 1 << 20;
     double rescale;
 
-    // Far outside int32 and not a number count as the largest term, so that their sum overflows.
+    // A NaN or a value far outside int32 becomes the largest term, so that its sum overflows.
     int64_t term(double value) const {
         constexpr int64_t largest = int64_t{1} << 44;
         const double scaled = value * rescale * unit;

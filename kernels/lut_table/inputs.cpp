@@ -1,5 +1,4 @@
-// Generated inputs of the look-up tables, of both families: normally distributed numbers, and the indices
-// that connect them.
+// Generates the inputs of both families: normally distributed numbers, and the indices that connect them.
 
 #include <algorithm>
 
@@ -9,12 +8,12 @@
 namespace sawtooth::lut_table {
 namespace {
 
-// Any two inputs; about three pairs of a hundred are skipped.
+// Pairs of any two inputs; about three pairs in a hundred are skipped.
 void generate_anchors(Array& anchors, int64_t inputs, Random random, const std::stop_token& stop) {
     fill(anchors.as<int32_t>(), stop, [&] { return random.below(64) == 0 ? -1 : random.below(inputs); });
 }
 
-// Each neuron has up to so many synapses.
+// Each neuron has up to `most` synapses.
 void generate_offsets(Array& offsets, int64_t most, Random random, const std::stop_token& stop) {
     int64_t next = 0;
     fill(offsets.as<int32_t>(), stop, [&] {
@@ -24,7 +23,8 @@ void generate_offsets(Array& offsets, int64_t most, Random random, const std::st
     });
 }
 
-// The same numbers whatever is dragged, but for one input of every item. x: [..., inputs].
+// Adds `dragged_by` to one input of every item; the other numbers are the same whatever is dragged.
+// x: [..., inputs].
 void drag(Array& x, const Parameters& parameters) {
     const int64_t inputs = parameters.integer("inputs");
     const auto numbers = x.as<float>();

@@ -1,7 +1,7 @@
 #pragma once
 
-// Launches of both families: what they mean, read, write and compute, on both backends. Work counts the rows
-// of tables that are read, and an atomic addition as one write.
+// Descriptions of launches of both families, for both backends: what they mean, read, write and compute. Work
+// counts the rows of tables that are read, and an atomic addition as one write.
 
 #include <algorithm>
 #include <string>
@@ -12,17 +12,17 @@
 
 namespace sawtooth::lut_table {
 
-// The chosen rows of detectors, or those with a weakest bit flipped.
+// Whether a launch takes the chosen rows of detectors, or those with the weakest bit flipped.
 enum class Choice { main, alternative };
 
-// "clear_y": zeros, before others add to the array.
+// "clear_y": fills an array with zeros before other launches add to it.
 inline LaunchInfo clear(const Buffer& array) {
     return {.name = "clear_" + array.name,
             .meaning = "Sets " + array.name + " to zero, as others add to it.",
             .writes = {array}};
 }
 
-// Those of dweights are also subtracted from the weights if that is the policy.
+// Converted dweights are also subtracted from the weights if that is the policy.
 inline LaunchInfo convert_integers_to_floats(const Tensors& t, const Buffer& sums, const Buffer& output) {
     LaunchInfo info = {.name = "convert_integers_to_floats",
                        .meaning = "Divides the integer sums of " + output.name + " by 2^20 and by rescale.",
@@ -35,18 +35,18 @@ inline LaunchInfo convert_integers_to_floats(const Tensors& t, const Buffer& sum
     return info;
 }
 
-// What adds to the gradients of weights writes; `dweights` are sums.
+// The arrays written by a launch that adds to the gradients of weights; `dweights` are sums.
 inline Buffers gradients_of_weights(const Tensors& t, const Buffer& dweights) {
     return {dweights, t.subtracts() ? t.weights_after : Buffer()};
 }
-// Of the rows of that many choices.
+// The bytes written for the gradients of `choices` rows.
 inline double written_gradients(const Tensors& t, double choices) {
     return choices * t.sum_row_bytes() * (t.subtracts() ? 2 : 1);
 }
 inline double read_rates(const Tensors& t, double choices) { return t.metas ? 4 * choices * t.row() : 0; }
 
-// The variant fused: dweights of every neuron from dy of the items that chose it, which `sorted` names;
-// `choices` of all detectors.
+// The variant fused: computes dweights of every neuron from dy of the items that chose it, which `sorted`
+// lists. `choices` counts the choices of all detectors.
 inline LaunchInfo weight_gradients(const Tensors& t, std::string meaning, const Sorted& sorted,
                                    double choices) {
     Buffers reads = {sorted.rows, sorted.items}, writes = {t.dweights};

@@ -7,7 +7,7 @@
 
 namespace sawtooth::lut_table {
 
-// The faults of Fault: a sum that leaves int32 fails the run.
+// Takes the numbers that Fault names: a sum that leaves int32 sets one of them, which fails the run.
 inline int32_t* take_overflows(PlanBuilder& builder) {
     const double rescale = builder.parameters().real("rescale");
     return builder.take_faults(5, [rescale](int64_t array, int32_t) {

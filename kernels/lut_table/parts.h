@@ -6,14 +6,14 @@
 
 namespace sawtooth::lut_table {
 
-// What the families lut and lut_sequence have in common besides schema.h.
+// Functions that the families lut and lut_sequence share, besides those of schema.h.
 
-// Generated inputs.
+// Generates an input.
 Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays& so_far, Random random,
                std::stop_token stop);
-// The minimum of work on the tables, of which detectors choose so many rows in all: every array is read or
-// written once, and of the weights only the rows that can be touched. A generated neuron has half of
-// `synapses_per_neuron` synapses on average.
+// The minimum of work on the tables if detectors choose `choices` rows in all. Every array is read or written
+// once, of the weights only as many rows as can be chosen. A generated neuron has on average half of
+// `synapses_per_neuron` synapses.
 Work table_work(const Parameters& parameters, double choices);
 
 }  // namespace sawtooth::lut_table

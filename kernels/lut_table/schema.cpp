@@ -22,8 +22,8 @@ Shape anchors_shape(const Parameters& parameters, const Arrays&) {
 
 Shape offsets_shape(const Parameters& parameters, const Arrays&) { return {neurons(parameters) + 1}; }
 
-// The number of synapses is given by the arrays: the last offset, or in a dry plan the length of the indexed
-// arrays. Before any of them is known, as many as may be generated.
+// The arrays determine the number of synapses: the last offset, or in a dry plan the length of the indexed
+// arrays. Before any of them is known, it is the largest number that may be generated.
 Shape synapses_shape(const Parameters& parameters, const Arrays& inputs) {
     if (const Array* offsets = find(inputs, "synapse_offsets");
         offsets && offsets->data && offsets->count() > 0)
@@ -56,7 +56,8 @@ std::string place(const Array& array, int64_t index) {
     return array.name + to_text(at);
 }
 
-// Checks that an int32 array lies in `low` to `high`; an array that is missing or has no data passes.
+// Checks that the numbers of an int32 array lie in `low` to `high`. An array that is missing or has no data
+// passes.
 std::optional<Refusal> check_numbers(const Arrays& given, std::string_view name, int64_t low, int64_t high,
                                      const std::string& meaning) {
     const Array* array = find(given, name);
@@ -69,7 +70,7 @@ std::optional<Refusal> check_numbers(const Arrays& given, std::string_view name,
     return {};
 }
 
-// Offsets start at 0, never decrease and end at the number of synapses.
+// Checks that offsets start at 0, never decrease and end at the number of synapses.
 std::optional<Refusal> check_offsets(const Array& array, std::optional<int64_t> synapses) {
     const auto offsets = array.as<int32_t>();
     if (!array.data || offsets.empty()) return {};
@@ -86,7 +87,7 @@ std::optional<Refusal> check_offsets(const Array& array, std::optional<int64_t> 
     return {};
 }
 
-// The number of synapses in the given arrays; refuses the first array that disagrees.
+// Finds the number of synapses of the given arrays. Refuses the first array that disagrees.
 std::optional<Refusal> count_synapses(const Arrays& given, std::optional<int64_t>& synapses) {
     for (const char* name : {"synapse_targets", "synapse_weights", "synapse_meta"}) {
         const Array* array = find(given, name);
@@ -273,13 +274,13 @@ Rounding rounding(const Variant&, const Parameters& parameters, Backend) {
     return {.arithmetic = 0, .narrow = unit_of(Storage::f32)};
 }
 
-// Arrays of one form choose it; both are left to `check_inputs`, which refuses them.
+// Given arrays of one form, full or sparse, choose that form. If both are given, check_inputs refuses them.
 void settle(Parameters& parameters, const Arrays& given, Backend backend) {
     const bool sparse =
         find(given, "synapse_offsets") || find(given, "synapse_targets") || find(given, "synapse_weights");
     const bool full = find(given, "weights");
     if (sparse != full) parameters.set("connectivity", sparse ? "sparse" : "full");
-    // A thread that has a block of a sparse row goes through all of its synapses.
+    // A thread goes through all synapses of a sparse row even if it needs only those of one output block.
     const bool whole = backend == Backend::cpu || is_sparse(parameters);
     const int64_t outputs_a_block = whole ? parameters.integer("outputs") : 32;
     settle_automatic(parameters, "output_blocks",
@@ -292,7 +293,7 @@ std::optional<Refusal> check(const Parameters& parameters) {
     if (parameters.integer("output_blocks") > outputs)
         return Refusal{"output_blocks", to_text(parameters.at("output_blocks")),
                        "must be auto or 1 to " + std::to_string(outputs) + ", the number of outputs"};
-    // Offsets and targets are int32.
+    // Offsets and targets are int32, which limits the number of synapses.
     const int64_t most = std::numeric_limits<int32_t>::max();
     const int64_t synapses = neurons(parameters) * parameters.integer("synapses_per_neuron");
     if (is_sparse(parameters) && synapses > most)

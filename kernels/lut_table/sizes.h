@@ -5,7 +5,7 @@
 
 namespace sawtooth::lut_table {
 
-// Sizes of a request of either family. A neuron is a row of a detector's table: detector * rows + row.
+// The sizes of a request of either family. A neuron is a row of a detector's table: detector * rows + row.
 struct Sizes {
     explicit Sizes(const Parameters& p)
         : batch(p.integer("batch")),
@@ -21,7 +21,7 @@ struct Sizes {
 
     int64_t batch, inputs, outputs, detectors;
     int64_t anchors;  // per detector
-    int64_t rows;     // of the table of a detector
+    int64_t rows;     // per table
     bool sparse, integer;
 };
 

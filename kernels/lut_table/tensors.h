@@ -9,9 +9,9 @@
 
 namespace sawtooth::lut_table {
 
-// What the detectors found: outputs.
+// The results of the detectors, which are outputs.
 struct FoundArrays {
-    // Their names begin with `prefix`.
+    // The names of the arrays begin with `prefix`.
     FoundArrays(PlanBuilder& builder, const std::string& prefix);
 
     Buffers all() const { return {lookup_index, min_delta, min_delta_index}; }
@@ -20,7 +20,8 @@ struct FoundArrays {
     Buffer lookup_index, min_delta, min_delta_index;
 };
 
-// Events, and their number in each group: all are one group on a GPU, on the CPU those of an owner are one.
+// Events and their number in each group. On a GPU all events are one group; on the CPU the events of each
+// owner are.
 struct EventArrays {
     EventArrays() = default;
     template <class Event>
@@ -46,46 +47,47 @@ struct Sorted {
     Buffer rows, items;
 };
 
-// The arrays of both families. An item is one of the batch; of lut_sequence, a position. Gradients are absent
-// without a backward pass, and `weights_after` is unless weights are updated.
+// The arrays of both families. An item is an element of the batch, in lut_sequence a position. Gradients are
+// absent without a backward pass, and `weights_after` is absent unless weights are updated.
 struct Tensors : Sizes {
     explicit Tensors(PlanBuilder& builder);
 
     // The sums that become an output: the output itself, or integers, which another launch converts.
     Buffer sums_of(PlanBuilder& builder, const Buffer& output) const;
-    // Other sums.
+    // Takes memory for sums that are not an output.
     Buffer take_sums(PlanBuilder& builder, std::string name, Shape shape) const;
-    // Zeros when the plan is built.
+    // The same, zeroed when the plan is built.
     Buffer take_zeroed_sums(PlanBuilder& builder, std::string name, Shape shape) const;
-    // `choices`: how often a detector chooses a row.
+    // `choices` is the number of times that a detector chooses a row.
     Sorted take_sorted(PlanBuilder& builder, const char* items_name, int64_t choices) const;
 
-    // Before every run weights_after is the weights: floats are subtracted where they are added.
+    // Copies the weights to weights_after before every run; launches then subtract float gradients from it.
     void restore_weights(PlanBuilder& builder) const;
 
     int64_t sum_bytes() const { return integer ? 8 : 4; }
-    // Floats are subtracted from the weights where they are added to dweights, integers once they are floats.
+    // Whether gradients are subtracted from weights_after where they are added to dweights. Integer ones are
+    // subtracted after their conversion instead.
     bool subtracts() const { return weights_after && !integer; }
-    // Weights and how they are connected.
+    // The weights and how they are connected.
     Buffers tables() const { return {offsets, targets, weights}; }
-    // Weights of a neuron: with synapses, on average.
+    // The number of weights of a neuron; if sparse, the average.
     double row() const {
         return static_cast<double>(count_of(weights.shape)) / static_cast<double>(neurons());
     }
-    double row_bytes() const { return row() * (sparse ? 8 : 4); }  // with targets
+    double row_bytes() const { return row() * (sparse ? 8 : 4); }  // targets included
     double sum_row_bytes() const { return row() * static_cast<double>(sum_bytes()); }
 
-    // On the CPU:
+    // The rest is for kernels on the CPU.
     int64_t found_at(int64_t item, int64_t detector) const { return item * detectors + detector; }
     int64_t neuron(int64_t item, int64_t detector) const {
         return detector * rows + bits.lookup_index[found_at(item, detector)];
     }
-    // With the weakest bit flipped; -1 if the detector skips all pairs.
+    // The neuron with the weakest bit flipped; -1 if the detector skips all pairs.
     int64_t alternative(int64_t item, int64_t detector) const {
         const int32_t weakest = bits.min_delta_index[found_at(item, detector)];
         return weakest < 0 ? -1 : neuron(item, detector) ^ (int64_t{1} << weakest);
     }
-    // Of the numbers in `weights`.
+    // The weights of a neuron, as a range of `weights`.
     Range weights_of(int64_t neuron) const {
         if (!sparse) return {neuron * outputs, (neuron + 1) * outputs};
         return {table.offsets[neuron], table.offsets[neuron + 1]};
@@ -102,11 +104,11 @@ struct Tensors : Sizes {
     Buffer anchor_pairs;             // [detectors, anchors, 2]
     Buffer weights;                  // [detectors, rows, outputs] or [synapses]
     Buffer offsets, targets;         // absent unless sparse
-    Buffer metas, meta_rates;        // if there are rates of synapses, which a backward pass reads
+    Buffer metas, meta_rates;        // absent unless a backward pass reads rates of synapses
     FoundArrays found;               // [items, detectors]
     Buffer y, dx, dy;                // [items, outputs or inputs]
     Buffer dweights, weights_after;  // in the shape of `weights`
-    // As kernels take them:
+    // The same as kernels on the CPU take them.
     Table table;
     Found bits;
     const int32_t* pairs;

@@ -11,7 +11,7 @@ Work table_work(const Parameters& parameters, double choices) {
     const auto neurons = static_cast<double>(s.neurons());
     const double row = s.sparse ? static_cast<double>(parameters.integer("synapses_per_neuron")) / 2
                                 : static_cast<double>(s.outputs);
-    const double row_bytes = s.sparse ? 8 * row + 4 : 4 * row;  // with targets and an offset
+    const double row_bytes = s.sparse ? 8 * row + 4 : 4 * row;  // targets and an offset included
     Work work;
     work.bytes = 8 * static_cast<double>(s.detectors * s.anchors) +
                  std::min(neurons, (backward ? 2 : 1) * choices) * row_bytes;

@@ -16,11 +16,12 @@ namespace {
 
 using namespace formulas;
 
-// Tokens of a tile, as kernels cut them. Solved tiles are whole chunks on the CPU: the longer a tile, the
-// more terms its sums have.
+// The tokens of a tile, as in the kernels. Tiles that are solved are whole chunks on the CPU: the longer a
+// tile is, the more terms its sums have.
 constexpr size_t usual_tile = 64, longest_solved_tile = 256;
 
-// A run over one sequence: how it is cut and read, and where its outputs go; null: not stored.
+// A run over one sequence: its chunk, what its tokens read, and where its outputs go (null if an output is
+// not stored).
 struct Run {
     size_t chunk = 1;
     bool reads_boundary = false;
@@ -33,7 +34,7 @@ double* put(double* to, const Real* values, size_t count) {
     return std::transform(values, values + count, to, [](Real value) { return value_of(value); });
 }
 
-// The strategy on one sequence.
+// Computes the outputs of a strategy for one sequence.
 template <class Real>
 class Definition {
   public:
@@ -46,7 +47,7 @@ class Definition {
           d_(tokens_.d()),
           stop_(request.stop) {}
 
-    // False if it was stopped.
+    // Returns false if it was stopped.
     bool compute(const Run& run) {
         if (strategy_.walks_by_token() || strategy_.scans) return walk_tokens(run);
         if (strategy_.exact == Exact::inside_locals) return walk_shards(run);
@@ -62,7 +63,7 @@ class Definition {
     }
 
   private:
-    // One token after another: exact, or with the errors of a chunk at its boundary.
+    // Walks token by token, either exactly or with the errors of a chunk taken at its boundary.
     bool walk_tokens(Run run) {
         const bool is_frozen = !strategy_.walks_by_token();
         ExactRule<Real> rule(parameters_, tokens_);
@@ -82,7 +83,7 @@ class Definition {
         return true;
     }
 
-    // Shards, one after another; in a shard local memories from the global one. Then
+    // Walks shard by shard. In a shard, local memories start from the global memory. Then
     // M = (1 - a) M + mean mean^T with the means of y and of alpha over the shard.
     bool walk_shards(Run run) {
         const auto local_tokens = static_cast<size_t>(parameters_.integer("C_L"));
@@ -113,7 +114,7 @@ class Definition {
         return true;
     }
 
-    // Chunks of a matrix in tiles.
+    // Walks the chunks of a matrix rule in tiles.
     bool walk_chunks(Run run) {
         MemoryState<Real> initial = initial_state(parameters_, tokens_);
         MatrixChunks<Real> chain(chunk_settings(), std::move(initial.m), std::move(initial.s));
@@ -137,31 +138,31 @@ class Definition {
         return whole;
     }
 
-    // Two chains: the output z of the key slots is the key of the value slots, and r is their query. Both
-    // errors are frozen; z reads the evolving memory in any case.
+    // Walks two chains: the output z of the key slots is the key of the value slots, and r is their query.
+    // The errors of both are frozen; z always reads the evolving memory.
     bool walk_trellis(Run run) {
         MemoryState<Real> initial = initial_state(parameters_, tokens_);
         const size_t c = initial.m.rows;
         MatrixChunks<Real> keys(chunk_settings(), std::move(initial.m), {});
         MatrixChunks<Real> values(chunk_settings(), std::move(initial.s), {});
         Vector<Real> y;
-        TileTokens<Real> of_keys, of_values;
+        TileTokens<Real> key_tile, value_tile;
         const bool whole = each_tile(run.chunk, [&](size_t first, size_t last, bool opens_chunk) {
-            of_keys = {gates_of(first, last, parameters_.real("lambda_k")),
-                       rows_of(first, last, &Sequence<Real>::load_x),
-                       first_numbers(rows_of(first, last, &Sequence<Real>::load_k), c)};
-            of_values.gates = gates_of(first, last, parameters_.real("lambda_v"));
-            of_values.values = rows_of(first, last, &Sequence<Real>::load_v);
-            Vector<Real>&z = of_values.keys, r;
-            keys.take(of_keys, opens_chunk);
-            keys.read(of_keys.keys, false, z);
+            key_tile = {gates_of(first, last, parameters_.real("lambda_k")),
+                        rows_of(first, last, &Sequence<Real>::load_x),
+                        first_numbers(rows_of(first, last, &Sequence<Real>::load_k), c)};
+            value_tile.gates = gates_of(first, last, parameters_.real("lambda_v"));
+            value_tile.values = rows_of(first, last, &Sequence<Real>::load_v);
+            Vector<Real>&z = value_tile.keys, r;
+            keys.take(key_tile, opens_chunk);
+            keys.read(key_tile.keys, false, z);
             keys.read(rows_of(first, last, &Sequence<Real>::load_q), run.reads_boundary, r);
             keys.advance();
             for (size_t t = 0; t < last - first; ++t) {
                 nsilu(z.data() + t * c, c);
                 nsilu(r.data() + t * c, c);
             }
-            values.take(of_values, opens_chunk);
+            values.take(value_tile, opens_chunk);
             values.read(r, run.reads_boundary, y);
             run.y = put(run.y, y.data(), y.size());
             values.advance();
@@ -196,7 +197,7 @@ class Definition {
                 .multiplies_bf16 = parameters_.is("precision", "bf16")};
     }
 
-    // Calls act(first, last, opens_chunk) for the tiles of all chunks; false if it was stopped.
+    // Calls act(first, last, opens_chunk) for the tiles of all chunks. Returns false if it was stopped.
     template <class Act>
     bool each_tile(size_t chunk, Act&& act) const {
         const size_t tile = solves() ? longest_solved_tile : usual_tile;
@@ -231,7 +232,7 @@ class Definition {
             kept.insert(kept.end(), row, row + static_cast<std::ptrdiff_t>(count));
         return kept;
     }
-    // e = -v without the memory: v = -W silu([k; v]).
+    // Sets v = -W silu([k; v]), so that the error without the memory, e = -v, is W silu([k; v]).
     void make_updates(AtlasUpdate<Real>& atlas, TileTokens<Real>& tile) const {
         Vector<Real> w(d_);
         for (size_t t = 0; t < tile.gates.size(); ++t) {
@@ -266,7 +267,7 @@ Array pulses(const std::vector<int64_t>& levels, int64_t length) {
     return pulse;
 }
 
-// Outputs in f64 with the shapes of the variant.
+// The outputs in f64, with the shapes of the variant.
 Arrays outputs_of(const DefinitionRequest& request) {
     Arrays outputs;
     for (const std::string& name : request.variant.outputs) {
@@ -289,8 +290,8 @@ Outcome<Arrays> define(const DefinitionRequest& request) {
     Arrays outputs = outputs_of(request);
     const auto batch_count = static_cast<size_t>(parameters.integer("batch"));
     for (size_t batch = 0; batch < batch_count; ++batch) {
-        // Where an output of the sequence starts; null: it is not stored.
-        const auto part = [&](std::string_view name) -> double* {
+        // Where the sequence begins in an output; null if the output is not stored.
+        const auto start_of = [&](std::string_view name) -> double* {
             Array* const array = find(outputs, name);
             if (!array) return nullptr;
             return array->as<double>().data() + batch * (array->as<double>().size() / batch_count);
@@ -298,11 +299,11 @@ Outcome<Arrays> define(const DefinitionRequest& request) {
         const bool is_trellis = rule_of(parameters).is(State::trellis);
         Definition<Real> definition(request, batch);
         if (!definition.compute({static_cast<size_t>(strategy.chunk_of(parameters)),
-                                 parameters.is("readout", "boundary"), part("y"),
-                                 part(is_trellis ? "sk" : "m"), part(is_trellis ? "sv" : "s"),
-                                 part("boundaries")}))
+                                 parameters.is("readout", "boundary"), start_of("y"),
+                                 start_of(is_trellis ? "sk" : "m"), start_of(is_trellis ? "sv" : "s"),
+                                 start_of("boundaries")}))
             return Error::cancelled();
-        double* level_y = part("level_y");
+        double* level_y = start_of("level_y");
         for (size_t level = 0; level_y && level < levels.size(); ++level) {
             if (!definition.compute(
                     {.chunk = static_cast<size_t>(levels[level]), .reads_boundary = true, .y = level_y}))

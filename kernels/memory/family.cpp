@@ -29,13 +29,13 @@ bool has_matrix(const UpdateRule& rule) { return rule.is(State::matrix); }
 bool has_two_matrices(const UpdateRule& rule) { return rule.is(State::trellis); }
 bool has_one_state(const UpdateRule& rule) { return !has_two_matrices(rule); }
 
-// An array for the rules that set a column of the table, or that satisfy a function.
+// True if the rule sets this column of the table, or satisfies this function.
 template <auto has>
-bool of_rules(const Parameters& parameters) {
+bool rule_has(const Parameters& parameters) {
     return std::invoke(has, rule_of(parameters));
 }
 
-// The row, used only by some rules.
+// Limits a parameter to some rules.
 Parameter only_for_rules(bool (*has)(const UpdateRule&), Parameter row) {
     const std::vector<std::string> names = names_of_rules(has);
     return only_for("rule", {names.begin(), names.end()}, std::move(row));
@@ -78,7 +78,7 @@ std::vector<Parameter> rule_parameters() {
     };
 }
 
-// The row, used only by rules that support the strategy with local memories.
+// Limits a parameter to the rules of the strategy with local memories.
 Parameter only_with_locals(Parameter row) {
     const auto& all = strategies();
     const auto with_locals = std::find_if(all.begin(), all.end(), [](const Strategy& strategy) {
@@ -155,18 +155,18 @@ std::vector<Parameter> run_parameters() {
 
 std::vector<Parameter> parameters() {
     std::vector<Parameter> all;
-    for (const auto& part :
+    for (const auto& rows :
          {shape_parameters(), rule_parameters(), strategy_parameters(), run_parameters(), drawn_parameters()})
-        all.insert(all.end(), part.begin(), part.end());
+        all.insert(all.end(), rows.begin(), rows.end());
     return all;
 }
 
 bool has_levels(const Parameters& p) { return !levels_of(p).empty(); }
 int64_t level_count(const Parameters& p) { return static_cast<int64_t>(levels_of(p).size()); }
 
-// [B, d, d]; the slots of lattice are [B, m, d].
+// The shape of a state: [B, d, d], or [B, slot_count, d] for the slots of lattice.
 Shape state_shape(const Parameters& p, const Arrays& = {}) {
-    return {p.integer("batch"), p.integer(of_rules<has_slots>(p) ? "slot_count" : "d"), p.integer("d")};
+    return {p.integer("batch"), p.integer(rule_has<has_slots>(p) ? "slot_count" : "d"), p.integer("d")};
 }
 
 Shape omega_shape(const Parameters& p, const Arrays&) { return {p.integer("d"), 2 * p.integer("d")}; }
@@ -213,7 +213,7 @@ std::vector<ArraySpec> arrays() {
     ArraySpec boundaries =
         state_row("boundaries",
                   "Memory, or slots of lattice, before each chunk and after the last; tnt: one per shard.",
-                  {"batch", "chunks + 1", state, "d"}, of_rules<has_one_state>, boundaries_shape);
+                  {"batch", "chunks + 1", state, "d"}, rule_has<has_one_state>, boundaries_shape);
     boundaries.extra = true;
     ArraySpec pulse = array_row(output, "pulse", "1 where a level fires.", {"number of levels", "length"},
                                 has_levels, pulse_shape);
@@ -222,29 +222,29 @@ std::vector<ArraySpec> arrays() {
         array_row(input, "k", "Keys.", vectors),
         array_row(input, "v", "Values.", vectors),
         array_row(input, "q", "Queries.", vectors),
-        array_row(input, "alpha", "How much each token forgets.", gates, of_rules<&UpdateRule::forgets>),
+        array_row(input, "alpha", "How much each token forgets.", gates, rule_has<&UpdateRule::forgets>),
         array_row(input, "eta", "How much momentum each token keeps.", gates,
-                  of_rules<&UpdateRule::has_momentum>),
-        array_row(input, "theta", "The step each token takes.", gates, of_rules<&UpdateRule::has_step>),
+                  rule_has<&UpdateRule::has_momentum>),
+        array_row(input, "theta", "The step each token takes.", gates, rule_has<&UpdateRule::has_step>),
         array_row(input, "w_omega", "Matrix that maps key and value to the right-hand side of atlas.",
-                  {"d", "2 d"}, of_rules<&UpdateRule::reads_w_omega>, omega_shape),
+                  {"d", "2 d"}, rule_has<&UpdateRule::reads_w_omega>, omega_shape),
         array_row(input, "slots", "Slots before the first token; normalised before use.",
-                  {"batch", "slot_count", "d"}, of_rules<has_slots>),
-        array_row(input, "x", "Input that trellis compresses.", vectors, of_rules<&UpdateRule::reads_x>),
+                  {"batch", "slot_count", "d"}, rule_has<has_slots>),
+        array_row(input, "x", "Input that trellis compresses.", vectors, rule_has<&UpdateRule::reads_x>),
         array_row(optional, "m0", "Memory before the first token; zeros if absent.", matrix,
-                  of_rules<has_matrix>),
+                  rule_has<has_matrix>),
         array_row(optional, "s0", "Momentum before the first token; zeros if absent.", matrix,
-                  of_rules<&UpdateRule::has_momentum>),
+                  rule_has<&UpdateRule::has_momentum>),
         array_row(optional, "sk0", "Key slots of trellis before the first token; zeros if absent.", keys,
-                  of_rules<has_two_matrices>),
+                  rule_has<has_two_matrices>),
         array_row(optional, "sv0", "Value slots of trellis before the first token; zeros if absent.", values,
-                  of_rules<has_two_matrices>),
+                  rule_has<has_two_matrices>),
         array_row(output, "y", "Output of each token.", vectors),
         state_row("m", "Memory, or slots of lattice, after the last token.", {"batch", state, "d"},
-                  of_rules<has_one_state>, state_shape),
-        state_row("s", "Momentum after the last token.", matrix, of_rules<&UpdateRule::has_momentum>),
-        state_row("sk", "Key slots of trellis after the last token.", keys, of_rules<has_two_matrices>),
-        state_row("sv", "Value slots of trellis after the last token.", values, of_rules<has_two_matrices>),
+                  rule_has<has_one_state>, state_shape),
+        state_row("s", "Momentum after the last token.", matrix, rule_has<&UpdateRule::has_momentum>),
+        state_row("sk", "Key slots of trellis after the last token.", keys, rule_has<has_two_matrices>),
+        state_row("sv", "Value slots of trellis after the last token.", values, rule_has<has_two_matrices>),
         std::move(boundaries),
         std::move(pulse),
         array_row(output, "level_y", "Output of each token from each level at its last boundary.",
@@ -266,7 +266,7 @@ std::vector<Variant> variants() {
     return all;
 }
 
-// Outputs along the sequence, in the chunks of the strategy.
+// y is cut along the sequence into the chunks of the strategy, and into the local memories of tnt.
 std::vector<Tiling> tilings(const Variant& variant, const std::string& output, const Parameters& parameters,
                             Backend) {
     if (output != "y") return {};
@@ -282,7 +282,7 @@ std::vector<Tiling> tilings(const Variant& variant, const std::string& output, c
 
 std::optional<Refusal> check_compress(const Parameters& parameters) {
     const int64_t width = parameters.integer("d");
-    if (of_rules<has_two_matrices>(parameters) && parameters.integer("compress") > width)
+    if (rule_has<has_two_matrices>(parameters) && parameters.integer("compress") > width)
         return Refusal{
             "compress", to_text(parameters.at("compress")),
             "must be up to d = " + std::to_string(width) + ": slots hold the first numbers of a key"};

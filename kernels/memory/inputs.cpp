@@ -12,8 +12,8 @@
 namespace sawtooth::memory {
 namespace {
 
-// Standard deviation of a generated input. An x is about as long as a normalised key: at a length of sqrt(d)
-// trellis would diverge with the steps of the other rules.
+// The standard deviation of a generated input. x is about as long as a normalised key: with a length of
+// sqrt(d), trellis would diverge at the steps of the other rules.
 double deviation_of(const std::string& name, double d) {
     if (name == "w_omega") return 1 / std::sqrt(2 * d);
     return name == "x" ? 1 / std::sqrt(d) : 1;
@@ -28,7 +28,7 @@ BenchCase bench_case(const std::string& rule, const std::string& what, std::vect
     return bench;
 }
 
-// L 4096, d 64 and products in bf16: the sizes of published measurements.
+// A case with L 4096, d 64 and products in bf16, the sizes of published measurements.
 BenchCase gpu_case(const std::string& rule, int64_t batch, std::vector<std::string> variants) {
     BenchCase bench = bench_case(rule, " bf16", std::move(variants), batch, 4096);
     bench.values.insert(bench.values.end(),

@@ -19,7 +19,7 @@ inline Buffers inputs(const Tensors& t, int64_t tokens) {
            gates(t, tokens) + Buffers{t.w_omega};
 }
 
-// The states that a launch over these tokens starts from, and what it leaves.
+// Adds the states that a launch over `tokens` reads and writes, and the boundaries that it stores.
 inline void pass_states(LaunchInfo& info, const Tensors& t, Range tokens) {
     const bool is_last = tokens.last == t.length;
     for (const PassedBuffers* state : {&t.m, &t.s}) {
@@ -30,7 +30,7 @@ inline void pass_states(LaunchInfo& info, const Tensors& t, Range tokens) {
     info.writes.push_back(first_of(t.boundaries, ceil_divide(tokens.count(), t.chunk) + is_last));
 }
 
-// Token by token.
+// A launch that walks `tokens` tokens one by one; the caller adds the states.
 inline LaunchInfo walk_tokens(const Tensors& t, int64_t tokens) {
     return {.name = tokens == 1 ? "token" : "tokens",
             .meaning = tokens == 1 ? "One token updates the memory and reads it."
@@ -46,8 +46,9 @@ inline LaunchInfo tokens(const Tensors& t, Range range) {
     return info;
 }
 
-// One token; the launches of all tokens share the description. Only the first reads the given state, and only
-// the last leaves the final one and a second boundary: the bytes are those of a token between them.
+// The launch of one token. All tokens share this description, although only the first launch reads the given
+// state and only the last one writes the final state and a second boundary: the bytes are those of a token in
+// between.
 inline LaunchInfo token(const Tensors& t) {
     LaunchInfo info = walk_tokens(t, 1);
     for (const Buffers& arrays : {info.reads, info.writes, Buffers{t.m.live, t.m.live, t.s.live, t.s.live}})
@@ -58,19 +59,19 @@ inline LaunchInfo token(const Tensors& t) {
     return info;
 }
 
-// Totals over all tiles of all sequences: tokens, the tokens inside their windows, and pairs of a reading
-// token and the token that it reads.
+// Totals over all tiles of all sequences. `sources` counts the tokens inside the windows of each tile,
+// `pairs` the pairs of a token that reads and a source that it reads.
 struct Counts {
     double tokens = 0, sources = 0, pairs = 0;
-    double size = 0, width = 0;  // of a matrix: rows * columns, rows + columns
-    double matrices = 1;         // M, and S if there is one
+    double size = 0, width = 0;  // rows * columns and rows + columns of a matrix
+    double matrices = 1;         // 1 for M, 2 for M and S
     double states = 0;           // numbers in the states of all tiles
 };
 
-inline Counts counts_of(const Chain& chain, const Tiling& tiling) {
+inline Counts counts_of(const Chain& chain, const TiledRange& tiling) {
     const int64_t all = tiling.tokens().count(), chunk = tiling.chunk();
     const double batch = number(chain.batch), halo = number(chain.window - 1);
-    // The sum of squared tile sizes when this many tokens of a chunk are cut into tiles.
+    // The sum of the squared tile sizes when `tokens` tokens of a chunk are cut into tiles.
     const auto squares = [tile = tiling.tile()](int64_t tokens) {
         return number(tokens / tile) * number(tile * tile) + number((tokens % tile) * (tokens % tile));
     };
@@ -86,8 +87,8 @@ inline Counts counts_of(const Chain& chain, const Tiling& tiling) {
     return counts;
 }
 
-// A range of a chain's tokens in tiles: keys, values and gates of every tile.
-inline LaunchInfo prepare(const Chain& chain, const Tiling& tiling, const TileArrays& a) {
+// Prepares the keys, values and coefficients of every tile of a range.
+inline LaunchInfo prepare(const Chain& chain, const TiledRange& tiling, const TileArrays& a) {
     const Counts counts = counts_of(chain, tiling);
     const int64_t tokens = tiling.tokens().count();
     const double products = chain.w_omega ? 4 * counts.size * counts.sources : 0;
@@ -102,8 +103,9 @@ inline LaunchInfo prepare(const Chain& chain, const Tiling& tiling, const TileAr
             .work = {.operations = 3 * counts.width * counts.sources + 5 * counts.pairs + products}};
 }
 
-// The same with the exact errors of the chunk: k . k for every pair, then the solve for keys and values.
-inline LaunchInfo solve(const Chain& chain, const Tiling& tiling, const TileArrays& a) {
+// Takes the place of prepare in exact_chunk: also multiplies the keys of every pair and solves for keys and
+// values.
+inline LaunchInfo solve(const Chain& chain, const TiledRange& tiling, const TileArrays& a) {
     const Counts counts = counts_of(chain, tiling);
     LaunchInfo info = prepare(chain, tiling, a);
     info.name = "solve";
@@ -113,7 +115,7 @@ inline LaunchInfo solve(const Chain& chain, const Tiling& tiling, const TileArra
     return info;
 }
 
-inline LaunchInfo walk(const Chain& chain, const Tiling& tiling, const TileArrays& a) {
+inline LaunchInfo walk(const Chain& chain, const TiledRange& tiling, const TileArrays& a) {
     const Counts counts = counts_of(chain, tiling);
     const double products = (chain.rule->reads_memory ? 1 : 0) + counts.matrices;
     LaunchInfo info = {
@@ -126,8 +128,9 @@ inline LaunchInfo walk(const Chain& chain, const Tiling& tiling, const TileArray
     return info;
 }
 
-// If no error reads the memory, instead of the walk: the sum of every tile, and the states from these sums.
-inline LaunchInfo sum_tiles(const Chain& chain, const Tiling& tiling, const TileArrays& a) {
+// sum_tiles and scan_tiles take the place of the walk if no error reads the memory: one sums every tile, the
+// other turns the sums into states.
+inline LaunchInfo sum_tiles(const Chain& chain, const TiledRange& tiling, const TileArrays& a) {
     const Counts counts = counts_of(chain, tiling);
     return {.name = "sum_tiles",
             .meaning = "Sums the updates of every tile to memory and momentum, in parallel.",
@@ -136,7 +139,7 @@ inline LaunchInfo sum_tiles(const Chain& chain, const Tiling& tiling, const Tile
             .work = {.operations = 2 * counts.matrices * counts.size * counts.sources}};
 }
 
-inline LaunchInfo scan_tiles(const Chain& chain, const Tiling& tiling, const TileArrays& a) {
+inline LaunchInfo scan_tiles(const Chain& chain, const TiledRange& tiling, const TileArrays& a) {
     LaunchInfo info = {.name = "scan_tiles",
                        .meaning = "Scans the sums of the tiles, memory and momentum together.",
                        .reads = {a.sums_m, a.sums_s, a.coefficients},
@@ -146,13 +149,13 @@ inline LaunchInfo scan_tiles(const Chain& chain, const Tiling& tiling, const Til
     return info;
 }
 
-// How tokens read the chain: its evolving memory, or that at the boundary of the chunk.
+// How tokens read the chain: from its evolving memory, or from the memory at the boundary of their chunk.
 struct Reading {
     Buffer queries, result;
     bool at_boundary = false;
-    std::string suffix = {};  // of the launch's name
+    std::string suffix = {};  // suffix of the launch's name
 };
-inline LaunchInfo read(const Chain& chain, const Tiling& tiling, const TileArrays& a,
+inline LaunchInfo read(const Chain& chain, const TiledRange& tiling, const TileArrays& a,
                        const Reading& reading) {
     const Counts counts = counts_of(chain, tiling);
     const int64_t tokens = tiling.tokens().count();
@@ -171,7 +174,7 @@ inline LaunchInfo read(const Chain& chain, const Tiling& tiling, const TileArray
                                    2 * counts.pairs * counts.width}};
 }
 
-// `reads`: inputs, or what a launch before made of them.
+// `reads` are the inputs, or the arrays that an earlier launch made of them.
 inline LaunchInfo tree(const Tensors& t, Range range, Buffers reads) {
     const double matrices = t.rule->has_momentum ? 2 : 1;
     LaunchInfo info = {
@@ -184,7 +187,7 @@ inline LaunchInfo tree(const Tensors& t, Range range, Buffers reads) {
     return info;
 }
 
-// A shard of tnt; `sums` of y over each local memory.
+// The local memories of a shard of tnt. `sums` receives the sum of y over each of them.
 inline LaunchInfo locals(const Tensors& t, Range shard, const Buffer& sums) {
     return {.name = "locals",
             .meaning = "Local memories run over their tokens, all of a shard in parallel.",
@@ -202,8 +205,9 @@ inline LaunchInfo global_step(const Tensors& t, Range shard, const Buffer& sums)
     return info;
 }
 
-// Slots of lattice, frozen at the boundaries of chunks; `slots` at the start of every tile.
-inline LaunchInfo walk_slots(const Tensors& t, const Tiling& tiling, Buffers reads, const Buffer& slots) {
+// walk_slots and read_slots are for slots frozen at the boundaries of chunks. `slots` holds the slots at the
+// start of every tile.
+inline LaunchInfo walk_slots(const Tensors& t, const TiledRange& tiling, Buffers reads, const Buffer& slots) {
     LaunchInfo info = {
         .name = "walk_slots",
         .meaning = "Walks from boundary to boundary, every slot independently.",
@@ -214,7 +218,7 @@ inline LaunchInfo walk_slots(const Tensors& t, const Tiling& tiling, Buffers rea
     return info;
 }
 
-inline LaunchInfo read_slots(const Tensors& t, const Tiling& tiling, Buffers reads, const Buffer& slots) {
+inline LaunchInfo read_slots(const Tensors& t, const TiledRange& tiling, Buffers reads, const Buffer& slots) {
     const int64_t tokens = tiling.tokens().count();
     return {.name = "read_slots",
             .meaning = "All tokens read the slots.",
@@ -223,7 +227,7 @@ inline LaunchInfo read_slots(const Tensors& t, const Tiling& tiling, Buffers rea
             .work = {.operations = 16 * number(tokens * t.batch * t.slot_count * t.d)}};
 }
 
-// `pulse` of a level, [length].
+// `pulse` is the pulse of one level, [length].
 inline LaunchInfo pulse(const Buffer& pulse) {
     return {.name = "pulse", .meaning = "Marks the tokens where a level fires.", .writes = {pulse}};
 }

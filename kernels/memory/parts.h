@@ -8,16 +8,16 @@
 
 namespace sawtooth::memory {
 
-// The parts of the family, one file each; family.cpp assembles them.
+// The functions of the family, one file each; family.cpp assembles them.
 
-// y, m, s, sk, sv of the sequential rule.
+// Computes y, m, s, sk and sv by the sequential rule.
 Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, std::stop_token stop);
-// The outputs that depend on chunks and levels: pulse, level_y (the sequential memory at each level's last
-// boundary, read with the query) and, with `extras`, boundaries at `chunk`, plus tnt/boundaries at C_G if
-// that differs.
+// Computes the outputs that depend on chunks and levels: pulse, level_y (the sequential memory at each
+// level's last boundary, read with the query) and, with `extras`, boundaries at `chunk`, and tnt/boundaries
+// at C_G if that differs.
 Outcome<Arrays> reference_at_chunks(const Parameters& parameters, const Arrays& inputs, bool extras,
                                     std::stop_token stop);
-// The outputs of the strategy, by its own rule.
+// Computes the outputs of the strategy by its own rule.
 Outcome<Arrays> definition(const DefinitionRequest& request);
 
 Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays& so_far, Random random,

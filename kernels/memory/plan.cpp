@@ -1,4 +1,4 @@
-// From a request to a plan, on both backends: the arrays, the launches of the strategy, then those of every
+// Makes a plan from a request on both backends: the arrays, the launches of the strategy, then those of every
 // level.
 
 #include <algorithm>
@@ -12,11 +12,11 @@
 namespace sawtooth::memory {
 namespace {
 
-// Room for the arrays of a range on the CPU, 32 MiB. A chunk that needs more gets more and is a range of its
-// own.
+// The numbers that the arrays of a range may have on the CPU: 32 MiB. A chunk that needs more gets more and
+// is a range of its own.
 constexpr int64_t usual_room = 8 << 20;
 
-// Tokens of a range: whole chunks, as many as fit the room.
+// The number of tokens of a range: whole chunks, as many as fit the room.
 int64_t tokens_of_range(const Strategy& strategy, const CpuJob& job, int64_t chunks_at_a_time) {
     const auto tokens_of = [&](int64_t count) {
         return count >= ceil_divide(job.length, job.chunk) ? job.length : count * job.chunk;
@@ -49,8 +49,8 @@ void add_pulse(cpu::PlanBuilder& builder, const Tensors& level, const Buffer& pu
         });
 }
 
-// Level n runs the strategy with chunk C_n, read at its last boundary, with its own states, none of them
-// output.
+// Level n runs the strategy with chunk C_n and with states of its own, none of which is an output. Its tokens
+// read the memory at its last boundary.
 template <class Builder, class AddLaunches>
 void add_levels(Builder& builder, const Tensors& t, const AddLaunches& add_launches) {
     const std::vector<int64_t> chunks = levels_of(builder.parameters());

@@ -9,7 +9,7 @@ namespace {
 
 using namespace formulas;
 using Rule = ExactRule<double>;
-using Held = MemoryState<double>;
+using ExactState = MemoryState<double>;
 
 // Calls visit(batch, t, rule, state) before every token and once more, with t = length, after the last one.
 template <class Visit>
@@ -17,7 +17,7 @@ bool walk(const Parameters& parameters, const Arrays& inputs, const std::stop_to
     for (size_t b = 0; b < static_cast<size_t>(parameters.integer("batch")); ++b) {
         const Sequence<double> tokens(parameters, inputs, b);
         Rule rule(parameters, tokens);
-        Held state = initial_state(parameters, tokens);
+        ExactState state = initial_state(parameters, tokens);
         for (size_t t = 0; t < tokens.length(); ++t) {
             visit(b, t, rule, state);
             if (stop.stop_requested()) return false;
@@ -50,12 +50,12 @@ struct Boundaries {
     Boundaries(std::string name, const Parameters& parameters, int64_t chunk_as_given) {
         const int64_t length = parameters.integer("length"), d = parameters.integer("d");
         const int64_t rows = parameters.is("rule", "lattice") ? parameters.integer("slot_count") : d;
-        const int64_t of_chunk = std::min(chunk_as_given, length);
-        chunk = static_cast<size_t>(of_chunk);
-        count = static_cast<size_t>((length + of_chunk - 1) / of_chunk + 1);
+        const int64_t chunk_tokens = std::min(chunk_as_given, length);
+        chunk = static_cast<size_t>(chunk_tokens);
+        count = static_cast<size_t>((length + chunk_tokens - 1) / chunk_tokens + 1);
         array = zeros(std::move(name), {parameters.integer("batch"), static_cast<int64_t>(count), rows, d});
     }
-    void visit(size_t batch, size_t t, size_t length, const Held& state) {
+    void visit(size_t batch, size_t t, size_t length, const ExactState& state) {
         if (t == length)
             put(array, batch * count + count - 1, state.m.values);
         else if (t % chunk == 0)
@@ -63,11 +63,11 @@ struct Boundaries {
     }
 };
 
-// The outputs of the queries at each level's last boundary.
+// What the queries read from the memory at each level's last boundary.
 struct Levels {
     std::vector<int64_t> chunks;
     Array pulse, y;
-    std::vector<Held> last;
+    std::vector<ExactState> last;
 
     explicit Levels(const Parameters& parameters) {
         if (const auto* list = std::get_if<std::vector<int64_t>>(&parameters.at("levels"))) chunks = *list;
@@ -77,7 +77,7 @@ struct Levels {
         y = zeros("level_y", {parameters.integer("batch"), levels, length, parameters.integer("d")});
         last.resize(chunks.size());
     }
-    void visit(size_t batch, size_t t, size_t length, Rule& rule, const Held& state) {
+    void visit(size_t batch, size_t t, size_t length, Rule& rule, const ExactState& state) {
         if (t == length) return;
         for (size_t n = 0; n < chunks.size(); ++n) {
             const bool fires = static_cast<int64_t>(t) % chunks[n] == 0;
@@ -105,13 +105,14 @@ Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, st
     Array y = zeros("y", {batch, parameters.integer("length"), d});
     Array m = zeros(is_trellis ? "sk" : "m", {batch, rows, d});
     Array s = zeros(is_trellis ? "sv" : "s", {batch, d, is_trellis ? rows : d});
-    const bool whole = walk(parameters, inputs, stop, [&](size_t b, size_t t, Rule& rule, const Held& state) {
-        // visit() runs before a token, so y of the previous token is read here.
-        if (t > 0) rule.read(state, t - 1, row_of(y, b * length + t - 1));
-        if (t < length) return;
-        put(m, b, state.m.values);
-        if (!is_lattice) put(s, b, state.s.values);
-    });
+    const bool whole =
+        walk(parameters, inputs, stop, [&](size_t b, size_t t, Rule& rule, const ExactState& state) {
+            // visit() runs before a token, so y of the previous token is read here.
+            if (t > 0) rule.read(state, t - 1, row_of(y, b * length + t - 1));
+            if (t < length) return;
+            put(m, b, state.m.values);
+            if (!is_lattice) put(s, b, state.s.values);
+        });
     if (!whole) return Error::cancelled();
     Arrays outputs = {y, m};
     if (is_trellis || is_one_of(parameters, {"titans", "atlas", "atlas_omega"})) outputs.push_back(s);
@@ -130,10 +131,11 @@ Outcome<Arrays> reference_at_chunks(const Parameters& parameters, const Arrays& 
     }
     Levels levels(parameters);
     if (boundaries.empty() && levels.chunks.empty()) return Arrays{};
-    const bool whole = walk(parameters, inputs, stop, [&](size_t b, size_t t, Rule& rule, const Held& state) {
-        for (Boundaries& kept : boundaries) kept.visit(b, t, length, state);
-        levels.visit(b, t, length, rule, state);
-    });
+    const bool whole =
+        walk(parameters, inputs, stop, [&](size_t b, size_t t, Rule& rule, const ExactState& state) {
+            for (Boundaries& kept : boundaries) kept.visit(b, t, length, state);
+            levels.visit(b, t, length, rule, state);
+        });
     if (!whole) return Error::cancelled();
     Arrays outputs;
     for (Boundaries& kept : boundaries) outputs.push_back(std::move(kept.array));

@@ -195,7 +195,8 @@ bool is_exact(const Variant& variant, const Parameters& parameters) {
     return is_one(sizes.chunk) && std::all_of(levels.begin(), levels.end(), is_one);
 }
 
-// Only on tensor cores factors of products are rounded; sums, states and outputs between launches are f32.
+// Only tensor cores round the factors of products. With bf16, keys, values, errors and the states of tiles
+// are also stored in bf16 between launches.
 Rounding rounding(const Variant& variant, const Parameters& parameters, Backend backend) {
     Rounding rounding;
     if (backend != Backend::cuda || !strategy_of(variant).on_cuda.uses_precision) return rounding;

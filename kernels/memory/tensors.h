@@ -13,12 +13,12 @@ namespace sawtooth::memory {
 // The sizes and settings given by the parameters.
 struct Sizes {
     explicit Sizes(const Parameters& parameters);
-    Sizes(const Parameters& parameters, const Strategy& strategy);  // with its chunks
+    Sizes(const Parameters& parameters, const Strategy& strategy);  // also sets the chunk of the strategy
 
     const UpdateRule* rule;
     int64_t batch, length, d;
-    int64_t slot_count = 0;    // of lattice, otherwise 0
-    int64_t compress = 0;      // of trellis, otherwise 0
+    int64_t slot_count = 0;    // slots of lattice, otherwise 0
+    int64_t compress = 0;      // c of trellis, otherwise 0
     int64_t omega_window = 1;  // as given; 1 without windows
     int64_t window = 1;        // tokens whose errors a step averages, at most the length
     float lambda_k = 0;        // trellis: decay of S_K and of S_V, in proportion to the step
@@ -28,12 +28,12 @@ struct Sizes {
     int64_t boundary_count = 0;  // chunks + 1
     bool normalises;             // keys and queries
     bool reads_boundary;         // readout = boundary
-    Storage storage;             // of k, v, q, x and y
-    std::string precision;       // of GPU products: f32, tf32, bf16
+    Storage storage;             // type of k, v, q, x and y in memory
+    std::string precision;       // precision of GPU products: f32, tf32, bf16
 
     // Rows of d numbers in the state of one sequence, or in one of its matrices if it has two.
     int64_t state_rows() const;
-    // The share of a step that each token of a window has, also while the window is filling.
+    // The fraction of a step that each token of a window takes, also while the window is filling.
     float share() const { return 1 / static_cast<float>(omega_window); }
     // The cost of the exact rule: operations per token over all sequences, and bytes of its inputs and
     // outputs.
@@ -58,24 +58,23 @@ struct Tensors : Sizes {
     Buffer alpha, eta, theta;  // absent: 0, 0 and 1
     Buffer w_omega;            // [d, 2 d]
     Buffer y;
-    int64_t y_first = 0, y_stride;  // the level's place in level_y, and numbers from sequence to sequence
+    int64_t y_first = 0, y_stride;  // first number in level_y; numbers from one sequence to the next
     PassedBuffers m, s;          // M and its momentum S; S_K and S_V of trellis; `m` holds slots of lattice
     bool passes_s;               // tnt begins every local memory without momentum
-    bool works_in_live = false;  // on the CPU launches keep the state there
+    bool works_in_live = false;  // launches keep the state in `live` (on the CPU)
     Buffer boundaries;  // m before every chunk and after the last token: [batch, boundary_count, …]
 };
 
-// A matrix that tokens update one after another:
+// A matrix that tokens update one after another: the memory of a matrix rule, or S_K or S_V of trellis.
 //   e_i = M k_i - v_i, or -v_i if the rule does not read the memory
 //   S_t = keep_t S - step_t sum of e_i k_i^T over the window that ends at t,  M_t = decay_t M + S_t
-// The memory of a matrix rule, or S_K or S_V of trellis.
 struct Chain : Tensors {
     int64_t rows, columns;
     float lambda = 0;             // decay in proportion to the step
-    std::string suffix = {};      // of its launches' names
+    std::string suffix = {};      // suffix of its launches' names
     std::string rows_word = "d";  // name of its rows in grid formulas
 };
-Chain matrix_chain(const Tensors& t);  // of a matrix rule
+Chain matrix_chain(const Tensors& t);  // the memory of a matrix rule
 Chain key_chain(const Tensors& t);     // S_K, which learns k[:c] of x
 Chain value_chain(const Tensors& t);   // S_V, which learns v of z = nsilu(S_K x)
 
@@ -90,10 +89,10 @@ void each_range(PlanBuilder& builder, Range tokens, int64_t step, Add&& add) {
 
 // A range of chunks cut into tiles, the unit of work. A recurrence with given errors is exact for any tile
 // size, so tiles limit memory and work, while chunks decide where errors are computed.
-class Tiling {
+class TiledRange {
   public:
     // `tokens` must start at a chunk and end at the end of a chunk or of the sequence.
-    Tiling(Range tokens, int64_t chunk, int64_t tile)
+    TiledRange(Range tokens, int64_t chunk, int64_t tile)
         : tokens_(tokens),
           chunk_(std::min(chunk, std::max<int64_t>(tokens.count(), 1))),
           tile_(std::min(tile, chunk_)),
@@ -112,7 +111,7 @@ class Tiling {
         const int64_t first = begin + index % tiles_a_chunk_ * tile_;
         return {first, std::min(first + tile_, end)};
     }
-    // The first tile of the chunk of tile `index`.
+    // The first tile of the chunk that tile `index` belongs to.
     int64_t opening(int64_t index) const { return index - index % tiles_a_chunk_; }
     bool closes_chunk(int64_t index) const {
         return index % tiles_a_chunk_ == tiles_a_chunk_ - 1 || index == count() - 1;
@@ -123,8 +122,8 @@ class Tiling {
     int64_t chunk_, tile_, tiles_a_chunk_;
 };
 
-// The arrays that the launches of a chain in tiles pass on, and what the first of them reads. The backends
-// lay them out in their own ways: keys and values by token or by tile, the others by tile.
+// The arrays that the launches of a tiled chain pass on, and those that the first launch reads. Each backend
+// has its own layout: keys and values lie by token or by tile, the others by tile.
 struct TileArrays {
     Buffer given_keys, given_values;
     Buffer keys, values;
@@ -135,9 +134,9 @@ struct TileArrays {
     Buffer sums_m, sums_s;      // what a tile adds to them
 };
 
-// The first `count` tokens or tiles: [batch, count, …].
+// The first `count` tokens or tiles of an array [batch, tokens or tiles, …].
 Buffer first_of(const Buffer& all, int64_t count);
-// The same of all arrays: `rows` of keys and values, which are tokens or tiles.
+// The first `tiles` tiles of all arrays, but the first `rows` tokens or tiles of keys and values.
 TileArrays first_of(const TileArrays& all, int64_t rows, int64_t tiles);
 
 }  // namespace sawtooth::memory

@@ -125,8 +125,8 @@ std::vector<Tiling> tilings(const Variant& variant, const std::string&, const Pa
     return tilings;
 }
 
-// A compensated sum loses nothing but in its two words of f32, which the definition marks. da reads y as it
-// is stored. The largest and the smallest are inputs.
+// A compensated sum loses only what its two words of f32 lose, which the definition marks. da reads y as it
+// is stored. A maximum or a minimum is one of the inputs, and thus exact.
 Rounding rounding(const Variant&, const Parameters& parameters, Backend) {
     if (parameters.flag("compensated")) return {.arithmetic = 0, .narrow = unit_of(Storage::f32)};
     const Operator op = op_of(parameters).op;
@@ -145,8 +145,9 @@ Work work(const Parameters& parameters) {
     Work total = {elements * element_bytes * ((linear ? 2 : 1) + passes),
                   elements * (linear || complex ? 2 : 1) * passes};
     if (runs_backward(parameters)) {
-        total.bytes += elements * (element_bytes + (linear ? 8 : 4));  // dy in, dx and da out; the rest is
-        total.operations += elements * (linear ? 3 : 1);               // counted above
+        // dy is read, dx and da are written; the rest is counted above.
+        total.bytes += elements * (element_bytes + (linear ? 8 : 4));
+        total.operations += elements * (linear ? 3 : 1);
     }
     return total;
 }

@@ -25,18 +25,19 @@ struct Op {
 const std::vector<Op>& ops();
 const Op& op_of(const Parameters& parameters);
 
-// 256 for lengths up to 256, 512 up to 512, then 1024.
+// The block size of "auto": 256 for lengths up to 256, 512 up to 512, then 1024.
 int64_t automatic_block_size(int64_t length);
 int64_t block_size_of(const Parameters& parameters);
-// ceil(log2(length)): steps of a doubling scan, levels of a tree.
+// ceil(log2(length)), the number of steps of a doubling scan and of levels of a tree.
 int64_t levels_of(int64_t length);
 
-// Kernels of strips.cuh: columns side by side in a warp.
+// The number of columns side by side in a warp, in kernels of strips.cuh.
 inline int64_t strip_lanes(int64_t channels) { return std::min<int64_t>(power_of_two_from(channels), 32); }
-// Totals of blocks that a thread block of three_phase scans at once on CUDA (`tile` in three_phase.cu).
+// The threads of a thread block of three_phase that scans totals of blocks on CUDA, and how many totals it
+// scans at once (`tile` in three_phase.cu).
 constexpr int64_t threads_of_totals = 512;
 inline int64_t totals_at_once(int64_t channels) {
-    constexpr int64_t rows = 8;  // of a thread
+    constexpr int64_t rows = 8;  // per thread
     return rows * threads_of_totals / strip_lanes(channels);
 }
 
@@ -49,18 +50,18 @@ struct Job {
     Buffers in;               // one per plane: a and x of linear, otherwise x
     Buffer initial;           // [batch, channels], the state of linear before step 0; absent: 0
     Buffer y;                 // in the storage of the inputs, or in f32
-    std::string prefix = "";  // of launch names: "", "reverse_", "gradient_"
+    std::string prefix = "";  // begins the names of launches: "", "reverse_", "gradient_"
 
     Storage storage() const { return in.front().storage; }  // of the inputs
     int64_t elements() const { return batch * length * channels; }
     int64_t blocks() const { return ceil_divide(length, block_size); }
-    // Blocks of block_size rows, of all sequences of `rows` rows.
+    // The blocks of block_size rows of all sequences, which have `rows` rows each, called `name` in formulas.
     Side blocks_of(const std::string& name, int64_t rows) const {
         return side("B", batch) * pieces(name, rows, "block_size", block_size);
     }
 };
 
-// What a launch takes beside its job and the structs of arguments.cuh.
+// The kinds of launches for which arguments.cuh has no struct of their own.
 struct Sequential {};
 struct BlockScan : Phases {};
 struct BlockSums : Phases {};
@@ -69,7 +70,7 @@ struct Lookback {};
 
 // One launch of a variant: launches.cpp describes it, cpu/plans.cpp and cuda/plans.cpp run it.
 struct Stage {
-    using What = std::variant<Sequential, Doubling, Sweep, BlockScan, BlockSums, AddPrefixes, Lookback,
+    using What = std::variant<Sequential, Doubling, TreeSweep, BlockScan, BlockSums, AddPrefixes, Lookback,
                               ShiftGates, GateGradient>;
     Job job;
     LaunchInfo info;
@@ -78,7 +79,7 @@ struct Stage {
 void launch(cpu::PlanBuilder& builder, const Stage& stage);
 void launch(cuda::PlanBuilder& builder, const Stage& stage);
 
-// "reverse_scan" of the launch "reverse_double_16": the scan that it belongs to; "" if it belongs to none.
+// The scan that a launch belongs to: "reverse_scan" for "reverse_double_16"; "" if it belongs to none.
 std::string scan_of(const std::string& launch);
 
 // Adds the launches of one scan by the variant of that name.

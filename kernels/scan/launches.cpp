@@ -16,13 +16,13 @@ double operations_of(const Job& job, int64_t combines) {
     return static_cast<double>(combines * a_combine);
 }
 
-// States [batch, rows, channels]: one plane of floats, or two, one after the other.
+// Takes memory for states [batch, rows, channels]: one plane of floats, or two, one after the other.
 Buffer take_states(PlanBuilder& builder, const Job& job, std::string name, int64_t rows) {
     Shape shape = {job.batch, rows, job.channels};
     if (planes_of(job.op) == 1) return builder.take(std::move(name), std::move(shape));
     return builder.take<float[2]>(std::move(name), std::move(shape));
 }
-// Those planes; null if the states are absent.
+// The planes of such states; null if they are absent.
 Planes planes_in(const Job& job, const Buffer& states) {
     auto* const first = static_cast<float*>(states.address);
     return {{first, states && planes_of(job.op) == 2 ? first + count_of(states.shape) : nullptr}};
@@ -53,7 +53,7 @@ void add_sequential(Stages& stages, const Job& job) {
 
 void add_hillis_steele(Stages& stages, const Job& job) {
     const int64_t count = std::max<int64_t>(levels_of(job.length), 1);
-    Buffer partial[2];  // step k writes number k % 2, but the last one y
+    Buffer partial[2];  // step k writes partial[k % 2], the last one writes y
     for (int64_t k = 0; k < std::min<int64_t>(count - 1, 2); ++k)
         partial[k] = take_states(stages.builder, job, "partial_" + std::to_string(k), job.length);
     for (int64_t k = 0; k < count; ++k) {
@@ -73,7 +73,8 @@ void add_sweep(Stages& stages, const Job& job, int64_t height, const Buffer& par
                bool is_up) {
     const auto nodes = [&](int64_t h) { return ceil_divide(job.length, int64_t{1} << h); };
     const Planes above = planes_in(job, parents), below = planes_in(job, children);
-    const Sweep sweep = {above, below, nodes(height), nodes(height - 1), height, is_up, !children, !parents};
+    const TreeSweep sweep = {above,  below, nodes(height), nodes(height - 1),
+                             height, is_up, !children,     !parents};
     const std::string number = std::to_string(height);
     const double pairs = operations_of(job, job.batch * (sweep.child_count / 2) * job.channels);
     if (is_up)
@@ -178,7 +179,7 @@ const std::vector<Algorithm>& algorithms() {
     return all;
 }
 
-// The scan of dy in the other direction; for linear with the gates of the following steps.
+// Adds the scan of dy in the other direction; for linear its gates are those of the following steps.
 void add_backward(Stages& stages, const Algorithm& algorithm, const Job& forward, const Tensors& t) {
     Job gradient = forward;
     gradient.prefix = "gradient_";

@@ -11,7 +11,8 @@
 namespace sawtooth::scan {
 namespace {
 
-// Sizes of [batch, length, channels], and the position of step s of the scan. A complex channel is two.
+// The sizes of arrays [batch, length, channels], and where a step of the scan lies in them. A complex channel
+// counts as two.
 struct Geometry {
     int64_t batch, length, channels;
     bool flipped;
@@ -35,8 +36,7 @@ Real smaller(Real left, Real right) {
     return isnan(left) || left < right ? left : right;
 }
 
-// A sum in f32, and beside it the sum of what its roundings lost, also in f32: the pairs that `compensated`
-// joins by two-sum.
+// A sum in f32 and the sum of its rounding errors, also in f32: the pair that `compensated` joins by two-sum.
 template <class Real>
 struct Compensated {
     float sum = 0;
@@ -46,7 +46,7 @@ struct Compensated {
         const double total = double{sum} + x;
         const auto rounded = static_cast<float>(total);
         if (!std::isfinite(rounded)) return {rounded, 0};
-        // What the float loses, and what the double does: the terms may be 2^60 apart.
+        // What rounding to a float loses, and what the double sum loses: the terms may be 2^60 apart.
         const double of_x = total - sum, of_double = (sum - (total - of_x)) + (x - of_x);
         return {rounded, narrow_sum(lost, (total - rounded) + of_double)};
     }
@@ -151,7 +151,7 @@ class Reference {
                 for (int64_t d = 0; d < geometry_.channels; ++d) {
                     const size_t i = geometry_.at(b, s, d), next = geometry_.at(b, s + 1, d);
                     g[i] = s + 1 < geometry_.length ? value_of(dy_[i] + a_[next] * Real(g[next])) : dy_[i];
-                    const Real before =  // as it is stored
+                    const Real before =  // y as it is stored
                         s > 0 ? narrow(Real(y[geometry_.at(b, s - 1, d)])) : Real(initial(b, d));
                     da.as<double>()[i] = value_of(g[i] * before);
                     if (s == 0) dinitial.as<double>()[geometry_.column(b, d)] = value_of(a_[i] * Real(g[i]));

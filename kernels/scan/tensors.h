@@ -4,7 +4,7 @@
 
 namespace sawtooth::scan {
 
-// Complex numbers as pairs of floats.
+// The array with complex numbers as pairs of floats.
 inline Buffer in_floats(Buffer array) {
     if (array.element_bytes != 8) return array;
     array.element_bytes = 4;
@@ -13,8 +13,8 @@ inline Buffer in_floats(Buffer array) {
 }
 
 // The arrays of a request, [batch, length, channels]; initial and dinitial are [batch, channels] in f32. dx
-// and da are in f32 too, the others in the storage of the request. What the operator, the direction or a
-// request without a backward pass does not use is absent.
+// and da are in f32 too, the others in the storage of the request. Arrays that the request does not use,
+// because of its operator or direction or without a backward pass, are absent.
 struct Tensors {
     explicit Tensors(PlanBuilder& builder)
         : Tensors(builder, storage_named(builder.parameters().text("dtype"))) {}

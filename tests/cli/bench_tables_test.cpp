@@ -1,4 +1,4 @@
-// The output of `bench`: one row per case and variant that fits a terminal with any numbers.
+// The output of `bench` has one row per case and variant, and fits a terminal whatever the numbers are.
 
 #include "app/cli/bench_tables.h"
 
@@ -20,7 +20,7 @@ BenchRow timed_row(const std::string& family, const std::string& name, const std
     row.family = family;
     row.name = name;
     row.variant = variant;
-    row.time = TimeStatistics{123.4e3, 10e3, 300e3, {}};  // "123 ms ±118%"
+    row.time = TimeStatistics{123.4e3, 10e3, 300e3, {}};  // printed as "123 ms ±118%"
     row.limit_name = "copy";
     row.limit = row.time;
     row.ratio = Spread{1, 1, 1};
@@ -29,7 +29,7 @@ BenchRow timed_row(const std::string& family, const std::string& name, const std
     return row;
 }
 
-// Characters on a screen: continuation bytes of UTF-8 take no room.
+// The width of the longest line in characters on a screen: continuation bytes of UTF-8 take no room.
 size_t longest_line(const std::string& text) {
     std::istringstream lines(text);
     size_t longest = 0;
@@ -40,7 +40,7 @@ size_t longest_line(const std::string& text) {
     return longest;
 }
 
-// Every case of every family on both backends with each of its variants.
+// A report with every case of every family on both backends, for each of its variants.
 BenchReport full_report(const Bound& bound) {
     BenchReport report{"AMD EPYC, 2 threads, AVX3", "2030-01-02", "1.0", {}, {}, 9, Cache::cold};
     for (const Family* family : offered_families()) {
@@ -109,7 +109,7 @@ TEST_CASE("an unstable time of a bench says so, and a ratio to the limit has its
         return std::string("no such column");
     };
     CHECK(cell(0, "stability") == "unstable: 30x");
-    CHECK(cell(0, "ratio at least").empty());  // nothing is known of it
+    CHECK(cell(0, "ratio at least").empty());  // nothing is known of the ratio
     CHECK(cell(1, "stability").empty());
     CHECK(cell(1, "ratio to limit") == "2");
     CHECK(cell(1, "ratio at least") == "2");

@@ -27,7 +27,7 @@ Outcome<Settings> settings_of(const std::vector<const char*>& words) {
     return settle(reading->arguments);
 }
 
-// Usage errors are one line with the argument and what is accepted.
+// A usage error is one line with the argument and what is accepted.
 template <class T>
 void check_usage(const Outcome<T>& outcome, const std::string& words) {
     INFO(words);
@@ -289,7 +289,7 @@ TEST_CASE("the copied command of a sweep reads as the same sweep", "[cli]") {
     sweep.axes = {{"chunk", {int64_t{64}, int64_t{256}}, {"C_G"}}, {"d", {int64_t{4}, int64_t{32}}}};
     sweep.search = true;
     CHECK(read_back(sweep) == sweep);
-    // The sweeps of figures, with the same parameters in effect in every cell.
+    // The sweeps of figures must have the same parameters in effect in every cell.
     for (const Family* family : offered_families()) {
         Request request;
         request.family = family->name;

@@ -1,4 +1,4 @@
-// The man page and the completion of shells, which are made from the tables of the command line.
+// The man page and shell completion, which are made from the tables of the command line.
 
 #include "app/cli/completion.h"
 
@@ -84,17 +84,17 @@ TEST_CASE("completion offers what may follow, and only that", "[cli]") {
     CHECK(words_of_completions({"r"}) == Words{"run", "report"});
     CHECK(words_of_completions({"--ver"}) == Words{"--version"});
     CHECK(words_of_completions({"run", "lut"}) == Words{"lut", "lut_sequence"});
-    CHECK(words_of_completions({"run", "scan", ""}).empty());  // one family
+    CHECK(words_of_completions({"run", "scan", ""}).empty());  // one family is enough
     CHECK(offers({"check", "scan", ""}, "memory"));
     CHECK(offers({"bench", ""}, "window"));
     CHECK_FALSE(offers({"bench", "scan", ""}, "window"));
-    CHECK(words_of_completions({"report", ""}).empty());  // a folder
+    CHECK(words_of_completions({"report", ""}).empty());  // a folder may follow
     CHECK(offers({"report", "folder", ""}, "scan"));
     CHECK(words_of_completions({"run", "scan", "--allow"}) == Words{"--allow-wrong"});
     CHECK_FALSE(offers({"devices", "--"}, "--set"));
     CHECK(offers({"run", "scan", "--variant", ""}, "lookback"));
     CHECK_FALSE(offers({"run", "scan", "--variant", ""}, "two_pass"));
-    CHECK(offers({"run", "--variant", ""}, "two_pass"));  // of any family
+    CHECK(offers({"run", "--variant", ""}, "two_pass"));  // variants of any family
     CHECK(offers({"--family", "btp", "--theme", ""}, "light"));
     CHECK(offers({"shot", "a.png", "--family", "btp", "--variant", ""}, "two_pass"));
     CHECK_FALSE(offers({"shot", "a.png", "--family", "btp", "--variant", ""}, "lookback"));

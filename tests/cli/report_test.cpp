@@ -6,6 +6,7 @@
 
 #include "app/cli/report_summary.h"
 #include "app/cli/report_svg.h"
+#include "kernels/families.h"
 #include "kernels/figures/comparison.h"
 #include "kernels/figures/correctness.h"
 #include "profiling/measure.h"
@@ -72,7 +73,7 @@ TEST_CASE("a wrong kernel is told apart from a method that approximates", "[repo
     VariantResult& exact = variant_of(*result, "exact_chunk");
     CHECK_FALSE(approximation_of(*result, exact));
     exact.verdicts.push_back({.output = "m", .verdict = Verdict::cannot_judge});
-    CHECK(verdict_words(exact) == "right");  // what can be judged is
+    CHECK(verdict_words(exact) == "right");  // everything that can be judged is right
     exact.verdicts.push_back({.output = "s", .verdict = Verdict::wrong, .judged = 4096, .elements = 1});
     exact.verdicts.back().worst = JudgedElement{{0, 65, 3}, 0.5, 0.25, 1e-6, "length = 65: row 1 of tile 1"};
     CHECK(verdict_words(exact) == "wrong");
@@ -124,8 +125,8 @@ TEST_CASE("speeds have an interval, and no ratio where it cannot be told", "[rep
     CHECK(row("hillis_steele")[1] == "same");
     CHECK(row("three_phase")[1] == "cannot tell");
     CHECK(row("three_phase")[2].empty());
-    CHECK(row("sequential").empty());  // the baseline
-    CHECK(row("blelloch").empty());    // wrong
+    CHECK(row("sequential").empty());  // the baseline has no row
+    CHECK(row("blelloch").empty());    // a wrong variant has no row
 }
 
 Figure line_figure(const std::string& id, const std::string& title, Place place) {
@@ -155,7 +156,7 @@ TEST_CASE("a page explains a family and shows the figures of its first screen fi
     for (const VariantResult& variant : result->variants)
         CHECK(contains(
             page, "</svg>\n" + variant.name + "</dt><dd>" + escaped(family.variant(variant.name)->idea)));
-    CHECK(contains(page, main.caption));  // all of it
+    CHECK(contains(page, main.caption));  // the whole caption
     const auto place_of = [&](const char* title) { return page.find("<b>" + std::string(title) + "</b>"); };
     CHECK(place_of("Main figure") < place_of("Enlarged"));
     CHECK(place_of("Enlarged") < place_of("Second figure"));
@@ -170,7 +171,7 @@ TEST_CASE("a figure of a page is drawn once, with the colours of both themes in 
     PageDrawings drawings;
     const std::string svg = drawings.figure(line_figure("a", "A figure", Place::views));
     CHECK(contains(svg, "class=\"c1\""));
-    CHECK_FALSE(contains(svg, "#"));  // no colour of its own
+    CHECK_FALSE(contains(svg, "#"));  // no colours outside the style sheet
     CHECK_FALSE(contains(svg, "A figure"));
     const auto hex = [](uint32_t colour) {
         std::string text = "000000";
@@ -181,7 +182,7 @@ TEST_CASE("a figure of a page is drawn once, with the colours of both themes in 
     CHECK(contains(drawings.dark_style(), "fill:#" + hex(dark_theme().text)));
     const size_t before = drawings.light_style().size();
     drawings.figure(line_figure("a", "A figure", Place::views));
-    CHECK(drawings.light_style().size() == before);  // shared
+    CHECK(drawings.light_style().size() == before);  // the rules are shared
 }
 
 TEST_CASE("a page starts with the summary and mentions no clicks", "[report]") {
@@ -212,7 +213,7 @@ TEST_CASE("a page starts with the summary and mentions no clicks", "[report]") {
     CHECK(contains(page, "<li class=\"wrong\">tnt: y is wrong: 12 of 1,000 elements</li>"));
     CHECK(contains(page, "<td>tnt <span class=\"wrong\">y is wrong: 12 of 1,000 elements</span></td>"));
     CHECK(contains(page, "lattice_gla skipped: needs rule lattice"));
-    CHECK(page.find("lattice_gla skipped") == page.rfind("lattice_gla skipped"));  // once
+    CHECK(page.find("lattice_gla skipped") == page.rfind("lattice_gla skipped"));  // only once
     CHECK(contains(page, "another note"));
     CHECK(contains(page, "Run with rule delta."));
     CHECK(contains(page, "Not measured in this run: Counters."));

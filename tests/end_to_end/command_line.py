@@ -1,4 +1,4 @@
-"""Subcommands, options, exit codes, and ends before the end."""
+"""Tests subcommands, options, exit codes, and runs that end early."""
 import csv
 import io
 import json

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every call that can fail, fails: one clear line, a proper exit code, no file damaged, no hang.
+"""Makes every call fail that can: expects one clear line, a proper exit code, no damaged file, and no hang.
 
     faults.py PROGRAM [N]      the first N calls of each function fail in turn (50), and as many spread over the rest
 
@@ -26,7 +26,7 @@ FUNCTIONS = ["malloc", "write", "fsync", "rename", "open", "mmap", "pthread_crea
 SMALL = ["--repeat", "1", "--threads", "2"]
 SCAN = ["scan", "--set", "length=64", "--set", "channels=2", *SMALL]
 LUT = ["lut", "--set", "batch=2", "--set", "inputs=8", "--set", "outputs=4", "--set", "detectors=4", *SMALL]
-# Words, the output file, what it ends with when whole, and the share of the usual number of tries: pictures take long.
+# Arguments, the output file, its end when complete, and the share of the usual number of tries: pictures take long.
 COMMANDS = {
     "run": (["run", *SCAN, "--output", "out.npz"], "out.npz", None, 1),
     "sweep": (["sweep", "scan", "--over", "length=16,32", *SMALL, "--csv", "out.csv"], "out.csv", b"\n", 1),
@@ -58,7 +58,7 @@ class Ran:
         self.err = self.err.decode("utf-8", "replace")
 
     def problem(self, codes=(0, 1)):
-        """What is wrong with this end of the program; "" if nothing is."""
+        """Says what is wrong with the way in which the program ended; "" if nothing is."""
         if self.hung:
             return "it hung"
         if self.code < 0:
@@ -84,13 +84,13 @@ def judged(name, ran, problem):
 
 
 def environment_of(folder, **more):
-    """Without a display; the folders in which the program keeps things are shared."""
+    """An environment without a display, in which all runs share the folders of the program."""
     kept = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
     return dict(kept, XDG_CACHE_HOME=str(folder), XDG_CONFIG_HOME=str(folder), **more)
 
 
 def spread(count, most):
-    """The first `most` of `count`, as many at equal ratios up to the last, and the last."""
+    """The first `most` of `count` numbers, as many at equal ratios up to the last, and the last."""
     numbers = set(range(1, min(count, most) + 1))
     if count > most:
         numbers.update(round(most * (count / most) ** (i / most)) for i in range(most + 1))
@@ -98,7 +98,7 @@ def spread(count, most):
 
 
 def is_whole(path, end):
-    """Whether the file is the older one, or a new one from the first byte to the last."""
+    """Returns whether the file is the old one or a complete new one."""
     content = path.read_bytes()
     if content == OLD:
         return True
@@ -135,7 +135,7 @@ def try_call(kept, command, function, number, patience):
 
 
 def count_of(kept, command, function):
-    """How often a whole run calls it, and how long the run takes."""
+    """Counts how often a whole run calls the function, and measures how long the run takes."""
     with tempfile.TemporaryDirectory(prefix="sawtooth-") as name:
         ran = Ran(COMMANDS[command][0], name,
                   environment_of(kept, LD_PRELOAD=str(BESIDE / "libfault_shim.so"), SAWTOOTH_FAULT=f"{function} 0",
@@ -160,7 +160,7 @@ def calls_of_the_system(kept, measuring):
 
 
 def try_gpu(kept, words, kind, number, calls, limit):
-    """A call that hangs is given up a few seconds after the time limit."""
+    """Tests that a call that hangs is given up a few seconds after the time limit."""
     hangs = kind == "hang"
     words = [*words, "--time-limit", str(limit)] if hangs else words
     ran = Ran(words, kept, environment_of(kept, LD_LIBRARY_PATH=str(BESIDE / "fake_gpu"),
@@ -190,7 +190,7 @@ def calls_of_a_gpu(kept):
                 pool.submit(try_gpu, kept, words, kind, number, calls, 1)
             for number in spread(len(cold), few // 2):
                 pool.submit(try_cold, words, kind, number, cold)
-    # A picture of the CPU does not wait for a driver.
+    # A picture of a run on the CPU does not wait for a driver.
     with tempfile.TemporaryDirectory(prefix="sawtooth-") as folder:
         ran = Ran(COMMANDS["shot"][0], folder, environment_of(kept, LD_LIBRARY_PATH=str(BESIDE / "fake_gpu"),
                                                               SAWTOOTH_FAKE_GPU="hang 1"), 30)
@@ -205,7 +205,7 @@ def calls_of_a_gpu(kept):
 
 
 def try_ctrl_c(kept, words):
-    """It does not hear that it should stop, but ends all the same."""
+    """Tests that a run that does not notice its stop ends nevertheless."""
     ran = Ran(words, kept, environment_of(kept, LD_LIBRARY_PATH=str(BESIDE / "fake_gpu"), SAWTOOTH_FAKE_GPU="hang 1"),
               15, interrupted_after=1)
     judged("GPU, Ctrl+C", ran, ran.problem(codes=[130]))

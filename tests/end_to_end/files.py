@@ -1,4 +1,4 @@
-"""Files in and out: malformed archives, full disks, folders without permission."""
+"""Tests input and output files: malformed archives, full disks, folders without permission."""
 import io
 import os
 import resource

@@ -1,4 +1,4 @@
-"""The memory that runs take, against the estimate by which they are refused."""
+"""Compares the memory that runs take with the estimate by which they are refused."""
 import pathlib
 import re
 import subprocess
@@ -6,7 +6,7 @@ import time
 
 from program import settings, test
 
-# Each takes 50 to 200 MiB, in many places: inputs, outputs, what the reference computes, judging.
+# Each run takes 50 to 200 MiB, for inputs, outputs, the computation of the reference, and judging.
 CASES = [
     ("scan", {"length": "128k", "channels": 16, "batch": 1}, "lookback"),
     ("memory", {"length": "8k", "d": 64, "batch": 2}, "exact_chunk"),
@@ -20,7 +20,7 @@ CASES = [
 
 
 def peak_bytes(program, words):
-    """Read while it runs: what the system tells at its end counts this process too, from which it was started."""
+    """The peak, read while the program runs: the number at its end includes this process, which started it."""
     process = program.start(*words, stdout=subprocess.DEVNULL)
     peak = 0
     while process.poll() is None:
@@ -41,7 +41,7 @@ def the_estimate_of_memory_covers_what_a_run_takes(program):
     if program.patience > 1:
         return  # sanitizers take memory of their own
     program("devices", "--measure")  # the measuring of the machine has arrays of its own
-    # Of several, as such a run ends within milliseconds.
+    # The largest of several runs is used, because such a run ends within milliseconds.
     empty = max(peak_bytes(program, ["run", "scan", "--set", "length=16", "--repeat", "1"]) for _ in range(5))
     assert empty > 10 * 2**20, empty
     units = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}

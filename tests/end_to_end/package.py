@@ -1,4 +1,4 @@
-"""What `cpack` and `cmake --install` make: it runs elsewhere, names what it contains, and completes in bash."""
+"""Tests the results of `cpack` and `cmake --install`: they run elsewhere, name their contents, and complete in bash."""
 import functools
 import pathlib
 import re
@@ -113,7 +113,7 @@ def a_package_has_what_a_desktop_looks_for(program):
 
 
 def completed(folder, line):
-    """What bash offers at the end of the line, whose words it has split at = too."""
+    """The completions that bash offers at the end of the line, whose words it also splits at =."""
     words = re.findall(r"=|[^\s=]+", line) + ([""] if line.endswith(" ") else [])
     script = """
         source "$1/share/bash-completion/completions/sawtooth"

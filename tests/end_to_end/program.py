@@ -1,4 +1,4 @@
-"""The program under test, the list of tests, and what they ask."""
+"""The program under test, the list of tests, and the checks that they use."""
 import json
 import os
 import pathlib
@@ -21,7 +21,7 @@ class Skipped(Exception):
 
 
 class Finished:
-    """What a call left: exit code, standard output, standard error."""
+    """The result of a call: exit code, standard output, standard error."""
 
     def __init__(self, words, code, out, err):
         self.words, self.code, self.out, self.err = words, code, out, err
@@ -33,7 +33,7 @@ class Finished:
         return json.loads(self.out)
 
     def wants(self, code, *words):
-        """This exit code; a failure says so in one line that holds the words."""
+        """Expects this exit code; a failure must be one line that contains the words."""
         assert self.code == code, self
         if code != 0:
             assert self.err.endswith("\n") and self.err.count("\n") == 1, self
@@ -46,10 +46,10 @@ class Finished:
 class Program:
     def __init__(self, path, folder, kept):
         self.path = str(pathlib.Path(path).resolve())
-        # Sanitizers make it slow: the folder of the build is its preset.
+        # Sanitizers make the program slow; the name of the build folder is that of the preset.
         self.patience = {"asan": 4, "tsan": 10}.get(pathlib.Path(self.path).parent.name, 1)
         self.folder = folder
-        # All tests share the folders in which the program keeps things: the machine is measured once.
+        # All tests share the folders of the program, so that the machine is measured only once.
         self.environment = dict(os.environ, XDG_CACHE_HOME=str(kept), XDG_CONFIG_HOME=str(kept))
         for name in ("DISPLAY", "WAYLAND_DISPLAY"):
             self.environment.pop(name, None)
@@ -71,7 +71,7 @@ class Program:
         return subprocess.Popen([self.path, *map(str, words)], stdout=stdout, stderr=subprocess.PIPE, text=True,
                                 cwd=self.folder, env=self.environment)
 
-    # Ctrl+C after some seconds; gives what was printed until then.
+    # Sends Ctrl+C after some seconds and returns what was printed until then.
     def interrupt(self, seconds, *words):
         process = self.start(*words)
         time.sleep(seconds * self.patience)

@@ -1,4 +1,4 @@
-"""The tour of the README, typed in its order in an empty folder."""
+"""Types the commands of the README in their order in an empty folder."""
 import csv
 import math
 import pathlib

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the built program as its users do, and NumPy beside it.
+"""Runs the built program as its users do, and compares it with NumPy.
 
     run.py PROGRAM [TEXT]      only the tests whose name contains TEXT
 

@@ -1,4 +1,4 @@
-"""The family scan against sums that NumPy makes in double precision."""
+"""Compares the family scan with sums that NumPy computes in double precision."""
 import numpy as np
 
 from program import load, settings, test
@@ -32,7 +32,7 @@ def expected(op, arrays, direction):
 
 
 def bound(op, arrays, direction, want):
-    """What f32 may be off by: every step rounds the sum of magnitudes that it has gathered."""
+    """The largest error of f32: every step rounds the sum of magnitudes up to it."""
     steps = want.shape[1] + 2
     if op in ("max", "min"):
         return np.zeros(want.shape)

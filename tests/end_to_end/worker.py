@@ -1,4 +1,4 @@
-"""A worker behind --on: the same numbers, the same files, the same ends."""
+"""Tests that a worker behind --on gives the same numbers, files and exit codes."""
 import pathlib
 import shlex
 import subprocess
@@ -17,7 +17,7 @@ def on(program):
 
 
 def without_times(document):
-    """What does not depend on the moment of a run."""
+    """The part of a result that does not depend on the time of the run."""
     if isinstance(document, dict):
         return {key: without_times(value) for key, value in document.items()
                 if key not in ("time_us", "speed_up", "start_us", "duration_us", "busy", "utilisation", "idle", "metrics",
@@ -26,7 +26,7 @@ def without_times(document):
 
 
 def no_workers_left(program):
-    """Workers end with their client; a little later, as nobody waits for those that are not its own."""
+    """Tests that workers end soon after their client; nobody waits for workers that are not its own."""
     for _ in range(100):
         running = [p for p in pathlib.Path("/proc").glob("[0-9]*/cmdline") if is_worker(p, program)]
         if not running:
@@ -141,7 +141,7 @@ def a_worker_says_nothing_but_messages_and_ends_with_its_input(program):
 @test
 def where_kernels_come_from_and_which_chip_they_are_for_is_checked(program):
     program("run", "scan", "--kernels", "nowhere").wants(2, "--kernels", "nowhere", "folder")
-    # Kernels of a folder are never called right because those of the CPU are.
+    # Kernels of a folder are judged themselves: those of the CPU being right is not enough.
     program("check", "scan", "--kernels", ".", "--backend", "cpu").wants(2, "--kernels", "--backend cpu")
     program("check", "scan", "--sanitize", "--backend", "cpu").wants(2, "--sanitize", "--backend cpu")
     if not program("devices", "--json").wants(0).json()["gpus"]:

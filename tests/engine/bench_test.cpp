@@ -1,4 +1,4 @@
-// What `bench` measures, with the example family, tests/scale.
+// What `bench` measures, shown with the example family of tests/scale.
 
 #include "app/engine/tables/bench.h"
 
@@ -40,7 +40,7 @@ TEST_CASE("launches of one name and meaning are measured together", "[bench]") {
     CHECK_FALSE(costs[2].over_copy);
     CHECK(costs_of({}, 1e9).empty());
     CHECK_FALSE(costs_of({repeat(1)}, 0)[0].over_copy);
-    CHECK_FALSE(costs_of({repeat(1)}, 1e12)[0].over_copy);  // 8000 bytes: no launch is that short
+    CHECK_FALSE(costs_of({repeat(1)}, 1e12)[0].over_copy);  // 8000 bytes: no launch is so short
 }
 
 Request on_one_thread(int repeats) {
@@ -75,7 +75,7 @@ TEST_CASE("a bench that is stopped keeps the cases that were done", "[bench]") {
     std::stop_source stop;
     const auto report =
         run_bench(runner, {"scan"}, on_one_thread(1), stop.get_token(), [&](const Progress& progress, auto) {
-            if (progress.fraction > 0) stop.request_stop();  // in the second case
+            if (progress.fraction > 0) stop.request_stop();  // this is in the second case
         });
     if (!report) FAIL(report.error().text);
     REQUIRE(report->ended);

@@ -4,7 +4,7 @@
 
 namespace sawtooth {
 
-// The family scale with a kernel that is wrong from the 65th number of a sequence on.
+// The family scale with a kernel that is wrong from the 65th number of every sequence on.
 inline const Family& broken_family() {
     static const Family family = [] {
         Family made = scale_family();

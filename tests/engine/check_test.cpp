@@ -59,7 +59,7 @@ TEST_CASE("a battery is the same every time, and another one for another seed", 
 
 TEST_CASE("a battery tries every variant with every choice that it accepts", "[check]") {
     for (const Family* family : families()) {
-        std::map<std::string, std::set<std::string>> tried;  // by variant
+        std::map<std::string, std::set<std::string>> tried;  // settings that were tried, by variant
         for (const Request& request : whole_battery(*family)) {
             const Parameters values = settled_values(*family, request.parameters, Backend::cpu);
             std::set<std::string>& of_variant = tried[request.variants.front()];
@@ -88,7 +88,7 @@ TEST_CASE("a battery tries every variant with every choice that it accepts", "[c
     }
 }
 
-// Places of lengths in tiles of every size that variants have: whole, one more, one less.
+// The places of lengths in tiles of every size that variants have: whole tiles, one more, one less.
 std::map<std::string, std::set<std::string>> places_in_tiles(const Family& family, const Chip& chip) {
     std::map<std::string, std::set<std::string>> places;
     Request base;
@@ -113,7 +113,7 @@ std::map<std::string, std::set<std::string>> places_in_tiles(const Family& famil
     return places;
 }
 
-// Larger tiles of few variants, which need long lengths.
+// All tiles except the larger ones of a few variants, which need long lengths.
 bool is_common(const std::string& tiling) {
     return tiling != "totals" && tiling != "stretch" && tiling != "C_L";
 }
@@ -129,7 +129,7 @@ TEST_CASE("a battery has lengths at the borders of tiles, over several tiles", "
         }
 }
 
-// The kernels of a file whose entry is the macro STEP: the enumerators of Step.
+// The kernels of a file whose entry is the macro STEP, which are the enumerators of Step.
 std::vector<std::string> steps_of(const std::string& code) {
     std::smatch list;
     const std::regex steps("enum class Step \\{([^}]*)\\}"), name("\\w+");
@@ -138,7 +138,7 @@ std::vector<std::string> steps_of(const std::string& code) {
     return {std::sregex_token_iterator(names.begin(), names.end(), name), {}};
 }
 
-// "kernels/scan/cuda/blelloch.cu up_sweep" of all .cu files of families.
+// The kernels in all .cu files of families: "kernels/scan/cuda/blelloch.cu up_sweep".
 std::set<std::string> written_kernels() {
     const std::filesystem::path root = SAWTOOTH_SOURCE_DIR;
     const std::regex entry(R"(__global__\s+void\s+(?:__launch_bounds__\([^)]*\)\s+)?(\w+)\()");
@@ -158,7 +158,7 @@ std::set<std::string> written_kernels() {
 
 TEST_CASE("a battery runs every kernel on a GPU, with and without jitter", "[check]") {
     const PlannedKernels planned(schema_facts::h200);
-    std::set<std::string> run[2];  // without jitter and with it
+    std::set<std::string> run[2];  // the kernels that ran without jitter, and with it
     for (const Family* family : families()) {
         Request base = request_for(*family);
         base.backend = BackendChoice::cuda;
@@ -342,7 +342,7 @@ TEST_CASE("the engine checks a family beside its runs, until it is cancelled", "
     CHECK(wait_for(engine, second, Event::Kind::failed).error->kind == Error::Kind::cancelled);
 }
 
-// In a process of its own, because families stay.
+// This runs in a process of its own, because an added family stays.
 TEST_CASE("child: a wrong variant is found with the smallest setting that shows it", "[.child]") {
     add_family(broken_family());
     Runner runner("");
@@ -367,7 +367,7 @@ TEST_CASE("child: a wrong variant is found with the smallest setting that shows 
         REQUIRE(map.framed.size() == 1);
         CHECK(map.framed.front().row == 0);
     }
-    // The command shows it again.
+    // The command of the finding reproduces it.
     const auto again = runner.run(finding.request, {});
     REQUIRE(again);
     CHECK((*again)->variants.front().verdict() == Verdict::wrong);

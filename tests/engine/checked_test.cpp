@@ -1,4 +1,4 @@
-// What the other end of a conversation sends is checked before anything uses it.
+// Messages from the other end of a conversation are checked before anything uses them.
 
 #include "app/engine/wire/checked.h"
 
@@ -160,7 +160,7 @@ TEST_CASE("text of a worker has no control characters but line breaks and tabs",
     const auto message = decode_from_worker(encode(FromWorker(Failed{1, Error::failure("\x1B]0;evil\x07")})));
     REQUIRE(message);
     CHECK(std::get<Failed>(*message).error.text == "?]0;evil?");
-    // A path of the client reaches the worker as it is.
+    // A path that the client names reaches the worker unchanged.
     Request request = small_request();
     request.input = "odd\x01name";
     const auto job = decode_to_worker(encode(ToWorker(RunJob{1, request, false, {}})));

@@ -1,4 +1,4 @@
-// The devices that the program reports with each library hidden in turn, and where a Request then runs.
+// Which devices the program reports when libraries are hidden one at a time, and where a Request then runs.
 
 #include "app/engine/machine/devices.h"
 
@@ -26,7 +26,7 @@ Request small_scan(BackendChoice backend) {
     return request;
 }
 
-// Limits and cubins are cached from one run of the tests to the next.
+// The folder keeps limits and cubins from one run of the tests to the next.
 constexpr const char* kept = SAWTOOTH_BUILD_DIR "/test-cubins";
 
 Outcome<std::shared_ptr<const Result>> run(const Request& request) { return Runner(kept).run(request, {}); }
@@ -37,7 +37,7 @@ std::string notes_of(const Result& result) {
     return all;
 }
 
-// Whether a GPU would be usable if nothing were hidden.
+// Returns whether a GPU would be usable if nothing were hidden.
 bool has_gpu() { return !gpu_problem(); }
 
 TEST_CASE("devices shows the processor and the GPUs, or what is missing", "[devices]") {

@@ -20,7 +20,7 @@ inline Request scan_request(std::vector<std::pair<std::string, Value>> settings 
     return request;
 }
 
-// Takes events of the engine until one of this kind and ticket comes; `all` gets those that were taken.
+// Takes events of the engine until one of this kind and ticket arrives; `all` collects every event taken.
 inline Event wait_for(Engine& engine, uint64_t ticket, Event::Kind kind, std::vector<Event>* all = nullptr) {
     for (int round = 0; round < 3000; ++round) {
         const std::vector<Event> events = engine.take_events();

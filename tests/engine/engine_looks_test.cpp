@@ -1,4 +1,4 @@
-// Looks beside sweeps and refused Requests, and events that are not taken.
+// Requests for new figures beside sweeps and refused Requests, and events that nobody takes.
 
 #include "tests/engine/engine_events.h"
 #include "tests/kit/temporary_folder.h"
@@ -6,7 +6,7 @@
 namespace sawtooth {
 namespace {
 
-// An engine with a result that runs a cell of a sweep for a long time.
+// An engine that has a result and is running a cell of a sweep for a long time.
 struct BusyEngine {
     TemporaryFolder folder;
     Engine engine{folder.path(), [] {}};
@@ -37,7 +37,7 @@ TEST_CASE("a look is served although a Request that came after it was refused", 
     drawn.set("drawn_channel", int64_t{3});
     busy.engine.look({}, drawn);
     const uint64_t refused = busy.engine.run(scan_request({{"length", int64_t{-1}}}), {});
-    std::vector<Event> events;  // the look and the refusal, in any order
+    std::vector<Event> events;  // the figures and the refusal, in any order
     wait_for(busy.engine, refused, Event::Kind::failed, &events);
     const auto looked = std::find_if(events.begin(), events.end(), [&](const Event& event) {
         return event.ticket == busy.run && event.kind == Event::Kind::figures;
@@ -61,7 +61,7 @@ TEST_CASE("progress that is not taken does not pile up", "[engine]") {
                 return event.kind == Event::Kind::result && event.result->complete;
             }))
             break;
-        CHECK(events.size() <= 2);  // one progress, one partial result
+        CHECK(events.size() <= 2);  // one progress and one partial result
     }
     REQUIRE_FALSE(events.empty());
     CHECK(events.back().ticket == run);

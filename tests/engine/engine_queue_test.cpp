@@ -1,4 +1,4 @@
-// The engine's thread: which Requests and sweeps run, which give way, and the events that tell of them.
+// The engine's thread: which Requests and sweeps run, which ones yield, and the events that report on them.
 
 #include <algorithm>
 #include <atomic>
@@ -29,7 +29,7 @@ TEST_CASE("the newest Request wins and its figures come with the result", "[engi
     CHECK_FALSE(done.figures->empty());
     int complete = 0;
     for (const Event& event : events) complete += event.kind == Event::Kind::result && event.result->complete;
-    CHECK(complete <= 3);  // waiting ones were replaced, not run
+    CHECK(complete <= 3);  // waiting Requests were replaced and did not run
     CHECK(wakes > 0);
 }
 
@@ -37,7 +37,7 @@ TEST_CASE("a newer Request cancels one that has shown its outputs", "[engine]") 
     const TemporaryFolder folder;
     Engine engine(folder.path(), [] {});
     Request longer = scan_request();
-    longer.repeats = 1000000;  // it never finishes
+    longer.repeats = 1000000;  // the run never finishes
     const uint64_t running = engine.run(longer, {});
     std::vector<Event> events;
     for (int round = 0; round < 3000 && events.empty(); ++round) {
@@ -108,7 +108,7 @@ TEST_CASE("a sweep runs in the background, yields to Requests and can be cancell
     CHECK(engine.take_events().empty());
 }
 
-// The samples of the cell with that length.
+// The samples of the cell that has that length.
 std::vector<double> samples_at(const SweepResult& sweep, int64_t length) {
     for (const SweepCell& cell : sweep.cells)
         if (cell.values.front() == Value(length)) return cell.result->variants.front().time->samples;
@@ -129,7 +129,7 @@ TEST_CASE("where a sweep passes through the shown settings its cell is the shown
     const auto neighbour = samples_at(*cell.sweep_result, 32);
     CHECK(neighbour != before);
 
-    // The same settings measured again, after the sweep has ended.
+    // The same settings are measured again after the sweep has ended.
     const uint64_t second = engine.run(scan_request({{"length", int64_t{64}}}), {});
     std::vector<Event> events;
     const auto after = samples_of(wait_for(engine, second, Event::Kind::result, &events));
@@ -157,7 +157,7 @@ TEST_CASE("another visible range and other figure parameters only make new figur
     CHECK(std::get<Line>(output.marks.front()).x.front() == 99);
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // whose heaps keep what is freed
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // their heaps keep freed memory
 TEST_CASE("a small result after large ones does not keep their memory", "[engine]") {
     const TemporaryFolder folder;
     Engine engine(folder.path(), [] {});

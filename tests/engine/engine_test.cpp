@@ -157,7 +157,7 @@ TEST_CASE("errors over chosen rows leave the others unknown, but not their non-f
     const auto wanted = {2.0, 3.0, 10.0, 11.0};
     std::copy(wanted.begin(), wanted.end(), reference.as<double>().begin());
     output.as<float>()[11] += 0.5f;
-    output.as<float>()[4] = 100;  // in no row
+    output.as<float>()[4] = 100;  // this element is in no row
     const OutputError error = compare(output, reference, 1);
     CHECK(*error.max_abs == 0.5);
     CHECK(*error.rel_l2 == Approx(0.5 / std::sqrt(4 + 9 + 100 + 121.0)));
@@ -201,14 +201,14 @@ TEST_CASE("a run returns outputs, errors, times and launches of every variant", 
     CHECK(result.copy->time.median > 0);
     CHECK(result.in_turns);
     CHECK(result.copy->time.samples.size() == 2);
-    // Cached with date and processor: another runner finds them in the folder.
+    // The limits are cached with date and processor: another runner finds them in the folder.
     Runner other(folder.path());
     const auto machine = other.machine(result.request, **find_offered_family("scan"));
     REQUIRE(machine);
     const auto kept = other.ceilings(*machine, {});
     REQUIRE(kept);
     CHECK(kept->copy_bytes_per_second == result.ceilings->copy_bytes_per_second);
-    // Measured anew, no limit gets worse.
+    // Measuring again makes no limit worse.
     const auto anew = other.ceilings(*machine, {}, true);
     REQUIRE(anew);
     CHECK(anew->copy_bytes_per_second >= kept->copy_bytes_per_second);
@@ -219,7 +219,7 @@ TEST_CASE("a run returns outputs, errors, times and launches of every variant", 
 TEST_CASE("outputs come before times, times before verdicts, and nothing changes on the way", "[engine]") {
     const TemporaryFolder folder;
     Runner runner(folder.path());
-    // memory stores boundaries in the displayed run but not in timed runs.
+    // The family memory stores boundaries in the displayed run but not in timed runs.
     Request request;
     request.family = GENERATE("scan", "memory");
     request.repeats = 2;

@@ -118,7 +118,7 @@ TEST_CASE("temporary files of processes that are gone are removed by the next wr
         return name;
     };
     left(host, gone, "");
-    left(host, gone, ".abcd");  // of libzip
+    left(host, gone, ".abcd");  // a temporary file of libzip
     const std::set<std::string> kept = {left(host, ::getpid(), ""), left("elsewhere", gone, ""), "a"};
     put(folder.file(".own-1.tmp"), "x");
     CHECK_FALSE(write_file(folder.file("a"), "y"));

@@ -1,5 +1,5 @@
-// Answers of a worker that an attacker changed, over the table of families. Each must be refused in words or
-// shown. The choices follow SAWTOOTH_RANDOM_SEED.
+// Answers of a worker that an attacker has changed, for every family. Each one must be refused with a reason
+// or be shown. SAWTOOTH_RANDOM_SEED determines the choices.
 
 #include <iostream>
 
@@ -18,7 +18,7 @@
 namespace sawtooth {
 namespace {
 
-// What a worker sends for a small run, as a tree of values.
+// The answer of a worker for a small run, as a tree of values.
 nlohmann::json honest_answer(const Family& family) {
     Request request = bounded_request(family);
     const auto run = [&](double size) {
@@ -26,18 +26,18 @@ nlohmann::json honest_answer(const Family& family) {
             if (row.group == Group::shape && row.type == Type::integer)
                 request.parameters.set(row.name,
                                        static_cast<int64_t>(std::clamp(size, row.minimum, row.maximum)));
-        static const TemporaryFolder kept;  // the machine is measured once
+        static const TemporaryFolder kept;  // kept, so that the machine is measured only once
         return Runner(kept.path()).run(request, {});
     };
     auto result = run(20);
-    if (!result) result = run(4);  // sizes that are exponents
+    if (!result) result = run(4);  // the sizes of this family are exponents
     INFO(family.name << ": " << (result ? "" : result.error().text));
     REQUIRE(result);
     const auto figures = std::make_shared<const std::vector<Figure>>(figures_of(**result, View{}));
     return nlohmann::json::from_msgpack(encode(FromWorker(Shown{1, *result, figures})));
 }
 
-// Everything that shows a result, except the window.
+// Calls everything that shows a result, except the window.
 void show_everywhere(const Result& result, const std::vector<Figure>& figures) {
     CHECK_FALSE(to_json(result).empty());
     CHECK_FALSE(measured_table(result).plain().empty());

@@ -22,7 +22,7 @@ Array numbers(Dtype dtype, const std::vector<double>& values) {
     return array;
 }
 
-// The verdict on one number among right ones, with a typical error of 1e-6.
+// The verdict on a single number among correct ones, when the typical error is 1e-6.
 OutputVerdict verdict_on_one(double got, double want, bool may_become_nan = false) {
     std::vector<double> is(40, 1), should(40, 1);
     is[7] = got;
@@ -121,7 +121,7 @@ TEST_CASE("after a state that rounding sends elsewhere nothing of its sequence i
                                                    {"rule", "lattice"},
                                                    {"normalise", false}});
     Arrays inputs = generated_inputs(memory, parameters, false, 1);
-    // Small numbers stay near their definition; with large ones, every chunk multiplies its slots.
+    // Small numbers stay near their definition; if they are large, every chunk multiplies its slots.
     const auto values = find(inputs, "v")->as<float>();
     for (float& x : values.first(1540 * 2)) x *= 0.01f;
     for (float& x : values.last(1540 * 2)) x *= 3;

@@ -58,14 +58,14 @@ Outcome<Arrays> arrays_in(const std::string& path) {
     return std::move(file->arrays);
 }
 
-// Reads an archive with a single array x of the given file content.
+// Reads an archive with a single array x whose file has this content.
 Outcome<Arrays> read_one(const std::string& content, bool deflated = false) {
     const TemporaryFolder folder;
     make_archive(folder.file("a.npz"), {{"x.npy", content, deflated}});
     return arrays_in(folder.file("a.npz"));
 }
 
-// A one-line usage error that names the array and contains these words.
+// Checks for a one-line usage error that names the array and contains these words.
 void check_refused(const Outcome<Arrays>& outcome, const std::string& words,
                    const std::string& array = "array x") {
     INFO(words);
@@ -253,7 +253,7 @@ TEST_CASE("an array that occurs twice is refused", "[npz]") {
 TEST_CASE("false declared sizes take no memory", "[npz]") {
     const TemporaryFolder folder;
     const std::string path = folder.file("a.npz");
-    // 4 TB in a header and in the directory: neither the file nor its compressed bytes can hold them.
+    // A header and the directory claim 4 TB, which neither the file nor its compressed bytes can hold.
     const std::string member = npy(dictionary("<f4", "(1000000000,)"), std::string(64, '\0'));
     make_archive(path, {{"x.npy", member}});
     std::string content = content_of(path);
@@ -294,7 +294,7 @@ TEST_CASE("a damaged byte never crashes the program nor goes unnoticed in the da
                 damaged[at] = static_cast<char>(damaged[at] ^ bits);
                 put(path, damaged);
                 const auto read = arrays_in(path);
-                // Times and flags have no data; a changed name is another name.
+                // Times and flags do not affect data; a changed name is another name.
                 if (read && !read->empty() && read->front().name == "x")
                     CHECK(same(good->front(), read->front()));
             }
@@ -328,7 +328,7 @@ TEST_CASE("equal arrays give equal files", "[npz]") {
 TEST_CASE("memory and shapes are checked before any data is read", "[npz]") {
     const TemporaryFolder folder;
     const std::string path = folder.file("a.npz");
-    // 64 MiB of zeros in 64 KiB; the second array is damaged, which only reading would find.
+    // The file has 64 MiB of zeros in 64 KiB; the second array is damaged, which is only found by reading it.
     const std::string zeros = npy(dictionary("<f4", "(16777216,)"), std::string(64 << 20, '\0'));
     make_archive(path, {{"x.npy", zeros, true}, {"y.npy", zeros, true}});
     ReadLimits limits;

@@ -4,7 +4,7 @@
 
 namespace sawtooth {
 
-// A family for plan builders: an input x and an output y [100, 10], and an extra output.
+// A family for tests of plan builders, with an input x, an output y [100, 10], and an extra output.
 inline const Family& plan_family() {
     static const Family family = [] {
         const auto shape = [](const Parameters&, const Arrays&) { return Shape{100, 10}; };

@@ -7,7 +7,7 @@
 
 namespace sawtooth {
 
-// What the engine gives for a family on one thread, timed twice; the test fails if it gives an error.
+// The result of the engine for a family on one thread, timed twice; the test fails if there is an error.
 inline Result run_in_engine(const Family& family, const Settings& settings) {
     static TemporaryFolder folder;
     static Runner runner(folder.path());

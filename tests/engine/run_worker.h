@@ -17,7 +17,7 @@
 #include "tests/kit/catch.h"
 #include "tests/kit/temporary_folder.h"
 
-// A worker of the tests is this program, started as `PROGRAM worker`; a shell command stands in for one that
+// A worker in tests is this program, started as `PROGRAM worker`; a shell command replaces a worker that
 // misbehaves.
 namespace sawtooth {
 
@@ -51,7 +51,7 @@ inline std::string saying(const TemporaryFolder& folder, const std::string& name
 }
 
 inline std::string greeting() {
-    return framed(encode(FromWorker(Hello{build_identity(), protocol_version, "a fake"})));
+    return framed(encode(FromWorker(hello_from("a fake"))));
 }
 inline std::string message(const FromWorker& held) { return framed(encode(held)); }
 
@@ -64,7 +64,7 @@ inline void check_right(const Result& result) {
     }
 }
 
-// Child processes that are not reaped yet.
+// The child processes that were not reaped yet.
 inline std::set<pid_t> children() {
     std::set<pid_t> all;
     for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
@@ -74,7 +74,7 @@ inline std::set<pid_t> children() {
     return all;
 }
 
-// The event that ends a ticket: its complete result or sweep, or its failure.
+// Waits for the event that ends a ticket: its complete result or sweep, or its failure.
 inline Event end_of(Engine& engine, uint64_t ticket, const std::function<void(const Event&)>& seen = {}) {
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (std::chrono::steady_clock::now() < until) {

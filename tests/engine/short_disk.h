@@ -6,7 +6,8 @@
 
 namespace sawtooth {
 
-// Limits all files to `bytes` during its lifetime: simulates a full disk without mounting one.
+// Limits the size of all files to `bytes` during its lifetime, which simulates a full disk without mounting
+// one.
 class ShortDisk {
   public:
     explicit ShortDisk(rlim_t bytes) {

@@ -1,4 +1,4 @@
-// A run counts the output values that change from one repeat to another.
+// A run counts the output values that change between repeats.
 
 #include "app/engine/run/single_run.h"
 
@@ -15,7 +15,7 @@
 namespace sawtooth {
 namespace {
 
-// Gives zeros, and in `row` places the number of the run.
+// A plan whose output is zero, except for `row` places that contain the number of the run.
 Outcome<Plan> counting_plan(const PlanRequest& request) {
     cpu::PlanBuilder builder(request);
     const auto y = builder.output("y").as<float>();
@@ -29,7 +29,7 @@ Outcome<Plan> counting_plan(const PlanRequest& request) {
     return builder.finish();
 }
 
-// scale with variants that change three values, none, and three in secret.
+// The family scale with variants that change three values, none, and three without saying so.
 Family changing_family() {
     Family family = scale_family();
     Variant variant = family.variants[0];

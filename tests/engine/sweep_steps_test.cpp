@@ -1,4 +1,4 @@
-// What a sweep measures, in which order, and when a search ends: with invented times.
+// What a sweep measures, in which order, and when a search ends, with invented times.
 
 #include "app/engine/run/sweep_steps.h"
 
@@ -18,14 +18,14 @@ Sweep over(size_t count, bool search) {
     return sweep;
 }
 
-// Answers every step with times from a function of cell, variant and number of the sample.
-struct Machine {
+// Answers every step with times that are a function of cell, variant and sample number.
+struct InventedMachine {
     using Time = std::function<double(size_t cell, const std::string& variant, int sample)>;
     Time time;
     std::vector<std::string> variants = {"fused"};
-    std::map<size_t, Verdict> verdicts = {};  // of cells; right otherwise
+    std::map<size_t, Verdict> verdicts = {};  // of the cells given here; all others are right
     std::map<size_t, int> samples = {};
-    int repeats = 0;  // of all variants
+    int repeats = 0;  // sum over all variants
     std::vector<size_t> order = {};
 
     SweepResult run(const Sweep& sweep) {
@@ -65,7 +65,7 @@ size_t samples_in(const SweepResult& sweep, size_t cell, const std::string& vari
 }
 
 TEST_CASE("a sweep measures every cell once, with all repeats", "[engine]") {
-    Machine machine{[](size_t, const std::string&, int) { return 10.0; }};
+    InventedMachine machine{[](size_t, const std::string&, int) { return 10.0; }};
     const SweepResult result = machine.run(over(5, false));
     CHECK(machine.order == std::vector<size_t>{0, 1, 2, 3, 4});
     CHECK(result.complete);
@@ -73,8 +73,8 @@ TEST_CASE("a sweep measures every cell once, with all repeats", "[engine]") {
 }
 
 TEST_CASE("a search leaves what is told to be slower, and joins the samples of the others", "[engine]") {
-    // Cell 7 is the fastest, 8 is a tenth slower; a slow wave disturbs all alike.
-    Machine machine{[](size_t cell, const std::string&, int sample) {
+    // Cell 7 is the fastest, and 8 is a tenth slower; a slow wave disturbs all of them alike.
+    InventedMachine machine{[](size_t cell, const std::string&, int sample) {
         const double wave = 1 + 0.3 * ((sample / 3) % 4);
         return wave * (cell == 7 ? 10 : cell == 8 ? 11 : 40);
     }};
@@ -93,17 +93,17 @@ TEST_CASE("a search leaves what is told to be slower, and joins the samples of t
 }
 
 TEST_CASE("a search ends with those that take the same time", "[engine]") {
-    Machine machine{[](size_t cell, const std::string&, int) { return cell < 2 ? 10.0 : 40.0; }};
+    InventedMachine machine{[](size_t cell, const std::string&, int) { return cell < 2 ? 10.0 : 40.0; }};
     const SweepResult result = machine.run(over(6, true));
     const BestCells best = best_cells(result, "fused");
     CHECK(best.cells == std::vector<size_t>{0, 1});
     CHECK(fastest_words(result, best) == "chunk 0 or 1 (they take the same time)");
-    CHECK(samples_in(result, 0) == least_repeats_to_tell);  // told at once
+    CHECK(samples_in(result, 0) == least_repeats_to_tell);  // known at once
 }
 
 TEST_CASE("a search among cells that cannot be told halves them and says how many it left out", "[engine]") {
-    // Times differ by a tenth and vary more than that.
-    Machine machine{[](size_t cell, const std::string&, int sample) {
+    // Times differ by a tenth but vary by more than that.
+    InventedMachine machine{[](size_t cell, const std::string&, int sample) {
         return (10 + 0.1 * static_cast<double>(cell)) * (1 + 0.4 * ((sample * 7 + cell * 5) % 11) / 10);
     }};
     const SweepResult result = machine.run(over(16, true));
@@ -117,7 +117,8 @@ TEST_CASE("a search among cells that cannot be told halves them and says how man
 }
 
 TEST_CASE("only right results are searched", "[engine]") {
-    Machine machine{[](size_t cell, const std::string&, int) { return cell == 1 ? 1.0 : 10.0 + 20 * cell; }};
+    InventedMachine machine{
+        [](size_t cell, const std::string&, int) { return cell == 1 ? 1.0 : 10.0 + 20 * cell; }};
     machine.verdicts = {{1, Verdict::wrong}, {2, Verdict::cannot_judge}};
     const SweepResult result = machine.run(over(4, true));
     CHECK(best_cells(result, "fused").cells == std::vector<size_t>{0});
@@ -125,7 +126,7 @@ TEST_CASE("only right results are searched", "[engine]") {
 }
 
 TEST_CASE("every variant is searched, in the cells where it may be the fastest", "[engine]") {
-    Machine machine{[](size_t cell, const std::string& variant, int sample) {
+    InventedMachine machine{[](size_t cell, const std::string& variant, int sample) {
         const size_t best = variant == "fused" ? 1 : 6;
         return (cell == best ? 10 : cell == best + 1 ? 10.3 : 50) * (1 + 0.2 * ((sample / 3) % 3));
     }};
@@ -139,7 +140,7 @@ TEST_CASE("every variant is searched, in the cells where it may be the fastest",
 }
 
 TEST_CASE("a cell whose worker ends in a later visit keeps what it had", "[engine]") {
-    Machine machine{[](size_t cell, const std::string&, int) { return cell == 0 ? 10.0 : 10.6; }};
+    InventedMachine machine{[](size_t cell, const std::string&, int) { return cell == 0 ? 10.0 : 10.6; }};
     SweepSteps steps(over(3, true));
     int later = 0;
     while (const auto step = steps.next()) {

@@ -1,4 +1,4 @@
-// Tables of GPU runs and of chips that are not present.
+// Tables of GPU runs, and of chips that are not present.
 
 #include "app/engine/tables/tables.h"
 
@@ -45,7 +45,7 @@ TEST_CASE("the table shows registers, shared memory, spills and occupancy of GPU
 
 TEST_CASE("GPU numbers are those of the launch that takes most of the time", "[tables]") {
     const auto result = scan_on_gpu();
-    result->variants[0].launches[1].duration_us = 100;  // "fold"
+    result->variants[0].launches[1].duration_us = 100;  // the launch "fold"
     const Table numbers = numbers_table(*result);
     CHECK(cell(numbers, 0, "registers") == "24");
     CHECK(cell(numbers, 0, "occupancy") == "75, registers");
@@ -77,7 +77,7 @@ TEST_CASE("limits and clocks of a GPU are sentences", "[tables]") {
           "arithmetic 60000 GFLOP/s, bf16 products 800 TFLOP/s, an empty launch takes 5.5 us with a wait, "
           "2.7 us in a stream, "
           "1.02 us in a graph, 0.61 us with programmatic dependent launch");
-    limits.gpu->launch_programmatic_us.reset();  // a chip without it
+    limits.gpu->launch_programmatic_us.reset();  // a chip without programmatic launches
     CHECK_FALSE(contains(words_of(limits), "programmatic"));
     CHECK(sentence_of({1980, 1980, 1980, ""}) == "SM clock: 1980 MHz of 1980, not throttled");
     CHECK(sentence_of({1980, 1755, 1980, "power cap"}) ==

@@ -1,5 +1,8 @@
 #include "app/engine/wire/wire.h"
 
+#include <bit>
+#include <cmath>
+
 #include "tests/kit/catch.h"
 
 using namespace sawtooth;
@@ -37,7 +40,7 @@ TEST_CASE("a frame is reassembled however its bytes are split", "[wire]") {
 
 TEST_CASE("a length of more than 128 MiB is refused before its bytes arrive", "[wire]") {
     FrameReader reader;
-    reader.append(bytes({0x00, 0x00, 0x00, 0x08}));  // 128 MiB: accepted; waits for the bytes
+    reader.append(bytes({0x00, 0x00, 0x00, 0x08}));  // 128 MiB are accepted, and the bytes are awaited
     REQUIRE(reader.next());
     FrameReader longer;
     longer.append(bytes({0x01, 0x00, 0x00, 0x08}));
@@ -51,7 +54,7 @@ TEST_CASE("a length of more than 128 MiB is refused before its bytes arrive", "[
 
 TEST_CASE("MessagePack values of every kind are read, and no prefix of one", "[wire]") {
     using Cursor = MessageCursor;
-    // The value that `take` reads; nothing if it is not there or not the whole message.
+    // The value that `take` reads; absent if there is none or if it is not the whole message.
     const auto read = [](auto take) {
         return [take](const std::string& message) {
             Cursor cursor(message);
@@ -64,8 +67,8 @@ TEST_CASE("MessagePack values of every kind are read, and no prefix of one", "[w
         CHECK(take(message) == wanted);
         for (size_t length = 0; length < message.size(); ++length)
             CHECK_FALSE(take(message.substr(0, length)).has_value());
-        CHECK_FALSE(take(bytes({0xC1})).has_value());        // unused
-        CHECK_FALSE(take(bytes({0xD4, 1, 0})).has_value());  // an extension
+        CHECK_FALSE(take(bytes({0xC1})).has_value());        // an unused type
+        CHECK_FALSE(take(bytes({0xD4, 1, 0})).has_value());  // an extension type
     };
     const auto boolean = read([](Cursor& cursor) { return cursor.boolean(); });
     check(boolean, bytes({0xC2}), false);
@@ -134,4 +137,63 @@ TEST_CASE("a list that declares more values than there are bytes is refused", "[
         MessageCursor cursor(message);
         CHECK_FALSE((kind == 0xDD ? cursor.list() : cursor.map()));
     }
+}
+
+TEST_CASE("a value that is written is read again, in the shortest form", "[wire]") {
+    MessageWriter writer;
+    const std::vector<uint64_t> naturals = {
+        0, 127, 128, 255, 256, 65535, 65536, UINT32_MAX, uint64_t{1} << 32, UINT64_MAX};
+    const std::vector<int64_t> integers = {
+        -1, -32, -33, -128, -129, -32768, -32769, INT32_MIN, int64_t{INT32_MIN} - 1, INT64_MIN};
+    const std::vector<double> numbers = {0.5, -0.0, 0.1, 1e300, INFINITY, 1e-320};
+    const std::vector<size_t> lengths = {0, 15, 16, 31, 32, 255, 256, 65535, 65536};
+    for (const uint64_t value : naturals) writer.integer(value);
+    for (const int64_t value : integers) writer.integer(value);
+    for (const double value : numbers) writer.number(value);
+    for (const size_t length : lengths) {
+        const std::string text(length, 'x');
+        writer.text(text);
+        writer.binary(text.data(), text.size());
+        writer.list(length);
+        for (size_t i = 0; i < length; ++i) writer.nil();
+        writer.map(length);
+        for (size_t i = 0; i < 2 * length; ++i) writer.boolean(i % 2 == 0);
+    }
+    const std::string bytes = std::move(writer).take();
+    CHECK(bytes.substr(0, 6) == std::string("\x00\x7F\xCC\x80\xCC\xFF", 6));
+    MessageCursor cursor(bytes), skipping(bytes);
+    for (const uint64_t value : naturals) CHECK(cursor.integer() == MessageCursor::Integer(value));
+    for (const int64_t value : integers) CHECK(cursor.integer() == MessageCursor::Integer(value));
+    for (const double value : numbers) {
+        const auto read = cursor.number();
+        REQUIRE(read);
+        CHECK(std::bit_cast<uint64_t>(*read) == std::bit_cast<uint64_t>(value));
+    }
+    for (const size_t length : lengths) {
+        CHECK(cursor.text() == std::string(length, 'x'));
+        CHECK(cursor.binary() == std::string(length, 'x'));
+        CHECK(cursor.list() == length);
+        for (size_t i = 0; i < length; ++i) REQUIRE(cursor.nil());
+        CHECK(cursor.map() == length);
+        for (size_t i = 0; i < 2 * length; ++i) REQUIRE(cursor.boolean() == (i % 2 == 0));
+    }
+    CHECK(cursor.at_end());
+    for (size_t i = naturals.size() + integers.size() + numbers.size() + 4 * lengths.size(); i > 0; --i)
+        REQUIRE(skipping.skip());
+    CHECK(skipping.at_end());
+    CHECK_FALSE(skipping.skip());
+}
+
+TEST_CASE("a value that is cut, or nested as deep as its message is long, is passed over or refused",
+          "[wire]") {
+    const std::string whole = bytes({0x92, 0x81, 0xA1, 'a', 0xCD, 1, 2, 0xC4, 1, 7});
+    for (size_t length = 0; length < whole.size(); ++length) {
+        const std::string cut = whole.substr(0, length);
+        CHECK_FALSE(MessageCursor(cut).skip());
+    }
+    const std::string deep(size_t{1} << 20, '\x91'), closed = deep + '\xC0';
+    CHECK_FALSE(MessageCursor(deep).skip());
+    CHECK(MessageCursor(closed).skip());
+    const std::string extension = bytes({0xD4, 1, 0});
+    CHECK_FALSE(MessageCursor(extension).skip());
 }

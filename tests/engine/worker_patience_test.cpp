@@ -52,7 +52,7 @@ TEST_CASE("excused steps count, or are left out for two minutes", "[worker]") {
         if (!excuses) continue;
         CHECK(patience.deadline(at(40)) == at(1 + 30 + 9.1));
         patience.heard(at(121));
-        CHECK(patience.deadline(at(121)) == at(121));  // 1 s and 2 minutes
+        CHECK(patience.deadline(at(121)) == at(121));  // the limit of 1 s, and 2 minutes
         CHECK(patience.spent(at(121))->find("and 2 minutes") != std::string::npos);
     }
 }
@@ -60,7 +60,7 @@ TEST_CASE("excused steps count, or are left out for two minutes", "[worker]") {
 TEST_CASE("silence is given up some time after the limit", "[worker]") {
     const auto silence = [](std::optional<double> limit) {
         WorkerPatience patience = with(limit, Counts::launches);
-        patience.said(excused("compiling"), at(0));  // excused, so that only silence ends the job
+        patience.said(excused("compiling"), at(0));  // excused, so that only silence can end the job
         double seconds = 0;
         while (!patience.spent(at(seconds))) seconds += 0.1;
         return seconds;

@@ -1,4 +1,4 @@
-// Results of a worker, and the fate of its job if it hangs, exits or breaks the protocol.
+// Results of a worker, and what happens to its job if it hangs, exits or breaks the protocol.
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -34,7 +34,7 @@ TEST_CASE("a worker gives the same bits as this process", "[worker]") {
         });
     REQUIRE(seen);
     check_right(*seen->result);
-    CHECK(partial_results == 2);  // without times, then without verdicts
+    CHECK(partial_results == 2);  // one without times, then one without verdicts
     CHECK(words.front() == "starting the worker");
     CHECK(seen->result->request == request);
     CHECK(seen->result->parameters == (*local)->parameters);
@@ -85,8 +85,8 @@ TEST_CASE("an engine runs a Request with a worker there and gets its figures fro
     CHECK(std::get<Line>(looked.figures->front().marks.front()).x.front() == 99);
 }
 
-// A Request to a command that shows a result for its first job, prints `then` and ignores further input: it
-// sleeps or runs `next`.
+// A Request to a shell command that shows a result for its first job, prints `then` and ignores all further
+// input; then it sleeps or runs `next`.
 Request shown_at_once(const TemporaryFolder& folder, const std::string& then, bool complete = true,
                       const std::string& next = "sleep 60") {
     Request request = scan_on(saying(folder, "shows", "", next), 777);
@@ -170,8 +170,10 @@ TEST_CASE("the figures of every family come from a worker, at its defaults and a
             request.preset = preset;
             request.on = worker_command();
             request.repeats = 1;
-            request.parameters.set(batch_axis(*family), int64_t{1});  // the paper of btp has gigabytes
-            if (family->parameter("H")) request.parameters.set("H", int64_t{2});  // judged in a second
+            // The paper's size of btp takes gigabytes.
+            request.parameters.set(batch_axis(*family), int64_t{1});
+            // This is judged within a second.
+            if (family->parameter("H")) request.parameters.set("H", int64_t{2});
             const auto seen = link.run(request, View{}, {});
             INFO((seen ? "" : seen.error().text));
             REQUIRE(seen);
@@ -308,12 +310,12 @@ TEST_CASE("a worker that cannot continue is replaced", "[worker]") {
     CHECK(contains(failed.error().text, "illegal address (scan: length 777)"));
     CHECK(contains(failed.error().text, "its worker was stopped"));
     CHECK(link.run(scan_on(worker_command()), {}, {}));
-    // Any other failure is only reported.
+    // Any other failure is only passed on.
     const std::string refused = message(Failed{3, Error::failure("out of memory"), false});
     const auto told = link.run(scan_on(saying(folder, "told", greeting() + refused)), {}, {});
     REQUIRE_FALSE(told);
     CHECK(told.error().text == "out of memory");
-    // Words and kind are not believed either.
+    // Neither the words nor the kind of an error are trusted.
     const auto words = [&](int job, const Error& error) {
         const std::string name = "liar" + std::to_string(job);
         return link
@@ -362,7 +364,7 @@ TEST_CASE("a stopped job is cancelled, and a worker that ignores it is stopped",
         CHECK(Clock::now() - began < std::chrono::seconds(leaves ? 2 : 30));
         CHECK(children().empty());
     }
-    // A worker that reacts continues with the next job.
+    // A worker that reacts keeps running for the next job.
     WorkerLink link("");
     std::stop_source source;
     Request longer = scan_on(worker_command(), 1 << 16);
@@ -393,8 +395,8 @@ TEST_CASE("the error of a command that starts no worker has its last output", "[
     CHECK(contains(words("kill -SEGV $$"), "signal 11"));
     CHECK(contains(words("echo Welcome to this server; sleep 60"), "\"Welcome to this server"));
     CHECK(contains(words("exec >&-; sleep 60"), "closed its output"));
-    const std::string other = message(Hello{"9.8.7", 99, ""});
-    CHECK(contains(words(saying(folder, "other", other)), "sawtooth 9.8.7 (protocol 99)"));
+    const std::string other = message(Hello{"9.8.7", 99, 0, ""});
+    CHECK(contains(words(saying(folder, "other", other)), "sawtooth 9.8.7 (format 99)"));
     CHECK(contains(words(saying(folder, "rude", message(Alive{}))), "starts with"));
     CHECK(children().empty());
 }
@@ -429,7 +431,7 @@ TEST_CASE("a check goes on in a new worker, without the variant that ended the l
     CHECK(report->complete);
     REQUIRE(report->findings.size() == 1);
     CHECK(contains(report->findings.front().problem, "signal 9"));
-    const int64_t each = report->size / 2;  // of two variants
+    const int64_t each = report->size / 2;  // half of the battery for each of the two variants
     CHECK(report->tried >= each + 10);
     CHECK(report->tried < 2 * each);
 }
@@ -437,7 +439,7 @@ TEST_CASE("a check goes on in a new worker, without the variant that ended the l
 TEST_CASE("a worker of another build works, and its results name both builds", "[worker]") {
     const TemporaryFolder folder;
     const auto hello_of = [](const char* build) {
-        return framed(encode(ToWorker(Hello{build, protocol_version, ""})));
+        return framed(encode(ToWorker(Hello{build, wire_format, 0, ""})));
     };
     put(folder.file("hello"), hello_of("9.8.7+other"));
     WorkerLink link("");
@@ -463,7 +465,7 @@ int exit_code_of_worker(const TemporaryFolder& folder, const std::string& input)
 TEST_CASE("a worker refuses another version and invalid messages, and exits with its input", "[worker]") {
     const TemporaryFolder folder;
     const auto sent = [](const ToWorker& held) { return framed(encode(held)); };
-    const std::string hello = sent(Hello{build_identity(), protocol_version, ""});
+    const std::string hello = sent(hello_from(""));
     CHECK(exit_code_of_worker(folder, "") == 0);
     CHECK(exit_code_of_worker(folder, hello) == 0);
     FrameReader output;
@@ -471,14 +473,14 @@ TEST_CASE("a worker refuses another version and invalid messages, and exits with
     const auto first = output.next();
     REQUIRE(first);
     CHECK(std::holds_alternative<Hello>(*decode_from_worker(**first)));
-    CHECK(exit_code_of_worker(folder, sent(Hello{"9.8.7", 99, ""}) + sent(CancelJob{1})) == 2);
+    CHECK(exit_code_of_worker(folder, sent(Hello{"9.8.7", 99, 0, ""}) + sent(CancelJob{1})) == 2);
     CHECK(contains(content_of(folder.file("errors")), "9.8.7"));
-    CHECK(exit_code_of_worker(folder, sent(Hello{std::string(9999, '\x1b'), 99, ""})) == 2);
+    CHECK(exit_code_of_worker(folder, sent(Hello{std::string(9999, '\x1b'), 99, 0, ""})) == 2);
     CHECK_FALSE(contains(content_of(folder.file("errors")), "\x1b"));
     CHECK(content_of(folder.file("errors")).size() < 400);
     CHECK(exit_code_of_worker(folder, sent(CancelJob{1})) == 2);
-    CHECK(exit_code_of_worker(folder, hello + framed(std::string(size_t{8} << 20, '\x91'))) == 2);
-    CHECK(contains(content_of(folder.file("errors")), "wrong fields"));
+    CHECK(exit_code_of_worker(folder, hello + framed(std::string(size_t{8} << 20, '\x81'))) == 2);
+    CHECK(contains(content_of(folder.file("errors")), "not in this format"));
     CHECK(exit_code_of_worker(folder, hello + "\xFF\xFF\xFF\xFF") == 2);
     CHECK(exit_code_of_worker(folder, hello + hello.substr(0, hello.size() / 2)) == 0);
     // A running job is cancelled when the input ends.

@@ -1,4 +1,4 @@
-// Workers that are killed, stopped, garbled and closed, while the engine continues.
+// Workers are killed, stopped, garbled and closed while the engine keeps running.
 
 #include <signal.h>
 
@@ -15,7 +15,7 @@ size_t open_descriptors() {
                                              std::filesystem::directory_iterator()));
 }
 
-// Reproducible small random numbers.
+// Small reproducible random numbers.
 class Dice {
   public:
     int throw_to(int sides) {
@@ -27,12 +27,12 @@ class Dice {
     uint64_t state_ = 42;
 };
 
-// The trials of an engine.
+// The ways to mistreat the workers of an engine.
 class Torture {
   public:
     explicit Torture(Engine& engine) : engine_(engine) {}
 
-    // Sends a signal to the worker while a long Request runs there, or before.
+    // Sends a signal to the worker while a long Request runs there, or before it does.
     void signal(int signal) {
         Request request = scan_on(worker_command(), 1 << 14);
         request.repeats = 100000;
@@ -47,8 +47,8 @@ class Torture {
                 if (event.ticket == ticket && event.kind == Event::Kind::failed)
                     return check(*event.error, signal);
             }
-            // A worker stopped before its greeting is waited for: it may be in a queue. One that was killed
-            // before it got the Request is replaced, and its successor is killed in turn.
+            // A worker that was stopped before its greeting is awaited: it may be in a queue. One that was
+            // killed before it got the Request is replaced, and its successor is killed as well.
             if (Clock::now() >= next && (greeted || signal == SIGKILL)) {
                 for (const pid_t child : children()) ::kill(-child, signal);
                 next = signal == SIGKILL ? Clock::now() + std::chrono::milliseconds(100) : until;
@@ -58,7 +58,7 @@ class Torture {
         FAIL("the engine did not go on");
     }
 
-    // A worker that sends a greeting, or not, and then these bytes instead of an answer.
+    // Runs a worker that sends a greeting, or none, and then these bytes instead of an answer.
     void garble(const std::string& bytes, const std::string& then) {
         const std::string start = dice_.throw_to(4) ? greeting() : "";
         const Event event =
@@ -66,7 +66,7 @@ class Torture {
         CHECK(event.kind == Event::Kind::failed);
     }
 
-    // The output of the real worker, truncated at some byte.
+    // Truncates the output of the real worker at some byte.
     void cut() {
         const std::string command =
             worker_command() + " | dd bs=1 status=none count=" + std::to_string(1 + dice_.throw_to(3000));

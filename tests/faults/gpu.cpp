@@ -1,12 +1,12 @@
-// A GPU that is not there: libcuda.so.1, libnvrtc.so.13, libcupti.so.13 and libnvidia-ml.so.1 in one file,
-// which the build gives these four names. Memory is that of the host and kernels do nothing, so outputs are
-// wrong; but a run makes all the calls that it makes on a GPU, and one of them fails:
+// A fake GPU: libcuda.so.1, libnvrtc.so.13, libcupti.so.13 and libnvidia-ml.so.1 in one file, which the build
+// gives these four names. Its memory is that of the host and its kernels do nothing, so outputs are wrong;
+// but a run makes the same calls as on a GPU, and one of them fails:
 //
 //     LD_LIBRARY_PATH=build/release/fake_gpu SAWTOOTH_FAKE_GPU="fail 17" sawtooth run scan --backend cuda
 //
-// "fail N": the N-th call fails. "lost N": so do all later ones, as after an illegal address. "hang N": it
-// never returns. "none 0": nothing happens. The names of the calls go to the file SAWTOOTH_FAKE_GPU_CALLS,
-// one a line.
+// With "fail N" the N-th call fails. With "lost N" all later ones fail, too, as after an illegal address.
+// With "hang N" the N-th call never returns. With "none 0" nothing fails. The names of the calls are written
+// to the file SAWTOOTH_FAKE_GPU_CALLS, one per line.
 
 #include <cupti_activity.h>
 #include <unistd.h>
@@ -37,7 +37,7 @@ struct Fault {
     bool is(const char* other) const { return std::strcmp(kind, other) == 0; }
 };
 
-// 0, or the error that this call returns.
+// Counts a call. Returns 0, or the error that the call must return.
 int step(const char* name, int error) {
     static const Fault fault;
     const long number = ++count;
@@ -50,7 +50,7 @@ int step(const char* name, int error) {
     return fault.is("fail") && number == fault.at ? error : 0;
 }
 
-// Records of CUPTI: every one is a kernel or a fill.
+// A record of CUPTI, which is either a kernel or a fill.
 struct Record {
     CUpti_ActivityKernel4 kernel{};
     CUpti_ActivityMemset fill{};
@@ -58,7 +58,7 @@ struct Record {
 };
 std::mutex mutex;
 std::deque<Record> records, taken;
-uint64_t now = 0;  // nanoseconds
+uint64_t now = 0;  // in nanoseconds
 CUpti_BuffersCallbackRequestFunc give_buffer = nullptr;
 CUpti_BuffersCallbackCompleteFunc take_buffer = nullptr;
 
@@ -104,7 +104,7 @@ int attribute_of(int which) {
     }
 }
 
-// The kernels of a source, as the assembler's log names them.
+// The log of the assembler for the kernels of a source.
 std::string log_of(const std::string& source) {
     std::string log;
     for (size_t at = source.find("__global__"); at != std::string::npos;
@@ -120,7 +120,7 @@ std::string log_of(const std::string& source) {
     return log;
 }
 
-char handle;  // of everything that has one
+char handle;  // stands for every object that has a handle
 
 }  // namespace
 
@@ -147,7 +147,7 @@ char handle;  // of everything that has one
         return 0;                 \
     }
 
-// The driver.
+// The functions of the driver.
 
 #undef cuEventElapsedTime  // the program looks up the name of CUDA 12
 
@@ -260,7 +260,7 @@ EXPORTED(cuLaunchKernelEx, const CUlaunchConfig* how) {
     return 0;
 }
 
-// NVRTC. Its program is the log.
+// The functions of NVRTC; a program is represented by its log.
 
 #define TRY_NVRTC(name) \
     if (const int error = step(#name, 11)) return error;
@@ -322,7 +322,7 @@ EXPORTED(nvrtcGetCUBIN, void*, char* cubin) {
     return 0;
 }
 
-// CUPTI.
+// The functions of CUPTI.
 
 DOES_NOTHING(cuptiActivityEnable)
 DOES_NOTHING(cuptiActivityDisable)
@@ -358,7 +358,7 @@ EXPORTED(cuptiActivityGetNextRecord, void*, size_t, void** next) {
     return 0;
 }
 
-// NVML.
+// The functions of NVML.
 
 DOES_NOTHING(nvmlInit_v2)
 EXPORTED(nvmlDeviceGetHandleByPciBusId_v2, const char*, void** device) {

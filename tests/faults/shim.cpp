@@ -5,11 +5,11 @@
 // With the count 0 nothing fails, and the number of calls is written to the file SAWTOOTH_FAULT_COUNT at the
 // end.
 //
-// Calls count from the program's own static initialisers on (the loader and the libraries that it links have
-// started by then: what fails in them ends with the loader's words, before any line of ours runs), and only
-// if no library that was opened later is among the callers: drivers of OpenGL do not survive a failed malloc,
-// and no program can change that. Nor that glibc aborts if it cannot note the destructor of a thread's
-// variable.
+// Calls are counted from the static initialisers of the program on. Before them the loader and the linked
+// libraries start; what fails there ends with a message of the loader, before any code of ours runs. A call
+// does not count if a library that was opened later is among its callers: drivers of OpenGL do not survive a
+// failed malloc, and no program can change that. For the same reason calls do not count in which glibc notes
+// the destructor of a thread's variable, because it aborts if it cannot.
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -38,16 +38,16 @@ void* __libc_memalign(size_t, size_t);
 
 namespace {
 
-// No memory is taken here: the allocator itself is among the calls that fail.
+// Nothing here allocates memory: the allocator itself is among the calls that fail.
 char function[32];
-long wanted = -1;  // which call fails
+long wanted = -1;  // number of the call that fails
 std::atomic<long> count{0};
 std::atomic<bool> started{false}, failed{false};
 
 struct Code {
     uintptr_t first, last;
 };
-Code code[128];  // of the program and of what it links
+Code code[128];  // that of the program and of the libraries it links
 int codes = 0;
 
 int note_code(dl_phdr_info* info, size_t, void*) {
@@ -79,7 +79,7 @@ _Unwind_Reason_Code look_at_frame(_Unwind_Context* frame, void* foreign) {
     return _URC_END_OF_STACK;
 }
 
-// A call that is not ours leaves the fault to the next one.
+// Returns whether this call must fail. A call that is not ours leaves the fault to the next one.
 bool fails(const char* name, void* caller) {
     if (!started || std::strcmp(name, function) != 0 || !is_ours(reinterpret_cast<uintptr_t>(caller)))
         return false;
@@ -101,7 +101,7 @@ Function* real(Function*, const char* name) {
 void read_environment() {
     const char* const fault = std::getenv("SAWTOOTH_FAULT");
     if (!fault || std::sscanf(fault, "%31s %ld", function, &wanted) != 2) return;
-    // A worker, or any other program that is started, has no faults.
+    // A worker or any other program that this one starts has no faults.
     ::unsetenv("SAWTOOTH_FAULT");
     ::unsetenv("LD_PRELOAD");
     dl_iterate_phdr(note_code, nullptr);
@@ -129,7 +129,7 @@ __attribute__((destructor)) void write_count() {
 
 extern "C" {
 
-// The C library calls it before the static initialisers of the program.
+// The C library calls this before the static initialisers of the program.
 int __libc_start_main(int (*main)(int, char**, char**), int argc, char** argv, void (*init)(), void (*fini)(),
                       void (*loader_fini)(), void* stack_end) {
     REAL(__libc_start_main);
@@ -165,7 +165,7 @@ void* mmap(void* at, size_t bytes, int protection, int flags, int file, off_t of
     return next(at, bytes, protection, flags, file, offset);
 }
 
-// Standard error stays open: the words about the failure are what is tested.
+// Standard error does not fail, because its text about the failure is what is tested.
 ssize_t write(int file, const void* from, size_t bytes) {
     REAL(write);
     if (file != STDERR_FILENO) FAIL("write", ENOSPC, -1)

@@ -1,4 +1,4 @@
-// The sliders that `bench window` moves, and its words. The measuring itself runs in the end-to-end tests.
+// The sliders that `bench window` moves, and its words. The end-to-end tests run the measurements.
 
 #include "app/gui/shell/bench_sliders.h"
 #include "app/gui/shell/bench_window_words.h"

@@ -10,7 +10,7 @@ using Widths = std::vector<float>;
 TEST_CASE("columns that fit fill the panel, and the next one starts beyond its edge", "[gui]") {
     CHECK(fitted_widths({100, 50, 50, 50, 80}, 300, 10, 4, 60) == Widths{105, 55, 55, 55, 80});
     CHECK(fitted_widths({100, 50, 50, 50, 80}, 380, 10, 4, 60) ==
-          Widths{100, 50, 50, 50, 80});  // all of them
+          Widths{100, 50, 50, 50, 80});  // all columns fit
 }
 
 TEST_CASE("the first column shrinks until the wanted columns fit, down to a minimum", "[gui]") {

@@ -2,7 +2,7 @@
 
 namespace sawtooth {
 
-// A layout.ini that crashes Dear ImGui: the dock space is split, but has one part.
+// A layout.ini that crashes Dear ImGui: its dock space is split but has only one part.
 constexpr const char* damaged_layout =
     "; sawtooth layout 1\n"
     "[Window][Timeline]\nDockId=0x00000002,0\n[Window][Log]\nDockId=0x00000002,1\n[Docking][Data]\n"

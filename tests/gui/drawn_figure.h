@@ -7,7 +7,7 @@
 #include "viz/figure_svg.h"
 #include "viz/theme.h"
 
-// A figure of one mark, and its picture.
+// A figure with a single mark, and its picture.
 namespace sawtooth {
 
 constexpr inline double gap = std::numeric_limits<double>::quiet_NaN();

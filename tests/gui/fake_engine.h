@@ -10,7 +10,7 @@
 
 namespace sawtooth {
 
-// A fake engine: records requests and answers when the test says so.
+// A fake engine that records requests and answers when the test tells it to.
 class FakeEngine {
   public:
     std::vector<Request> requests;
@@ -61,7 +61,8 @@ class FakeEngine {
         return devices;
     }
 
-    // A result of the newest request, with a figure at every place of the window; a partial one has no times.
+    // Answers the newest request with a result and a figure at every place of the window; a partial result
+    // has no times.
     void answer(bool complete = true) { answer(run_ticket, requests.back(), complete); }
     void answer(uint64_t ticket, const Request& request, bool complete) {
         auto result = std::make_shared<Result>();
@@ -88,7 +89,7 @@ class FakeEngine {
         event.figures = std::make_shared<const std::vector<Figure>>(std::move(figures));
         events_.push_back(std::move(event));
     }
-    // Of the newest check.
+    // Answers the newest check.
     void check_answer(CheckReport report) {
         Event event{.kind = Event::Kind::checked, .ticket = check_ticket};
         event.report = std::make_shared<const CheckReport>(std::move(report));
@@ -98,13 +99,13 @@ class FakeEngine {
         events_.push_back(
             {.kind = Event::Kind::progress, .ticket = run_ticket, .progress = {fraction, std::move(words)}});
     }
-    // The answer to a look at the newest result.
+    // Answers the request for new figures of the newest result.
     void figures_anew() {
         Event event{.kind = Event::Kind::figures};
         event.figures = std::make_shared<const std::vector<Figure>>(figures("looked at"));
         events_.push_back(std::move(event));
     }
-    // Reports a running launch whose worker will be stopped in this many seconds.
+    // Reports a running launch whose worker will be stopped in that many seconds.
     void progress_with_deadline(std::string words, double seconds) {
         using Clock = std::chrono::steady_clock;
         Progress progress{0.5, std::move(words), true};
@@ -116,7 +117,7 @@ class FakeEngine {
     void fail(Error error) {
         events_.push_back({.kind = Event::Kind::failed, .ticket = run_ticket, .error = std::move(error)});
     }
-    // The first `done` cells of the sweep with that ticket.
+    // Sends the first `done` cells of the sweep with that ticket.
     void cell(uint64_t ticket, const Sweep& sweep, size_t done) {
         auto result = std::make_shared<SweepResult>();
         result->sweep = sweep;
@@ -155,7 +156,7 @@ class FakeEngine {
     std::vector<Event> events_;
 };
 
-// The lab with that engine: its first request is sent and its devices are known.
+// A lab with that engine, whose first request was sent and whose devices are known.
 inline LabState lab_with(FakeEngine& engine) {
     WindowOptions options;
     options.theme = "dark";
@@ -167,7 +168,7 @@ inline LabState lab_with(FakeEngine& engine) {
     return lab;
 }
 
-// The shown family, as if every variant had a CUDA implementation.
+// Treats the shown family as if every variant had a CUDA implementation.
 class WithCudaForms {
   public:
     explicit WithCudaForms(LabState& lab) : family_(*lab.family) {
@@ -184,10 +185,10 @@ class WithCudaForms {
 
 inline const Parameter& row(const LabState& lab, const char* name) { return *lab.family->parameter(name); }
 
-// Waits until everything is written. Outcomes are lost.
+// Waits until all files are written. The outcomes are lost.
 inline void finish_writes(LabState& lab) { lab.files = std::make_unique<FileWriter>(); }
 
-// Delivers a complete result and waits until sweeps start.
+// Delivers a complete result and waits until the sweeps start.
 inline void finish_run(LabState& lab, FakeEngine& engine) {
     engine.answer();
     update(lab, lab.now + 0.01);

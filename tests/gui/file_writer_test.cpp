@@ -18,7 +18,7 @@
 namespace sawtooth {
 namespace {
 
-// A disk that writes nothing until it is released.
+// A disk that does not write anything until it is released.
 class SlowDisk {
   public:
     explicit SlowDisk(FileWriter& files) {

@@ -13,7 +13,7 @@
 
 namespace sawtooth {
 
-// A Result like that of a GPU, with invented numbers: launches with resources, counters, sampled tracks,
+// A Result like one from a GPU, with invented numbers: launches with resources, counters, sampled tracks,
 // clocks.
 inline LaunchRecord gpu_launch(const std::string& name, double start_us, double duration_us, int registers) {
     LaunchInfo info;
@@ -74,7 +74,7 @@ inline std::shared_ptr<Result> gpu_result(const Request& request, const std::str
     return result;
 }
 
-// Compiler resources of the same launches for a chip that is not present.
+// Adds compiler resources of the same launches for a chip that is not present.
 inline void add_compiled(Result& result, const std::string& architecture) {
     for (VariantResult& variant : result.variants)
         for (const LaunchRecord& launch : variant.launches)
@@ -83,7 +83,7 @@ inline void add_compiled(Result& result, const std::string& architecture) {
                                             Occupancy{0.5, {}, "shared memory"}});
 }
 
-// A result of a GPU with all of its figures.
+// Answers with a result of a GPU and all of its figures.
 inline void answer_from_gpu(FakeEngine& engine, const std::function<void(Result&)>& change = {}) {
     const auto result = gpu_result(engine.requests.back(), "NVIDIA H100 80GB HBM3, sm_90a");
     if (change) change(*result);

@@ -1,4 +1,4 @@
-// The button and the panel Check.
+// The button and the panel of the check.
 
 #include "app/gui/state/family_choice.h"
 #include "kernels/families.h"
@@ -101,7 +101,8 @@ TEST_CASE("another family ends the check and clears its panel", "[gui][window]")
     choose_family(checker.lab, *checker.lab.families.back());
     CHECK(checker.engine.cancelled_checks == 1);
     CHECK_FALSE(checker.lab.checking.report);
-    checker.engine.check_answer(report_on(checker.engine.checks.front().base));  // of the earlier check
+    // An answer of the earlier check.
+    checker.engine.check_answer(report_on(checker.engine.checks.front().base));
     checker.user.frames(5);
     CHECK_FALSE(checker.lab.checking.report);
 }

@@ -1,4 +1,4 @@
-// Controls of parameters without effect, or limited by others.
+// Controls of parameters that have no effect or are limited by others.
 
 #include "app/engine/run/configure.h"
 #include "app/gui/state/family_choice.h"
@@ -17,7 +17,7 @@ TEST_CASE("an unused row can be changed and sends nothing", "[gui][window]") {
     User user(lab, 1600, 1400);
     choose_family(lab, **find_offered_family("memory"));
     finish_run(engine, user);
-    lab.filter = "slot_count";  // opens its fold
+    lab.filter = "slot_count";  // a search opens the fold
     user.frames(3);
     const size_t sent = engine.requests.size();
     user.play([](ImGuiTestContext* ctx) {
@@ -43,7 +43,8 @@ TEST_CASE("a slider ends at the limit set by other parameters", "[gui][window]")
         ctx->ItemDragWithDelta("//Parameters/chunk/##control", {1000, 0});
     };
     user.play(to_the_end);
-    CHECK(engine.requests.back().parameters.integer("chunk") == 256);  // the power of two that acts like 200
+    // The power of two that has the effect of 200.
+    CHECK(engine.requests.back().parameters.integer("chunk") == 256);
     set_parameter(lab, row(lab, "length"), int64_t{32});
     finish_run(engine, user);
     user.play(to_the_end);

@@ -1,4 +1,4 @@
-// The window with invented GPUs: choosers, occupancy, stopped workers, sampled tracks.
+// The window with invented GPUs: choosers, occupancy, stopped workers and sampled tracks.
 
 #include "app/gui/panels/panels.h"
 #include "app/gui/state/backends.h"
@@ -189,7 +189,7 @@ TEST_CASE("a timeline of many tracks scrolls over its names and zooms over its p
     LabState lab = lab_with(engine);
     const WithCudaForms forms(lab);
     choose_backend(lab, BackendChoice::cuda, 0);
-    User user(lab, 1600, 1080);  // high enough for a low dock of its own
+    User user(lab, 1600, 1080);  // high enough for a dock of its own at the bottom
     answer_from_gpu(engine);
     user.frames(40);
     const auto wheel_at = [&](float share_of_width) {

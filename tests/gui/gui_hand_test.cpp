@@ -1,4 +1,4 @@
-// Mouse actions on plots: selecting launches, measuring ranges, zooming and scrolling with the wheel.
+// Mouse actions on plots: selecting launches, measuring ranges, and zooming and scrolling with the wheel.
 
 #include "app/gui/state/family_choice.h"
 #include "app/gui/state/selection.h"
@@ -25,7 +25,7 @@ struct Watcher {
         user.frames(40);
     }
 
-    // Clicks down the panel, at that share of its width, until `done` holds.
+    // Clicks down the panel, at that share of its width, until `done` returns true.
     bool click_down(const char* panel, float share, const std::function<bool()>& done) {
         user.play([&](ImGuiTestContext* ctx) {
             ctx->WindowFocus(panel);
@@ -51,7 +51,8 @@ TEST_CASE("a click on a launch selects it; a click beside it or Esc clears the s
     REQUIRE(found);
     const double us = lab.cursor.at("time");
     CHECK(us >= found->launch->start_us);
-    CHECK(us <= found->launch->start_us + found->launch->duration_us + 0.5);  // as near as a hand comes
+    // A click within half a microsecond counts.
+    CHECK(us <= found->launch->start_us + found->launch->duration_us + 0.5);
     CHECK(watcher.click_down("//Timeline", 0.9f, [&] { return !lab.selected; }));
     REQUIRE(watcher.select());
     watcher.user.play([](ImGuiTestContext* ctx) { ctx->KeyPress(ImGuiKey_Escape); });
@@ -93,7 +94,7 @@ TEST_CASE("variant, time, speed-up and error stand in Numbers without scrolling,
     const auto [width, height] = GENERATE(std::pair{1280, 720}, std::pair{1600, 900}, std::pair{2560, 1440});
     FakeEngine engine;
     LabState lab = lab_with(engine);
-    choose_family(lab, *find_family("memory"));  // it has the longest names
+    choose_family(lab, *find_family("memory"));  // this family has the longest names
     User user(lab, width, height);
     finish_run(engine, user);
     INFO(width);
@@ -144,7 +145,7 @@ TEST_CASE("Shift+drag measures a range of time, which Esc or a plain click clear
     CHECK(contains(lab.measured->words, "launch"));
     CHECK(contains(lab.measured->words, ", utilisation "));
 
-    // It stays during a run and then counts the new launches.
+    // The range stays during a run, and then counts the new launches.
     submit(lab);
     answer_from_gpu(watcher.engine, [](Result& result) {
         for (VariantResult& variant : result.variants) variant.launches = {gpu_launch("one", 0, 1000, 32)};
@@ -195,7 +196,7 @@ TEST_CASE("the wheel zooms at the pointer; horizontally or with Shift it pans", 
     CHECK(first.low == Approx(0).margin(1e-9));
     CHECK(first.high == Approx(width));
     CHECK(ImGui::FindWindowByName("Timeline")->Scroll.y == scrolled);
-    CHECK(lab.view.visible.size() == 1);  // no plot with another axis moved
+    CHECK(lab.view.visible.size() == 1);  // no plot with a different axis moved
 }
 
 TEST_CASE("a panel scrolls beside its plots, and over plots that cannot be zoomed", "[gui][window]") {

@@ -1,4 +1,4 @@
-// The window by keyboard.
+// Using the window by keyboard.
 
 #include <imgui_internal.h>
 
@@ -70,7 +70,7 @@ TEST_CASE("Ctrl+Z takes back a drag of a slider in one step, Ctrl+Shift+Z and Ct
     });
     const Value dragged = length();
     REQUIRE(dragged != first);
-    CHECK(engine.requests.size() > 2);  // at every step of the slider
+    CHECK(engine.requests.size() > 2);  // one at every step of the slider
     const auto press = [&](ImGuiKeyChord keys) {
         user.play([&](ImGuiTestContext* ctx) { ctx->KeyPress(keys); });
     };

@@ -1,4 +1,4 @@
-// The first screen and the layout, at several sizes and scales.
+// The first screen and the layout at several sizes and scales.
 
 #include <imgui_internal.h>
 
@@ -21,7 +21,7 @@ namespace {
 const ImGuiWindow& window_of(const char* panel) { return *ImGui::FindWindowByName(panel); }
 bool is_in_sight(const char* panel) { return window_of(panel).DockTabIsVisible; }
 
-// Panels with a place of their own, as shares of the window.
+// The sizes of panels that have a place of their own, as shares of the window.
 struct Sizes {
     int width, height;
     double scale;
@@ -41,7 +41,7 @@ TEST_CASE("outputs, error, times and occupancy are in sight together on the firs
                               Sizes{2560, 1440, 1.5}, Sizes{3840, 2160, 2});
     INFO(words_of(at));
     for (const Family* family : offered_families()) {
-        if (family->story.empty()) continue;  // Story then has all figures
+        if (family->story.empty()) continue;  // without a list, Story has all figures
         INFO(family->name);
         FakeEngine engine;
         LabState lab = lab_with(engine);
@@ -190,7 +190,7 @@ TEST_CASE("a failure's row and tabs in front are not taken for a change by the u
     CHECK_FALSE(lab.settings.own_layout);
 }
 
-// Without a display, whose size could not change.
+// This runs off screen, because the size of a display could not change.
 TEST_CASE("the layout follows the size of the window once it rests", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);

@@ -46,7 +46,7 @@ TEST_CASE("the Open dialog reads its folder when it opens or goes to another, an
                            [&](const auto& each) { return each.name == name; });
     };
     const auto type = [&](const std::string& path) {
-        ImGui::ClearActiveID();  // otherwise the field keeps its own text
+        ImGui::ClearActiveID();  // otherwise the field keeps its old text
         lab.open_path = path;
     };
     type(folder.path() + "/");
@@ -59,7 +59,7 @@ TEST_CASE("the Open dialog reads its folder when it opens or goes to another, an
     CHECK_FALSE(has("later.npz"));
     type(folder.path() + "/la");
     user.frames(2);
-    CHECK_FALSE(has("later.npz"));  // the same folder
+    CHECK_FALSE(has("later.npz"));  // the folder is not read again yet
     user.frames(60);
     CHECK(has("later.npz"));
     type(folder.file("inside/"));

@@ -24,7 +24,7 @@ namespace {
 
 int64_t length_of(const Request& request) { return request.parameters.integer("length"); }
 
-// The number of colours of the picture, at most `most`; one if nothing is drawn.
+// The number of colours in the picture, counted up to `most`; one if nothing is drawn.
 size_t colours(const Picture& picture, size_t most) {
     std::set<uint32_t> seen;
     for (size_t i = 0; i + 2 < picture.rgb.size() && seen.size() < most; i += 3)
@@ -111,7 +111,8 @@ TEST_CASE("a right click on a parameter sweeps it, and its points appear in More
         CHECK((ctx->ItemInfo("//Sweep/Start").ItemFlags & ImGuiItemFlags_Disabled) != 0);
         ctx->ItemInputValue("//Sweep/##over and", "block_size");
         ctx->ItemCheck("//Sweep/Search for the best");
-        ctx->ItemInputValue("//Sweep/##values over", "1k..8kx2");  // ends with Enter, which starts it
+        ctx->ItemInputValue("//Sweep/##values over",
+                            "1k..8kx2");  // it ends with Enter, which starts the sweep
     });
     CHECK_FALSE(lab.sweep_form);
     REQUIRE(engine.sweeps.size() == before + 1);
@@ -200,7 +201,7 @@ TEST_CASE("tables and commands are copied", "[gui][window]") {
             ctx->MouseMoveToPos(panel->Rect().GetCenter());
             ctx->MouseClick(ImGuiMouseButton_Right);
             ctx->ItemClick((std::string("//$FOCUSED/") + entry).c_str());
-            copied = ImGui::GetClipboardText();  // here: the test engine has a clipboard of its own
+            copied = ImGui::GetClipboardText();  // copied here, because the test engine has its own clipboard
         });
         return copied;
     };
@@ -232,7 +233,7 @@ TEST_CASE("a double click fits a plot that was zoomed with the wheel", "[gui][wi
     CHECK(lab.view.visible.count("position") == 0);
 }
 
-// Many points side by side at half height, each of which sets `length`.
+// A figure with many points side by side at half height, each of which sets `length`.
 Figure figure_that_sets_length(Place place) {
     Figure figure;
     figure.id = "points";
@@ -255,7 +256,7 @@ TEST_CASE("a click on a point sets its parameter, a drag does not", "[gui][windo
     finish_run(engine, user);
     engine.answer(engine.run_ticket, lab.result, {figure_that_sets_length(Place::views)});
     user.frames(3);
-    lab.sweeps.clear();  // the figure has the panel for itself
+    lab.sweeps.clear();  // now the figure has the panel for itself
     const size_t sent = engine.requests.size();
     bool was_found = false;
     const auto over_a_point = [&](ImGuiTestContext* ctx) {

@@ -1,4 +1,4 @@
-// Undo and redo, and the settings that a family is left at.
+// Undo and redo, and the settings at which a family was left.
 
 #include "app/gui/state/history.h"
 #include "app/gui/state/family_choice.h"
@@ -16,7 +16,7 @@
 namespace sawtooth {
 namespace {
 
-// A lab after its first result, that looks for changes like a window does.
+// A lab that has its first result and looks for changes like a window.
 struct Hands {
     FakeEngine engine;
     LabState lab = lab_with(engine);

@@ -1,4 +1,4 @@
-// Changes without effect: the lab stores them and sends nothing.
+// Changes without effect: the lab stores them but sends nothing.
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@
 namespace sawtooth {
 namespace {
 
-// A lab of memory with short sequences, a shown first result, and all sweeps done.
+// A lab of the family memory with short sequences, a first result on display, and all sweeps complete.
 struct MemoryLab {
     FakeEngine engine;
     LabState lab = lab_with(engine);
@@ -46,7 +46,7 @@ TEST_CASE("a change without effect is stored and sends nothing", "[gui]") {
     at.set("slot_count", int64_t{64});
     at.set("chunk", int64_t{1024});
     at.set("precision", "bf16");
-    CHECK(at.engine.requests.size() == sent + 1);  // chunk was below the length
+    CHECK(at.engine.requests.size() == sent + 1);  // chunk was smaller than the length
     at.finish();
     at.set("chunk", int64_t{1 << 20});
     at.set("slot_count", int64_t{32});
@@ -60,7 +60,7 @@ TEST_CASE("a change without effect is stored and sends nothing", "[gui]") {
     CHECK(at.lab.parameters.integer("chunk") == 1 << 20);
     CHECK(at.lab.result->parameters.integer("chunk") == 1024);
 
-    // Later requests include it, and there it may have an effect.
+    // Later requests include the change, and there it may have an effect.
     const size_t swept = at.engine.sweeps.size();
     at.set("rule", "lattice");
     REQUIRE(at.engine.requests.size() == sent + 2);
@@ -118,7 +118,7 @@ TEST_CASE("a sweep restarts if a change has an effect in one of its cells", "[gu
     start_sweep(at.lab);
     at.finish();
     CHECK_FALSE(is_outdated(at.lab, at.by_hand()));
-    at.set("lambda_k", 0.5);  // trellis is a cell
+    at.set("lambda_k", 0.5);  // trellis is a cell of the sweep
     CHECK(is_outdated(at.lab, at.by_hand()));
     CHECK(why_outdated(at.lab).empty());
     REQUIRE(due(at.lab));
@@ -145,7 +145,7 @@ TEST_CASE("settings that could not run before are sent after any change", "[gui]
     REQUIRE(engine.requests.size() == sent + 1);
     CHECK(engine.requests.back().parameters.is("op", "max"));
 
-    // Without effect, but still refused.
+    // A value without effect is still refused if it is not accepted.
     finish_run(lab, engine);
     set_parameter(lab, row(lab, "compensated"), true);
     CHECK(engine.requests.size() == sent + 1);

@@ -1,4 +1,4 @@
-// The state of the lab with kernels on a GPU: backends, countdowns, stopped workers, compilers.
+// The state of the lab with kernels on a GPU: backends, countdowns, stopped workers and compilers.
 
 #include "app/engine/tables/tables.h"
 #include "app/gui/panels/panels.h"
@@ -139,7 +139,7 @@ TEST_CASE("a choice that does not fit the chip says so before anything runs", "[
     CHECK(choice_refusal(lab, rows, int64_t{256}).by_all);
     CHECK_FALSE(choice_refusal(lab, row(lab, "dtype"), std::string("f32")).reason.empty());
     CHECK(choice_refusal(lab, row(lab, "dtype"), std::string("f16")).reason.empty());
-    // Refused for a reason that no choice of this row changes.
+    // The refusal has a reason that no choice of this row changes.
     set_parameter(lab, row(lab, "dtype"), std::string("f32"));
     CHECK(choice_refusal(lab, rows, int64_t{16}).reason.empty());
 }
@@ -163,7 +163,7 @@ TEST_CASE("a long launch counts down to the stop of its worker, with one redraw 
     update(lab, 3.5);
     CHECK(countdown(lab) == 6);
 
-    // Progress restarts the count; untimed progress has none.
+    // Progress restarts the countdown; progress without a deadline has none.
     engine.progress_with_deadline("lookback, repeat 4 of 9", 8);
     update(lab, 4);
     CHECK_FALSE(countdown(lab));
@@ -173,7 +173,7 @@ TEST_CASE("a long launch counts down to the stop of its worker, with one redraw 
     update(lab, 5.6);
     CHECK_FALSE(countdown(lab));
 
-    // A short limit is counted down from half of it.
+    // A short limit is counted down from half of its time.
     engine.progress_with_deadline("lookback, repeat 5 of 9", 0.4);
     update(lab, 6);
     CHECK(changes_at(lab));

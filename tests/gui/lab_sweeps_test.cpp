@@ -1,4 +1,4 @@
-// Background sweeps, requested by figures or started by the user.
+// Background sweeps that figures request or the user starts.
 
 #include <algorithm>
 #include <set>
@@ -31,7 +31,7 @@ TEST_CASE("figure sweeps start after a pause, and again only if their base chang
     REQUIRE(first.size() == figure_sweeps(engine.requests[0], lab.parameters, Backend::cpu).size());
     REQUIRE(sweeps_run(lab));
 
-    // The parameter swept by one of them: that one continues, the others restart.
+    // One of the sweeps moves this parameter: it continues, and the others restart.
     const std::string swept = first[0].axes[0].parameter;
     const Parameter& changed = row(lab, swept.c_str());
     const auto values = sweep_values(changed, present_value(lab, changed));
@@ -99,24 +99,24 @@ TEST_CASE("the figures of a restarted sweep stay, dimmed, until it has two point
     FakeEngine engine;
     LabState lab = lab_with(engine);
     finish_run(lab, engine);
-    const auto of = [&](size_t i) -> const BackgroundSweep& { return lab.sweeps[i]; };
-    engine.cell(of(0).ticket, of(0).sweep, of(0).sweep.cells());
+    const auto sweep_at = [&](size_t i) -> const BackgroundSweep& { return lab.sweeps[i]; };
+    engine.cell(sweep_at(0).ticket, sweep_at(0).sweep, sweep_at(0).sweep.cells());
     update(lab, lab.now + 0.01);
-    CHECK(of(0).figures);
-    CHECK(of(0).ticket == 0);
-    CHECK_FALSE(is_outdated(lab, of(0)));
+    CHECK(sweep_at(0).figures);
+    CHECK(sweep_at(0).ticket == 0);
+    CHECK_FALSE(is_outdated(lab, sweep_at(0)));
 
     set_parameter(lab, run_rows().front(), int64_t{77});
-    CHECK(is_outdated(lab, of(0)));
+    CHECK(is_outdated(lab, sweep_at(0)));
     finish_run(lab, engine);
-    REQUIRE(of(0).ticket != 0);
-    CHECK(is_outdated(lab, of(0)));
-    engine.cell(of(0).ticket, of(0).sweep, 1);
+    REQUIRE(sweep_at(0).ticket != 0);
+    CHECK(is_outdated(lab, sweep_at(0)));
+    engine.cell(sweep_at(0).ticket, sweep_at(0).sweep, 1);
     update(lab, lab.now + 0.01);
-    CHECK(is_outdated(lab, of(0)));
-    engine.cell(of(0).ticket, of(0).sweep, 2);
+    CHECK(is_outdated(lab, sweep_at(0)));
+    engine.cell(sweep_at(0).ticket, sweep_at(0).sweep, 2);
     update(lab, lab.now + 0.01);
-    CHECK_FALSE(is_outdated(lab, of(0)));
+    CHECK_FALSE(is_outdated(lab, sweep_at(0)));
 }
 
 TEST_CASE("a sweep by the user takes the values of its parameter and can be cancelled", "[gui]") {
@@ -146,7 +146,7 @@ TEST_CASE("a form takes ranges, a second axis, repeats and a search, and says wh
         REQUIRE_FALSE(sweep);
         lab.sweep_form = form;
         start_sweep(lab);
-        CHECK(lab.sweep_form);  // it stays
+        CHECK(lab.sweep_form);  // the form stays
         return sweep.error().text;
     };
     CHECK(wrong({"length", "16..4"}).find("must not be above the last") != std::string::npos);
@@ -164,7 +164,7 @@ TEST_CASE("a form takes ranges, a second axis, repeats and a search, and says wh
     CHECK(sweep.base.repeats == 5);
     CHECK(sweep.search);
 
-    // A change of the settings starts it again, with its own repeats.
+    // A change of the settings restarts the sweep with its own repeats.
     set_parameter(lab, row(lab, "batch"), int64_t{3});
     finish_run(lab, engine);
     const auto again = std::find_if(engine.sweeps.begin() + 1, engine.sweeps.end(),

@@ -82,7 +82,7 @@ TEST_CASE("partial results have new outputs, and keep labelled old times until n
     set_parameter(lab, row(lab, "block_size"), int64_t{128});
     finish_run(lab, engine);
     set_parameter(lab, row(lab, "block_size"), int64_t{256});
-    for (const int64_t length : {512, 256}) {  // dragged on before the times arrived
+    for (const int64_t length : {512, 256}) {  // the slider moves on before the times arrive
         set_parameter(lab, row(lab, "length"), length);
         engine.answer(false);
         update(lab, lab.now + 1);
@@ -108,7 +108,7 @@ TEST_CASE("a run that ends between its outputs and its times leaves only the tim
     LabState lab = lab_with(engine);
     engine.answer(false);
     update(lab, lab.now + 0.01);
-    CHECK(figure_of(lab, "times").marks.empty());  // there are no older ones
+    CHECK(figure_of(lab, "times").marks.empty());  // there are no older times
     finish_run(lab, engine);
     set_parameter(lab, row(lab, "length"), int64_t{512});
     engine.answer(false);

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view head = "; sawtooth layout 1\n", end_line = "; end\n";
 
-// What a window of this size saves.
+// The layout that a window of this size saves.
 std::string layout_of(int width, int height, double scale) {
     FakeEngine engine;
     LabState lab = lab_with(engine);
@@ -32,7 +32,7 @@ std::string layout_of(int width, int height, double scale) {
     return std::string(head) + ImGui::SaveIniSettingsToMemory() + std::string(end_line);
 }
 
-// The layout that a window would use from this file, "" if it was set aside.
+// The layout that a window would use from this file; "" if it was set aside.
 std::string tried(const std::string& file, int width = 1600, int height = 900) {
     const TemporaryFolder folder;
     put(folder.file("layout.ini"), file);
@@ -68,12 +68,12 @@ TEST_CASE("a saved layout places every panel, and one from before a panel existe
 TEST_CASE("a layout that crashes Dear ImGui is set aside", "[gui]") { CHECK(tried(damaged_layout).empty()); }
 
 TEST_CASE("a layout that takes too long is set aside", "[gui]") {
-    std::string windows;  // each is looked for among all earlier ones
+    std::string windows;  // text of all windows, because each one is looked up among the earlier ones
     for (int i = 0; i < 65000; ++i) windows += fmt::format("[Window][{:x}]\n", i);
     CHECK(tried(std::string(head) + windows + std::string(end_line)).empty());
 }
 
-// A number of the layout: "0x00000002".
+// An identifier that occurs in the layout: "0x00000002".
 std::string any_id(Random& random, const std::string& text) {
     std::vector<size_t> places;
     for (size_t at = text.find("0x"); at != std::string::npos; at = text.find("0x", at + 1))
@@ -81,7 +81,7 @@ std::string any_id(Random& random, const std::string& text) {
     return text.substr(places[static_cast<size_t>(random.below(static_cast<int64_t>(places.size())))], 10);
 }
 
-// The text between the first and the last line with one change.
+// Makes one change in the text between the first and the last line.
 void mutate(Random& random, std::string& text) {
     const auto place = [&] { return static_cast<size_t>(random.below(static_cast<int64_t>(text.size()))); };
     const size_t at = place(), line = text.rfind('\n', at) + 1,
@@ -113,7 +113,7 @@ int64_t resident_bytes() {
     return int64_t{usage.ru_maxrss} << 10;
 }
 
-// Whether the window stops drawing by itself.
+// Returns whether the window stops drawing by itself.
 bool comes_to_rest(LabState& lab, FakeEngine& engine, OffscreenWindow& window) {
     Pacing pacing;
     size_t looks = engine.looks.size();
@@ -147,7 +147,7 @@ TEST_CASE("a layout that passes its trial can be drawn, and any other is set asi
         FakeEngine engine;
         LabState lab = lab_with(engine);
         finish_run(lab, engine);
-        // A display need not give the saved size.
+        // A display need not provide the saved size.
         constexpr std::pair<int, int> sizes[] = {{1600, 900}, {640, 400}, {2560, 1440}};
         const auto [width, height] = sizes[used % std::size(sizes)];
         auto window = OffscreenWindow::open(lab, width, height);

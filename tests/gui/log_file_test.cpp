@@ -1,4 +1,4 @@
-// The log file and the report after a crash.
+// The log file, and the report after a crash.
 
 #include "app/gui/state/log_file.h"
 
@@ -45,7 +45,7 @@ TEST_CASE("a full log file is renamed once, and what cannot be written to is sai
           std::string(40, 'a') + "\n" + std::string(40, 'b') + "\n" + std::string(40, 'c') + "\n");
     CHECK(std::filesystem::file_size(log) == 82);
     REQUIRE(::mkfifo(folder.file("pipe").c_str(), 0600) == 0);
-    CHECK(append_to_log(folder.file("pipe"), old, "x", 100));  // does not wait
+    CHECK(append_to_log(folder.file("pipe"), old, "x", 100));  // returns without waiting
 
     LabState lab;
     keep_log(lab, folder.file("absent"));
@@ -59,7 +59,7 @@ TEST_CASE("a full log file is renamed once, and what cannot be written to is sai
 }
 
 void crash_by(int signal) {
-    ::signal(signal, SIG_DFL);  // the test program's own
+    ::signal(signal, SIG_DFL);  // without the handler of the test program
     const CrashWatch watch(std::getenv("SAWTOOTH_TEST_STATE"), "the-log.txt");
     ::raise(signal);
 }
@@ -85,7 +85,7 @@ TEST_CASE("a crash leaves a report that is offered once, and does what it did wi
         const TemporaryFolder folder;
         const std::string output =
             ChildProcess("SAWTOOTH_TEST_STATE='" + folder.path() + "' exec", test).output();
-        CHECK(contains(output, "exit -1"));  // by the signal
+        CHECK(contains(output, "exit -1"));  // it ended by the signal
         LabState lab;
         offer_crash_report(lab, folder.path());
         REQUIRE(lab.crash);

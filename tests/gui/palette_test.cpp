@@ -1,4 +1,4 @@
-// The table of actions, the palette and the list of shortcuts.
+// The table of actions, the palette, and the list of shortcuts.
 
 #include "app/gui/shell/palette.h"
 
@@ -24,7 +24,7 @@ void type(User& user, const char* words) {
     });
 }
 
-// The number of popups that are open then. (The test engine closes them after each play.)
+// Presses keys and returns the number of open popups. (The test engine closes them after each play.)
 int press(User& user, ImGuiKeyChord keys) {
     int popups = 0;
     user.play([&](ImGuiTestContext* ctx) {
@@ -119,7 +119,7 @@ TEST_CASE("the palette opens dialogs, and does not do what cannot be done", "[gu
     finish_run(engine, user);
     type(user, "redo");
     press(user, ImGuiKey_Enter);
-    CHECK(lab.palette);  // greyed: it stays open
+    CHECK(lab.palette);  // the row is greyed, so the palette stays open
     press(user, ImGuiKey_Escape);
     type(user, "open inputs");
     CHECK(press(user, ImGuiKey_Enter) == 1);
@@ -218,7 +218,7 @@ TEST_CASE("a figure takes the keyboard's focus, and all of its menu can be had b
     CHECK(lab.saving->format == Saving::Format::csv);
     user.play([](ImGuiTestContext* ctx) { ctx->ItemClick("//Save figure/Cancel"); });
 
-    // Zoom and pan, and back.
+    // Zooms and pans, and then undoes both.
     View::Range zoomed, panned;
     at_figure([&](ImGuiTestContext* ctx) {
         ctx->KeyPress(ImGuiKey_W);

@@ -1,4 +1,4 @@
-// Scale and theme of the window: what the monitor and the desktop say, and what the user chose.
+// The scale and the theme of the window, from the monitor, the desktop and the user's choice.
 
 #include <cstdlib>
 

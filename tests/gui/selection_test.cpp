@@ -1,4 +1,4 @@
-// The selected launch: how it stays selected over runs, and its facts.
+// How the selected launch stays selected over runs, and its facts.
 
 #include "app/gui/state/selection.h"
 
@@ -21,7 +21,8 @@ TEST_CASE("the launch at a time is selected, or the nearest one", "[gui]") {
     LabState lab = lab_with(engine);
     answer_from_gpu(engine);
     update(lab, 1);
-    const VariantResult& variant = lab.result->variants[1];  // 0 to 13, 15 to 18 and 20 to 33 us
+    // Its launches last from 0 to 13, 15 to 18 and 20 to 33 us.
+    const VariantResult& variant = lab.result->variants[1];
     select_launch(lab, ink_of(variant), 16);
     REQUIRE(selected_launch(lab));
     CHECK(selected_launch(lab)->variant == &variant);
@@ -39,7 +40,7 @@ TEST_CASE("a run with the selected launch keeps the selection, another one drops
     update(lab, 1);
     select_launch(lab, ink_of(lab.result->variants[1]), 16);
     submit(lab);
-    engine.answer(false);  // a partial result: outputs without times
+    engine.answer(false);  // a partial result, with outputs but no times
     update(lab, 2);
     CHECK(selected_launch(lab));
     answer_from_gpu(engine, [](Result& result) { result.variants[1].launches[1].start_us = 17; });
@@ -100,7 +101,7 @@ TEST_CASE("a measured range shows its length, its launches and the utilisation",
     Request request;
     request.family = "scan";
     const auto result = gpu_result(request, "a GPU");
-    const Ink ink = ink_of(result->variants[0]);  // 0 to 9, 11 to 14 and 16 to 25 us
+    const Ink ink = ink_of(result->variants[0]);  // its launches last from 0 to 9, 11 to 14 and 16 to 25 us
     CHECK(measured_words(result.get(), ink, {5, 15}) == "10 us: 2 launches of sequential, utilisation 70 %");
     CHECK(measured_words(result.get(), ink, {9.5, 10.5}) ==
           "1 us: 0 launches of sequential, utilisation 0 %");

@@ -130,7 +130,7 @@ TEST_CASE("a lab whose shown family is not known keeps the others", "[gui]") {
 
 TEST_CASE("a command line without settings restores the last session, any other does not", "[gui]") {
     Request request;
-    request.time_limit_seconds = 10;  // the default of a window
+    request.time_limit_seconds = 10;  // the default of the window
     CHECK(leaves_open(request));
     Request family = request, seed = request, limit = request;
     family.family = "scan";

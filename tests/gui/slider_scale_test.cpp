@@ -16,7 +16,7 @@ TEST_CASE("the slider of a parameter near one gives 0.9, 0.99 and 0.999 even roo
     LabState lab = lab_with(engine);
     choose_family(lab, *find_family("btp"));
     const Parameter& gate = row(lab, "gate");
-    const Span span = span_of(lab, gate);
+    const SliderSpan span = span_of(lab, gate);
     const auto share = [&](double number) { return static_cast<double>(share_of(gate, span, number)); };
     CHECK(share(0) == 0);
     CHECK(share(1) == 1);

@@ -1,4 +1,4 @@
-// What a mouse does on tracks, without a window.
+// What the mouse does on tracks, tested without a window.
 
 #include "tests/kit/catch.h"
 #include "tests/kit/contains.h"
@@ -8,7 +8,7 @@
 namespace sawtooth {
 namespace {
 
-// Keeps what is drawn.
+// A canvas that keeps what is drawn.
 class KeepingCanvas : public SvgCanvas {
   public:
     std::vector<Box> boxes;
@@ -25,7 +25,7 @@ class KeepingCanvas : public SvgCanvas {
     void text(Point, Align, Colour, std::string_view text) override { texts += text; }
 };
 
-// A run of 100 us with a curve, and another variant.
+// A run of 100 us with a curve, and a second variant.
 Figure runs() {
     const std::vector<Tracks::Span> spans{{0, 40, "first"}, {50, 60, "second"}, {70, 75, "third"}};
     Tracks tracks;
@@ -57,10 +57,10 @@ TEST_CASE("the span under the mouse is found at the time of the axis", "[viz]") 
     REQUIRE(span_under(drawn.pen, drawn.figure, drawn.at(20, 0)));
     CHECK(span_under(drawn.pen, drawn.figure, drawn.at(20, 0))->span->label == "first");
     CHECK(span_under(drawn.pen, drawn.figure, drawn.at(55, 2))->time == Approx(55));
-    CHECK_FALSE(span_under(drawn.pen, drawn.figure, drawn.at(55, 1)));  // a curve
+    CHECK_FALSE(span_under(drawn.pen, drawn.figure, drawn.at(55, 1)));  // this is a curve
     CHECK_FALSE(span_under(drawn.pen, drawn.figure, drawn.at(45, 0)));
     Point beside = drawn.at(60, 0);
-    beside.x += 2;  // as near as a hand comes
+    beside.x += 2;  // within a few pixels counts
     CHECK(span_under(drawn.pen, drawn.figure, beside)->time == Approx(60));
 }
 
@@ -98,10 +98,11 @@ TEST_CASE("a drag measures time on the axis, and is drawn in all rows", "[viz]")
     CHECK(measuring->time.high == Approx(60));
     CHECK_FALSE(measured_by(drawn.pen, drawn.figure, {-10, 50}, drawn.at(20, 2)));
     draw_measured(drawn.pen, drawn.figure, {1, measuring->ink, measuring->time, "40 us"});
-    CHECK(drawn.canvas.boxes.size() == 4);  // three rows, and the ground of the words
+    CHECK(drawn.canvas.boxes.size() == 4);  // three rows, and the plate of the words
     CHECK(contains(drawn.canvas.texts, "40 us"));
     drawn.canvas.boxes.clear();
-    draw_measured(drawn.pen, drawn.figure, {2, measuring->ink, {10, 20}, "10 us"});  // now another variant's
+    // Now the range is on the row of another variant.
+    draw_measured(drawn.pen, drawn.figure, {2, measuring->ink, {10, 20}, "10 us"});
     CHECK(drawn.canvas.boxes.empty());
 }
 

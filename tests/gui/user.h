@@ -15,7 +15,7 @@
 
 namespace sawtooth {
 
-// A user of an off-screen window: the test engine of Dear ImGui plays mouse and keys.
+// A user of an off-screen window: the test engine of Dear ImGui plays the mouse and the keys.
 class User {
   public:
     explicit User(LabState& lab, int width = 1600, int height = 900) : lab_(lab) {
@@ -46,7 +46,7 @@ class User {
         }
     }
 
-    // Fails the test if an item is not found or an action has no effect.
+    // Plays actions. Fails the test if an item is not found or an action has no effect.
     void play(std::function<void(ImGuiTestContext*)> actions) {
         ImGuiTest* test = IM_REGISTER_TEST(engine_, "user", "play");
         test->TestFunc = std::move(actions);
@@ -71,10 +71,10 @@ class User {
 
 inline void finish_run(FakeEngine& engine, User& user) {
     engine.answer();
-    user.frames(40);  // includes the pause before sweeps
+    user.frames(40);  // long enough for the pause before sweeps
 }
 
-// The help of F1 after the mouse was placed; Esc has closed it.
+// The help that F1 shows after the mouse was placed; it is closed again by Esc.
 inline Help help_at(LabState& lab, User& user, const std::function<void(ImGuiTestContext*)>& place_mouse) {
     user.play([&](ImGuiTestContext* ctx) {
         place_mouse(ctx);

@@ -17,7 +17,7 @@
 namespace sawtooth {
 namespace {
 
-// Settings, log and reports of a window in a test.
+// Puts the settings, log and reports of a window into a temporary folder.
 class InFolder {
   public:
     explicit InFolder(const TemporaryFolder& folder)
@@ -35,7 +35,7 @@ WindowOptions options_in(const TemporaryFolder& folder) {
     return options;
 }
 
-// An X server restarts when its last client disconnects, and refuses clients for a moment.
+// Opens the window; an X server restarts when its last client disconnects, and refuses clients for a moment.
 std::optional<Error> open_again(const WindowOptions& options,
                                 const std::function<bool(const LabState&)>& done) {
     std::optional<Error> error = Error::failure("not tried yet");
@@ -60,12 +60,13 @@ TEST_CASE("the window opens on a display, runs, and saves settings and layout", 
         for (const LogLine& line : lab.log)
             told = told || line.text.find("settings.bad") != std::string::npos;
         complete = lab.result && lab.result->complete;
-        return complete && ++frames > 2;  // idle: nothing is drawn any more
+        return complete && ++frames > 2;  // idle, so nothing is drawn any more
     };
     CHECK_FALSE(run_window_until(options, done));
     CHECK(told);
     CHECK(complete);
-    CHECK_FALSE(std::filesystem::exists(folder.file("sawtooth/settings")));  // nothing was chosen
+    // Nothing was chosen, so nothing is saved.
+    CHECK_FALSE(std::filesystem::exists(folder.file("sawtooth/settings")));
     CHECK(std::filesystem::exists(folder.file("sawtooth/layout.ini")));
     const std::string log = content_of(folder.file("sawtooth/log.txt"));
     CHECK(contains(log, "  started Sawtooth "));
@@ -150,7 +151,7 @@ TEST_CASE("the window restores the last backend, or says why it cannot", "[windo
 }
 
 TEST_CASE("a window that crashes", "[.child]") {
-    ::signal(SIGSEGV, SIG_DFL);  // the test program's own
+    ::signal(SIGSEGV, SIG_DFL);  // without the handler of the test program
     (void)run_window_until(options_in(TemporaryFolder()), [](const LabState& lab) {
         if (lab.result) ::raise(SIGSEGV);
         return false;
@@ -173,7 +174,7 @@ TEST_CASE("a window that was killed by a signal leaves a report, which the next 
     CHECK(contains(words, "ended unexpectedly (signal 11, "));
     const std::string report = content_of(path);
     CHECK(contains(report, folder.file("sawtooth/log.txt")));
-    CHECK(contains(report, "(+0x"));  // the calls
+    CHECK(contains(report, "(+0x"));  // the list of calls
     CHECK(contains(content_of(folder.file("sawtooth/log.txt")), "Report: " + path));
     CHECK_FALSE(open_again(options_in(folder), done));
     CHECK(words.empty());

@@ -8,11 +8,11 @@
 
 namespace sawtooth {
 
-// Runs a hidden test case of this program ("[.child]") in its own process: for state that exists once per
-// process, for a different environment, or for tests that end the process.
+// Runs a hidden test case of this program ("[.child]") in a process of its own: for state that exists once
+// per process, for another environment, or for tests that end the process.
 class ChildProcess {
   public:
-    // `environment` in shell syntax: "SAWTOOTH_WITHOUT=nvrtc".
+    // `environment` is in shell syntax: "SAWTOOTH_WITHOUT=nvrtc".
     ChildProcess(const std::string& environment, const std::string& test) {
         const std::string program = std::filesystem::read_symlink("/proc/self/exe");
         pipe_ = ::popen((environment + " '" + program + "' '" + test + "' 2>&1").c_str(), "r");
@@ -23,7 +23,7 @@ class ChildProcess {
     ChildProcess(const ChildProcess&) = delete;
     ChildProcess& operator=(const ChildProcess&) = delete;
 
-    // Its output, then "exit N".
+    // The output of the process, followed by "exit N".
     std::string output() {
         std::string text;
         char block[4096];

@@ -7,7 +7,7 @@
 
 namespace sawtooth {
 
-// "" for the defaults, then every preset.
+// The names of all presets, after "" for the defaults.
 inline std::vector<std::string> preset_names(const Family& family) {
     std::vector<std::string> names = {""};
     for (const Preset& preset : family.presets) names.push_back(preset.name);

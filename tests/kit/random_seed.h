@@ -7,11 +7,11 @@
 
 namespace sawtooth {
 
-// SAWTOOTH_RANDOM_SEED, or two of them; printed on first use.
+// The seeds of SAWTOOTH_RANDOM_SEED, or two random ones; printed on first use.
 const std::vector<uint64_t>& random_seeds();
-// The first, for tests that draw from one.
+// The first seed, for tests that need only one.
 uint64_t random_seed();
-// Number of random cases, such as settings per variant: SAWTOOTH_RANDOM_SETTINGS, or a few.
+// The number of random cases, such as settings per variant: SAWTOOTH_RANDOM_SETTINGS, or a few.
 int random_settings();
 
 }  // namespace sawtooth

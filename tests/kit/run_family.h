@@ -13,7 +13,7 @@
 #include "profiling/measure.h"
 #include "tests/kit/catch.h"
 
-// Runs variants of any family like the engine, for tests.
+// Runs variants of any family as the engine does, for tests.
 namespace sawtooth {
 
 using Settings = std::vector<std::pair<std::string, Value>>;
@@ -24,7 +24,7 @@ inline Settings with(Settings settings, const Settings& more) {
 
 inline const Chip processor{Backend::cpu, "a processor", "x86-64", 8, 0, int64_t{1} << 34};
 
-// Defaults, then settings, then automatic values, in the order of the engine.
+// The defaults, overwritten by the settings and then by the automatic values, in the order of the engine.
 inline Parameters settled(const Family& family, const Settings& settings = {}, const Arrays& given = {},
                           Backend backend = Backend::cpu) {
     Parameters parameters = family.defaults();
@@ -33,7 +33,7 @@ inline Parameters settled(const Family& family, const Settings& settings = {}, c
     return parameters;
 }
 
-// The family whose schema has these parameters: what takes them need not be told the family, too.
+// Returns the family whose schema has these parameters, so that functions that take them need no family.
 inline const Family& family_of(const Parameters& parameters) {
     constexpr auto name = &std::pair<const std::string, Value>::first;
     for (const Family* family : all_families())
@@ -41,7 +41,7 @@ inline const Family& family_of(const Parameters& parameters) {
     throw std::logic_error("parameters of no family");
 }
 
-// Calls each(row, inputs so far) for every input that these parameters use.
+// Calls each(row) for every input that these parameters use.
 template <class Each>
 void for_each_input(const Family& family, const Parameters& parameters, bool with_optional, Each&& each) {
     for (const ArraySpec& row : family.arrays) {
@@ -92,7 +92,7 @@ inline Array integers(std::string name, Shape shape, const std::vector<int32_t>&
 }
 inline void fill(Array& array, float value) { std::ranges::fill(array.as<float>(), value); }
 
-// Arrays of [batch, heads, ...] with the heads of all sequences in reverse order.
+// Returns the arrays [batch, heads, ...] with the heads of all sequences in reverse order.
 inline Arrays reversed_heads(const Arrays& arrays) {
     Arrays all;
     for (const Array& array : arrays) {
@@ -111,8 +111,8 @@ inline std::vector<std::string> variant_names(const Family& family) {
     return names;
 }
 
-// One thread: others wake slowly if tests share a machine, and a separate test checks that bits do not depend
-// on the number of threads.
+// A pool with one thread: several wake slowly if tests share a machine, and another test checks that bits do
+// not depend on the number of threads.
 inline cpu::Pool& pool_of_one() {
     static cpu::Pool pool(1);
     return pool;
@@ -130,7 +130,7 @@ struct Ran {
     }
 };
 
-// The names of the launches of a plan or of what ran.
+// Returns the names of the launches of a plan or of what ran.
 template <class Launched>
 std::vector<std::string> names_of(const Launched& launched) {
     std::vector<std::string> names;
@@ -149,7 +149,8 @@ inline Ran run(const Plan& plan, cpu::Pool& pool) {
     return ran;
 }
 
-// The first variant with a CPU form judges one that has none.
+// The variant itself, or if it does not run on the CPU, the first variant that does: it serves as the
+// reference.
 inline const Variant& variant_on_cpu(const Family& family, const std::string& name) {
     const Variant& named = *family.variant(name);
     if (named.runs_on(Backend::cpu)) return named;
@@ -176,8 +177,8 @@ inline Ran run(const std::string& variant, const Parameters& parameters, const A
     return run(family_of(parameters), variant, parameters, inputs, pool);
 }
 
-// Relative L2 distance; absolute if all expected values are below the range of f32; infinite if either array
-// has non-finite values.
+// The relative L2 distance; absolute if all expected values are below the range of f32; infinite if either
+// array has values that are not finite.
 inline double distance(const Array& output, const Array& wanted) {
     if (output.shape != wanted.shape) return INFINITY;
     double difference = 0, square = 0;
@@ -201,7 +202,7 @@ inline bool same_bits(const Arrays& left, const Arrays& right) {
     return true;
 }
 
-// The number of values whose kind (NaN, infinite, finite) is not the expected one.
+// The number of values that are not of the expected kind (NaN, infinite, finite).
 inline int64_t differing_in_kind(const Array& got, const Array& wanted) {
     int64_t differing = 0;
     for (int64_t i = 0; i < wanted.count(); ++i) {

@@ -10,7 +10,7 @@
 #include "tests/kernels/families/family_random.h"
 #include "tests/kit/catch.h"
 
-// Runs variants and judges their outputs like the engine, for tests.
+// Runs variants and judges their outputs as the engine does, for tests.
 namespace sawtooth {
 
 // The verdicts on all outputs of the variant. `shared` keeps the definitions of one setting for other
@@ -33,9 +33,9 @@ inline std::vector<OutputVerdict> judged(const Family& family, const std::string
         const bool is_defined =
             std::ranges::any_of(**expected, [&](const Expected& one) { return one.want.name == output; });
         REQUIRE(is_defined == (got != nullptr));
-        if (!got) continue;  // not with these parameters
+        if (!got) continue;  // these parameters do not use the output
         verdicts.push_back(verdict_on(*got, variant, source, **expected));
-        REQUIRE(verdicts.back().verdict != Verdict::pending);  // of another shape
+        REQUIRE(verdicts.back().verdict != Verdict::pending);  // otherwise the output has another shape
     }
     return verdicts;
 }
@@ -51,7 +51,7 @@ inline int64_t check_verdicts(const std::vector<OutputVerdict>& verdicts) {
     return right;
 }
 
-// The CPU, and the GPU if there is one.
+// The CPU, followed by the GPU if there is one.
 inline std::vector<Backend> backends() {
     static const bool has_gpu = gpu();
     return has_gpu ? std::vector{Backend::cpu, Backend::cuda} : std::vector{Backend::cpu};
@@ -76,6 +76,7 @@ struct Implementation {
         return std::move(*outputs);
     }
 };
+// Returns all variants on the CPU, and on the GPU if there is one.
 inline std::vector<Implementation> implementations(const Family& family) {
     std::vector<Implementation> all;
     for (const Variant& variant : family.variants)
@@ -84,7 +85,7 @@ inline std::vector<Implementation> implementations(const Family& family) {
     return all;
 }
 
-// Judges every variant that runs these parameters on the backend.
+// Judges every variant that accepts these parameters on the backend.
 inline void check_variants(const Parameters& parameters, const Arrays& inputs,
                            Backend backend = Backend::cpu) {
     const Family& family = family_of(parameters);
@@ -101,12 +102,12 @@ inline void check_variants(const Parameters& parameters, const Arrays& inputs,
     CHECK(right > 0);
 }
 
-// Judges every variant that runs these parameters on every backend that is there.
+// Judges every variant that accepts these parameters on every backend that is there.
 inline void check_on_every_backend(const Parameters& parameters, const Arrays& inputs) {
     for (const Backend backend : backends()) check_variants(parameters, inputs, backend);
 }
 
-// Any number of threads gives the same bits.
+// Checks that any number of threads gives the same bits.
 inline void check_any_threads(const std::string& variant, const Parameters& parameters,
                               const Arrays& inputs) {
     const Arrays alone = run(variant, parameters, inputs).outputs;
@@ -117,7 +118,7 @@ inline void check_any_threads(const std::string& variant, const Parameters& para
     }
 }
 
-// Every run on the CPU writes every number of every output; returns the outputs.
+// Checks that every run on the CPU writes every number of every output. Returns the outputs.
 inline Arrays check_writes_all(const std::string& variant, const Parameters& parameters,
                                const Arrays& inputs) {
     const Plan plan = plan_on_cpu(family_of(parameters), variant, parameters, inputs);

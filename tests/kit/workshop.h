@@ -13,21 +13,21 @@
 
 namespace sawtooth {
 
-// Whether a test must be skipped because NVRTC is missing; prints a note.
+// Returns whether a test must be skipped because NVRTC is missing, and prints a note.
 inline bool without_compiler() {
     const auto version = cuda::compiler_version();
     if (!version) say_skipped(version.error().text);
     return !version;
 }
 
-// A folder of kernels with a cache beside it.
+// A folder of kernels, and a cache beside it.
 struct Workshop {
     TemporaryFolder folder;
     int compilations = 0;
 
     Workshop() { std::filesystem::create_directories(folder.file("kernels/parts")); }
     void write(const std::string& name, const std::string& text) { put(folder.file(name), text); }
-    // Kernels that every device compiles for itself.
+    // Writes kernels that every device compiles separately.
     void write_own_kernels() {
         std::filesystem::create_directories(folder.file("kernels/cuda/device"));
         for (const cuda::EmbeddedSource& source : cuda::embedded_sources())
@@ -35,7 +35,7 @@ struct Workshop {
                 write(std::string(source.name), std::string(source.text));
     }
     cuda::CompilerOptions options() const { return {folder.file("cache"), folder.path()}; }
-    // Compiles with a new compiler that knows only the cache folder.
+    // Compiles with a new compiler, which knows only the folder of the cache.
     Outcome<cuda::Compiled> compile(const std::string& name, cuda::Defines defines = {}) {
         return cuda::Compiler(options()).compile({name, std::move(defines)}, "sm_90a",
                                                  [&](const std::string&) { ++compilations; });

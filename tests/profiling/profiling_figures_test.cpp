@@ -1,4 +1,4 @@
-// The figures of profiling for GPU results, from invented ones.
+// The figures of profiling for results of a GPU, made from invented ones.
 
 #include "profiling/figures.h"
 
@@ -31,7 +31,7 @@ TEST_CASE("the achieved occupancy is a tick on the theoretical bar, with what li
     CHECK(figure.missing.empty());
     CHECK(*figure.x.minimum == 0);
     CHECK(*figure.x.maximum == 100);
-    REQUIRE(figure.y.categories.size() == 6);  // three kinds of launch, a bar and a line of words each
+    REQUIRE(figure.y.categories.size() == 6);  // three kinds of launch, each with a bar and a line of words
     REQUIRE(bars_of(figure).bars.size() == 6);
     CHECK(figure.y.categories[0] == "sequential: upsweep");
     CHECK(figure.y.categories[1].empty());
@@ -85,7 +85,7 @@ TEST_CASE("with a chosen chip its theoretical occupancy is drawn", "[profiling]"
     for (VariantResult& variant : result->variants) variant.launches.clear();
     const Figure figure = occupancy_figure(*result);
     CHECK(contains(figure.title, "sm_89"));
-    CHECK_FALSE(contains(figure.caption, "achieved"));  // nothing ran there
+    CHECK_FALSE(contains(figure.caption, "achieved"));  // nothing ran on that chip
     REQUIRE_FALSE(bars_of(figure).bars.empty());
     for (const Bar& bar : bars_of(figure).bars)
         CHECK(bar.text == (bar.segments.empty() ? "limited by shared memory" : "50 %"));
@@ -103,7 +103,7 @@ TEST_CASE("launches whose names differ only in a number share a bar", "[profilin
     REQUIRE(bars_of(figure).bars.size() == 2);
     CHECK(bars_of(figure).bars[0].launches == std::vector<std::string>{"up_1", "up_2", "up_12"});
     CHECK(figure.y.categories[0] == "sequential");
-    CHECK(bars_of(figure).bars[0].text == "47 % of 75 %");  // the mean of those that were counted
+    CHECK(bars_of(figure).bars[0].text == "47 % of 75 %");  // the mean of the counted launches
     variant.launches[2].occupancy.theoretical = 0.5;
     CHECK(occupancy_figure(*result).y.categories[2] == "sequential: up_12");
 }
@@ -152,7 +152,7 @@ TEST_CASE("the timeline of a GPU has launches, their gaps and sampled tracks on 
     REQUIRE(tracks.size() == 2 + variant.tracks.size());
     CHECK(tracks[0].label == "sequential");
     CHECK(tracks[0].spans.size() == variant.launches.size());
-    // 9 us, a gap of 2, 3 us, a gap of 2 and 9 us: 4 of 25 idle.
+    // Launches of 9, 3 and 9 us with two gaps of 2 us: 4 of 25 us are idle.
     CHECK(tracks[1].label == "utilisation 84 %");
     CHECK(tracks[1].unit == "%");
     CHECK(tracks[2].label == variant.tracks[0].name);

@@ -1,4 +1,4 @@
-// Measuring on a GPU, with one test per CUPTI feature, so that a failure names the feature.
+// Measurements on a GPU, with one test per feature of CUPTI, so that a failure names the feature.
 
 #include <algorithm>
 #include <cmath>
@@ -22,7 +22,7 @@ using namespace sawtooth;
 
 constexpr const char* kept = SAWTOOTH_BUILD_DIR "/test-cubins";
 
-// The first GPU and a scan of a few megabytes; prints a note and returns nothing if there is none.
+// The first GPU and a scan of a few megabytes; if there is no GPU, prints a note and returns nothing.
 struct Bench {
     std::unique_ptr<cuda::Device> device;
     std::unique_ptr<GpuTimer> timer;
@@ -53,9 +53,9 @@ Measured measured(Bench& bench, const Plan& plan) {
     return std::move(result->front());
 }
 
-// In order, from 0 on, without overlap.
+// Checks that launches are in order, start at 0 or later, and do not overlap.
 void check_order(const std::vector<LaunchRecord>& launches, const Plan& plan) {
-    constexpr double resolution_us = 1;  // of CUDA events, without CUPTI
+    constexpr double resolution_us = 1;  // the resolution of CUDA events, without CUPTI
     REQUIRE(launches.size() == plan.launches.size());
     CHECK(launches[0].start_us == 0);
     double sum = 0, end = 0;
@@ -70,7 +70,7 @@ void check_order(const std::vector<LaunchRecord>& launches, const Plan& plan) {
     CHECK(sum <= end + static_cast<double>(launches.size()) * resolution_us);
 }
 
-// Counters forbidden by the machine are not a failure of the program.
+// A machine that forbids counters is not a failure of the program.
 bool is_forbidden(const Error& error) { return contains(error.text, "PRIVILEGES"); }
 
 TEST_CASE("launches on a GPU are timed in order and without overlap, and sum up to at most the total",
@@ -160,7 +160,7 @@ TEST_CASE("every run that chooses the timing is announced first", "[profiling][g
     };
     REQUIRE(choose_timing(plan, Executor{nullptr, bench->timer.get()}, Cache::cold,
                           [&] { events.emplace_back("said"); }));
-    REQUIRE(events.size() >= 4);  // a warm-up and a recorded one
+    REQUIRE(events.size() >= 4);  // a warm-up run and a recorded one
     for (size_t i = 0; i < events.size(); ++i) CHECK(events[i] == (i % 2 == 0 ? "said" : "run"));
 }
 
@@ -173,7 +173,7 @@ TEST_CASE("a copy is recorded as one launch", "[profiling][gpu]") {
     INFO(bench->timer->note());
     CHECK(times.launches.size() == 1);
     CHECK(times.time.median > 0);
-    CHECK_FALSE(contains(bench->timer->note(), "recorded"));  // CUPTI records copies too
+    CHECK_FALSE(contains(bench->timer->note(), "recorded"));  // CUPTI also records copies
 }
 
 TEST_CASE("child: times without CUPTI", "[.child]") {
@@ -248,7 +248,7 @@ TEST_CASE("the Range Profiler counts launches, achieved occupancy among it", "[p
         CHECK(*launch.occupancy.achieved <= 1);
         CHECK(launch.counters.contains("DRAM bytes"));
     }
-    // Counting does not change the results, and timing works as before.
+    // Counting does not change the results, and timing still works.
     const auto after = plan.outputs();
     REQUIRE(after);
     REQUIRE(after->size() == before->size());
@@ -270,9 +270,9 @@ TEST_CASE("PM Sampling gives tracks that start with the launches", "[profiling][
         std::cout << track.name << " (" << track.unit << "): " << track.values.size() << " samples of "
                   << track.step_us << " us from " << track.start_us << " us on" << std::endl;
         CHECK(track.step_us > 0);
-        CHECK(track.start_us == -track.step_us);  // one sample before the launches
+        CHECK(track.start_us == -track.step_us);  // one sample lies before the launches
         CHECK(track.values.size() > 1);
-        if (track.name == "SM active") CHECK(active_stretch(track.values).begin == 1);
+        if (track.name == "SM active") CHECK(active_range(track.values).begin == 1);
     }
 }
 
@@ -380,7 +380,7 @@ TEST_CASE("a GPU number that does not exist is a usage error", "[engine][gpu]") 
     CHECK(ran.error().exit_code() == 2);
 }
 
-// A kernel of the edited folder that writes out of bounds.
+// The kernel of the edited folder writes out of bounds.
 TEST_CASE("child: a kernel that faults", "[.child]") {
     if (!Bench::open()) return;
     Workshop workshop;

@@ -1,4 +1,4 @@
-// Measuring without a GPU: statistics, the CPU executor, messages and the processing of samples.
+// Measurements without a GPU: statistics, the CPU executor, messages, and processing of samples.
 
 #include <algorithm>
 #include <cmath>
@@ -81,7 +81,7 @@ TEST_CASE("plans take turns in an order that changes from round to round", "[pro
         }
         orders.insert(order);
     }
-    CHECK(orders.size() == 6);  // every order of three
+    CHECK(orders.size() == 6);  // all orders of three plans
     for (const Measured& each : *measured) CHECK(each.time.samples.size() == 6);
 }
 
@@ -108,33 +108,35 @@ TEST_CASE("a stop of the pool cancels a measurement", "[profiling]") {
     CHECK(done.size() >= 2);
 }
 
-TEST_CASE("samples are cut to the active stretch, which starts at 0", "[profiling]") {
+TEST_CASE("samples are cut to the active range, which starts at 0", "[profiling]") {
     const auto cut = [](const std::vector<double>& active, std::vector<double> values) {
-        return cut_to(active_stretch(active), {"warps", "per SM", 0, 2, std::move(values)});
+        return cut_to(active_range(active), {"warps", "per SM", 0, 2, std::move(values)});
     };
     const Track track = cut({0, 0, 1, 90, 100, 0, 80, 0, 0, 0}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
-    CHECK(track.values == std::vector<double>{2, 3, 4, 5, 6, 7});  // one before the rise, one after the fall
+    // With one sample before the rise and one after the fall.
+    CHECK(track.values == std::vector<double>{2, 3, 4, 5, 6, 7});
     CHECK(track.start_us == -2);
     CHECK(track.step_us == 2);
-    // Up to the last sample, but not from the first: it may include work from before the launches.
+    // The range ends at the last sample but does not begin at the first one, which may include work from
+    // before the launches.
     CHECK(cut({90, 50, 60}, {9, 5, 6}).values == std::vector<double>{9, 5, 6});
     CHECK(cut({50, 0, 0, 1, 1}, {5, 0, 0, 6, 7}).values == std::vector<double>{0, 6, 7});
     for (const std::vector<double>& nothing :
          {std::vector<double>{}, {5}, {0, 0}, {90, 0}, {NAN, NAN}, {1, NAN, 0}})
-        CHECK(active_stretch(nothing).is_empty());
+        CHECK(active_range(nothing).is_empty());
 }
 
 TEST_CASE("for a metric that is never 0 the samples with the largest sum are used", "[profiling]") {
     const auto busiest = [](const std::vector<double>& values, size_t count) {
-        const Stretch stretch = busiest_stretch(values, count);
-        return std::pair{stretch.begin, stretch.end};
+        const SampleRange range = busiest_range(values, count);
+        return std::pair{range.begin, range.end};
     };
     CHECK(busiest({9, 1, 1, 5, 2, 5, 1, 1}, 3) == std::pair{size_t{3}, size_t{6}});
     CHECK(busiest({9, 1, NAN, 1, 5}, 1) == std::pair{size_t{4}, size_t{5}});
     CHECK(busiest({0, 0, 0}, 2) == std::pair{size_t{1}, size_t{3}});
     CHECK(busiest({1, 2, 3}, 100) == std::pair{size_t{1}, size_t{3}});
-    CHECK(busiest_stretch({7}, 3).is_empty());
-    CHECK(busiest_stretch({1, 2, 3}, 0).is_empty());
+    CHECK(busiest_range({7}, 3).is_empty());
+    CHECK(busiest_range({1, 2, 3}, 0).is_empty());
 }
 
 TEST_CASE("reasons for a lower clock are readable", "[profiling]") {
@@ -161,7 +163,7 @@ TEST_CASE("theoretical occupancy is filled in if resources are known", "[profili
 
 TEST_CASE("the arithmetic that measures a limit does as many operations as requested", "[profiling]") {
     cpu::Pool pool(2);
-    constexpr double most_of_a_round = 12 * 2 * 64;  // of each worker, in vectors of at most 64 numbers
+    constexpr double most_of_a_round = 12 * 2 * 64;  // for each worker, in vectors of at most 64 numbers
     for (const double operations : {1.0, 1e6, 3e7}) {
         const double done = cpu::multiply_add(pool, operations);
         CHECK(done >= operations);

@@ -1,4 +1,4 @@
-// What the kernel of this folder is given, the same for the host, which fills it in.
+// The arguments of the kernel of this folder, in the form in which the host fills them in.
 #pragma once
 
 #include "kernels/cuda/device/types.cuh"

@@ -1,4 +1,5 @@
-// y = a x on both backends, in one variant: the schema, the reference, the plans and the figures of a family.
+// y = a x on both backends with one variant: the schema, the reference, the plans and the figures of a
+// family.
 
 #include "tests/scale/family.h"
 
@@ -13,7 +14,7 @@
 namespace sawtooth {
 namespace {
 
-// 1. The parameters. A row is a slider, `--set`, a line of `list` and an axis of sweeps.
+// 1. The parameters. A row becomes a slider, an option of `--set`, a line of `list` and an axis of sweeps.
 std::vector<Parameter> parameters() {
     using enum Group;
     return {
@@ -41,7 +42,7 @@ Array generate(const ArraySpec& row, const Parameters& parameters, const Arrays&
     return array;
 }
 
-// 3. The reference: in float64, written for reading. Noisy numbers show how far rounding takes a kernel.
+// 3. The reference, in float64 and written to be read. Noisy numbers show how far rounding moves a kernel.
 template <class Real>
 Outcome<Arrays> scaled(const Parameters& parameters, const Arrays& inputs) {
     const Array& x = *find(inputs, "x");
@@ -64,10 +65,10 @@ Work work(const Parameters& parameters) {
     return {8 * count, count};
 }
 
-// 4. The arrays, once, and the launch, once: both backends share them.
+// 4. The arrays and the launch, written once: both backends share them.
 struct Tensors {
     const Parameters& parameters;
-    Buffer x, y;  // [batch, length]
+    Buffer x, y;  // both [batch, length]
 };
 Tensors tensors(PlanBuilder& plan) { return {plan.parameters(), plan.input("x"), plan.output("y")}; }
 
@@ -111,7 +112,7 @@ std::vector<BenchCase> bench_cases(Backend) {
     return {{.name = "all [2, 65536]", .values = {{"length", int64_t{65536}}}, .by_launch = true}};
 }
 
-// 6. The figures: here those that every family can have.
+// 6. The figures, here those that every family can have.
 std::vector<Figure> figures(const Result& result, const View& view) {
     const LineChooser chooser{scale_family(), "number", {}};
     const Array& y = *find(result.reference, "y");

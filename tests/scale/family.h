@@ -7,11 +7,11 @@
 
 namespace sawtooth {
 
-// y = a x: an example of a small family. The test program adds it to those of kernels/.
+// y = a x, an example of a small family. The test program adds it to the families of kernels/.
 const Family& scale_family();
 
 namespace cuda {
-std::span<const EmbeddedSource> scale_sources();  // its device code, embedded by the build
+std::span<const EmbeddedSource> scale_sources();  // the embedded device code
 }
 
 }  // namespace sawtooth

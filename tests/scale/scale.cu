@@ -1,4 +1,4 @@
-// y = a x over [batch, length], taken as one row of numbers: a thread a number.
+// y = a x over [batch, length], taken as one row of numbers, with one thread per number.
 //
 // Defines: THREADS, which is the parameter block_size; SHARED_BYTES, 0.
 

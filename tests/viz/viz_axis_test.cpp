@@ -1,4 +1,4 @@
-// Ticks: round numbers, and enough of them at every size.
+// Ticks have round numbers, and there are enough of them at every size.
 
 #include <cmath>
 #include <limits>
@@ -42,7 +42,8 @@ TEST_CASE("large numbers are written in one way on every axis", "[viz]") {
     CHECK(ticks(Scale::log10, {1e-6, 1e6}, 12).back().text == "1e6");  // exponents at both ends
     CHECK(ticks(Scale::linear, {0, 40000}, 4).back().text == "40k");
     CHECK(ticks(Scale::log2, {1, 32768}, 20).back().text == "32k");
-    CHECK(ticks(Scale::linear, {524288, 524300}, 3).front().text == "524,290");  // zoomed in: all digits
+    // Zoomed in, numbers have all their digits.
+    CHECK(ticks(Scale::linear, {524288, 524300}, 3).front().text == "524,290");
 }
 
 TEST_CASE("an axis whose data still comes ends at round numbers and moves rarely", "[viz]") {

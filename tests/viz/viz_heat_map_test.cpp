@@ -1,4 +1,4 @@
-// Heat maps: colours and their scale, texts, frames, and cells reduced to pixels.
+// Heat maps: colours and their scale, texts, frames, and cells that are reduced to pixels.
 
 #include <algorithm>
 #include <cmath>
@@ -87,7 +87,7 @@ TEST_CASE("a heat map writes all of its values or none", "[viz]") {
     CHECK(contains(svg_of(figure_with(map)), "short"));
     map.texts[3] = "too long for a narrow cell";
     CHECK_FALSE(contains(svg_of(figure_with(map)), "short"));
-    map.values[3] = gap;  // a reason has room for a part of it, and is no value
+    map.values[3] = gap;  // for a reason there is only room for a part, and it is no value
     CHECK(contains(svg_of(figure_with(map)), "short"));
     CHECK(contains(svg_of(figure_with(map)), "too long"));
 }
@@ -142,7 +142,7 @@ TEST_CASE("a map of times is coloured by the ratio to the best, and one outlier 
     figure.marks = {map};
     CHECK(contains(svg_of(figure), "unstable: 3x"));
     CHECK(contains(svg_of(figure), ">50,000 us<"));
-    bool has_numbers_alone = false;  // in cells too narrow for the unit
+    bool has_numbers_alone = false;  // where cells are too narrow for the unit
     for (int width = 300; width < 460; width += 10) {
         const std::string svg = to_svg(figure, dark_theme(), width, 200);
         if (!contains(svg, ">130<")) continue;

@@ -15,7 +15,7 @@ using namespace sawtooth;
 
 namespace {
 
-// Two by three cells: one kind of every pattern.
+// A map of two by three cells with a kind for every pattern.
 Figure map_figure() {
     using enum KindMap::Pattern;
     KindMap map;
@@ -36,7 +36,7 @@ Figure map_figure() {
     return figure;
 }
 
-// Lines whose ends differ in x and y, by their sense.
+// Lines whose ends differ in x and y, by their direction.
 struct Diagonals {
     int rising = 0, falling = 0;
 };
@@ -69,7 +69,7 @@ TEST_CASE("a map of kinds appears with its colours and a legend, and in CSV with
                               "cell,near,keys 0 to 4,rows 0 to 9,,,,\r\n") == 0);
     CHECK(contains(to_csv(figure), "cell,mixed,keys 5 to 9,rows 10 to 19,,,,\r\n"));
     const Layout layout = lay_out(SvgCanvas(), figure, {0, 0, 400, 300}, {});
-    CHECK(layout.frame.at_y(20) > layout.frame.at_y(0));  // row 0 on top
+    CHECK(layout.frame.at_y(20) > layout.frame.at_y(0));  // row 0 is on top
     CHECK(layout.frame.x == Range{0, 15});
 }
 

@@ -34,7 +34,7 @@ Bars two_bars() {
              {{Ink::Role::variant, 1}, {{"walk", 900}}, {}, {}, "900 us, the longest of all by far"}}};
 }
 
-// An upper limit of the right end of a text element, from the estimate of the canvas.
+// A text element, and an upper limit of its right end from the estimate of the canvas.
 struct PlacedText {
     float left, right, y;
     std::string text;
@@ -79,7 +79,7 @@ TEST_CASE("a line appears in SVG with its names and in CSV with its numbers", "[
     for (const char* part :
          {"<svg", "A title", "A caption.", "position (elements)", "error (ulp)", "lookback", "#56b4e9"})
         CHECK(contains(svg, part));
-    CHECK(count_of(svg, "<circle") == 4);  // three points and one in the legend
+    CHECK(count_of(svg, "<circle") == 4);  // three in the plot and one in the legend
     CHECK(to_csv(figure) == "position (elements),lookback (ulp)\r\n0,0.1\r\n1,0.3333333333333333\r\n2,4\r\n");
 }
 
@@ -239,12 +239,12 @@ TEST_CASE("all tracks are named if there is room, otherwise one per variant", "[
     };
     CHECK(names(110) == "one two thre four five ");
     CHECK(names(260) == "one idle two idle thre idle four idle five idle ");
-    CHECK(names(40) != names(110));  // less than a name needs: thinned
-    // At its minimum height a figure has enough room under its title.
+    CHECK(names(40) != names(110));  // there is less room than a name needs, so names are thinned
+    // At its minimum height, a figure has enough room under its title.
     const float least = least_height(canvas, figure);
     CHECK(names(least - canvas.line_height() - 2) == "one two thre four five ");
 
-    // With several curves under one row of spans, every curve is named.
+    // If several curves are under one row of spans, every curve has a name.
     std::get<Tracks>(figure.marks[0])
         .tracks.insert(std::get<Tracks>(figure.marks[0]).tracks.begin() + 1,
                        {"SM active", first_variant, {}, {0, 50}, {0, 95}, "%"});
@@ -274,7 +274,7 @@ TEST_CASE("the time axis of tracks is above them", "[viz]") {
     const Layout layout = lay_out(SvgCanvas(), figure, {0, 0, 600, 100}, {});
     CHECK(layout.frame.box.top >= SvgCanvas().line_height());
     CHECK(layout.frame.box.bottom == 100);
-    CHECK(layout.indent > 0);  // its name is longer than that of the only row
+    CHECK(layout.indent > 0);  // the name of the axis is longer than that of the only row
     for (const PlacedText& text : upright_texts(svg_of(figure)))
         if (text.text == "time (us)") CHECK(text.y < 100);
     check_texts_apart(figure, 640, 360);
@@ -296,7 +296,7 @@ TEST_CASE("crowded lines lie over each other, the largest first, and each is dra
     };
     const std::string first = "stroke=\"#56b4e9\"", second = "stroke=\"#e69f00\"",
                       third = "stroke=\"#0a8a60\"";
-    // One path is the line, one the sample in the legend.
+    // One path is the line, and the other one the sample in the legend.
     CHECK(count_of(drawn({1}), first) == 2);
     const std::string three = drawn({1, 3, 2});
     for (const std::string& colour : {first, second, third}) CHECK(count_of(three, colour) == 2);
@@ -433,7 +433,7 @@ TEST_CASE("the current value of a parameter set by points is marked", "[viz]") {
     CHECK(note.x == 0.1);
     CHECK(note.y == 1);
     CHECK(note.text == "chunk 4");
-    present.set("chunk", int64_t{3});  // of no point
+    present.set("chunk", int64_t{3});  // no point has this value
     CHECK(with_present(figure, present).marks.size() == 1);
     figure.marks = {Line{"sets nothing", {}, {1, 2, 4}, {1, 1, 1}}};
     CHECK_FALSE(sets_parameters(figure));

@@ -1,4 +1,4 @@
-// Colours, dashes and markers: what must differ does, for every eye and in both themes.
+// Colours, dashes and markers that must be distinguishable are, for every eye and in both themes.
 
 #include "viz/theme.h"
 
@@ -33,7 +33,8 @@ TEST_CASE("no two of eight variants are alike in either theme, also with deutera
             product[i] = matrix[i][0] * value[0] + matrix[i][1] * value[1] + matrix[i][2] * value[2];
         return product;
     };
-    // Machado, Oliveira and Fernandes (2009), at full severity; OKLab (Ottosson, 2020).
+    // The matrices are from Machado, Oliveira and Fernandes (2009), at full severity; OKLab is from Ottosson
+    // (2020).
     const std::array<Three, 3> deuteranopia{
         {{0.367322, 0.860646, -0.227968}, {0.280085, 0.672501, 0.047413}, {-0.011820, 0.042940, 0.968881}}};
     const std::array<Three, 3> cones{{{0.4122214708, 0.5363325363, 0.0514459929},

@@ -12,7 +12,7 @@ namespace {
 
 ImVec2 vec(Point point) { return {point.x, point.y}; }
 
-// More than two points per pixel, with increasing x.
+// Returns whether x increases and there are more than two points per pixel.
 bool is_dense(std::span<const Point> points) {
     constexpr size_t few = 8;  // a vertical line has two
     if (points.size() <= few) return false;
@@ -37,7 +37,7 @@ float ImGuiCanvas::text_width(std::string_view text) const {
 
 float ImGuiCanvas::line_height() const { return std::round(ImGui::GetFontSize() * 1.2f); }
 
-float ImGuiCanvas::unit() const { return ImGui::GetFontSize() / 15; }  // text of 15 pixels at 100 %
+float ImGuiCanvas::unit() const { return ImGui::GetFontSize() / 15; }  // at 100 % text is 15 pixels high
 
 void ImGuiCanvas::path(std::span<const Point> points, const Stroke& stroke) {
     if (points.size() < 2) return;
@@ -55,13 +55,13 @@ void ImGuiCanvas::path(std::span<const Point> points, const Stroke& stroke) {
                        stroke.width * unit());
 }
 
-// Dear ImGui has no dashes. Only the part inside the clip rectangle is processed.
+// Dear ImGui has no dashes. Only the part within the clip rectangle is processed.
 void ImGuiCanvas::dashed(std::span<const Point> points, const Stroke& stroke) {
     const auto pattern = pattern_of(stroke.dash);
     const ImU32 colour = packed(stroke.colour);
     const float low = list_->GetClipRectMin().x, high = list_->GetClipRectMax().x;
     size_t piece = 0;
-    float left = pattern[0] * unit();  // of the current piece
+    float left = pattern[0] * unit();  // the rest of the current dash or gap
     for (size_t i = 0; i + 1 < points.size(); ++i) {
         Point from = points[i];
         const Point to = points[i + 1];
@@ -77,8 +77,8 @@ void ImGuiCanvas::dashed(std::span<const Point> points, const Stroke& stroke) {
     }
 }
 
-// A box from the lowest to the highest point of every pixel column: the area of a dense line, with a tenth of
-// the triangles. Dashes follow x, because along the line they would be noise.
+// Draws a box from the lowest to the highest point of every pixel column. This is the area of a dense line,
+// with a tenth of the triangles. Dashes follow x, because along the line they would look like noise.
 void ImGuiCanvas::columns(std::span<const Point> points, const Stroke& stroke) {
     const auto pattern = pattern_of(stroke.dash);
     float period = 0;
@@ -109,7 +109,7 @@ void ImGuiCanvas::columns(std::span<const Point> points, const Stroke& stroke) {
 }
 
 void ImGuiCanvas::strip(std::span<const Point> one, std::span<const Point> other, Colour colour) {
-    // Without anti-aliasing, which would show seams between the pieces.
+    // Anti-aliasing would show seams between the boxes.
     const ImDrawListFlags flags = list_->Flags;
     list_->Flags &= ~ImDrawListFlags_AntiAliasedFill;
     for (size_t i = 0; i + 1 < std::min(one.size(), other.size()); ++i)
@@ -159,7 +159,7 @@ void ImGuiCanvas::marker(Marker shape, Point at, float r, Colour colour) {
 }
 
 void ImGuiCanvas::cells(const Box& box, const CellGrid& grid, const ColourScale& colours) {
-    // Edges at whole pixels, so that neighbours neither overlap nor leave gaps.
+    // Edges are at whole pixels, so that neighbours neither overlap nor leave gaps.
     const auto x_at = [&](int64_t i) {
         return std::round(box.left + box.width() * static_cast<float>(i) / static_cast<float>(grid.columns));
     };

@@ -18,8 +18,8 @@ namespace sawtooth {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double key_step = 0.15;   // share of the visible range per press of W, A, S or D
-constexpr float wheel_step = 0.1f;  // likewise, per step of the wheel
+constexpr double key_step = 0.15;   // share of the visible range for each press of W, A, S or D
+constexpr float wheel_step = 0.1f;  // the same for each step of the wheel
 
 double to_log2(double value, void*) { return place_of(Scale::log2, value); }
 double from_log2(double place, void*) { return value_at(Scale::log2, place); }
@@ -36,7 +36,7 @@ void set_up_ticks(ImAxis axis, const std::vector<Tick>& ticks) {
     ImPlot::SetupAxisTicks(axis, values.data(), static_cast<int>(values.size()), texts.data());
 }
 
-// x is linked to `range`, which ImPlot changes on zoom and pan; y always fits the visible data.
+// Links x to `range`, which ImPlot changes on zoom and pan; y always fits the visible data.
 void set_up_axes(const Canvas& canvas, const Figure& figure, const Layout& layout, Range& range) {
     const Frame& frame = layout.frame;
     const std::string x = elided(canvas, layout.x_name, frame.box.width());
@@ -67,7 +67,7 @@ void set_up_axes(const Canvas& canvas, const Figure& figure, const Layout& layou
     ImPlot::SetupFinish();
 }
 
-// The frame as placed by ImPlot.
+// The frame where ImPlot has placed it.
 Frame placed_frame(Frame frame) {
     const ImVec2 at = ImPlot::GetPlotPos(), size = ImPlot::GetPlotSize();
     frame.box = {at.x, at.y, at.x + size.x, at.y + size.y};
@@ -76,8 +76,8 @@ Frame placed_frame(Frame frame) {
     return frame;
 }
 
-// ImPlot draws solid lines, directly from the figure's numbers. Everything else is drawn as in saved figures,
-// also lines with several points per pixel, which the canvas merges.
+// ImPlot draws solid lines directly from the numbers of the figure. Everything else is drawn as in saved
+// figures. This includes lines with several points per pixel, which the canvas merges.
 void draw_plot_marks(const Pen& pen, const Figure& figure) {
     for (const Mark& mark : figure.marks)
         if (const Band* band = std::get_if<Band>(&mark)) draw(pen, *band);
@@ -111,7 +111,7 @@ void draw_plot_marks(const Pen& pen, const Figure& figure) {
     draw_marked_points(pen, figure);
 }
 
-// The name of an axis on top, beside its ticks.
+// Draws the name of an axis on top, beside its ticks.
 void draw_name_of_time(const Pen& pen, const std::string& name) {
     const float gap = 4 * pen.canvas.unit();
     const Box& box = pen.frame.box;
@@ -126,7 +126,7 @@ void draw_cursor(const Pen& pen, double x) {
     pen.canvas.path(std::array<Point, 2>{{{at, box.top}, {at, box.bottom}}}, {{pen.theme.text, 0.6f}, 1});
 }
 
-// The range grown at both ends by a share of it, within the axis.
+// The range, extended at both ends by a share of it, within the axis.
 Range grown(const Axis& axis, Range range, double share) {
     const double low = place_of(axis.scale, range.low), high = place_of(axis.scale, range.high);
     const double step = (high - low) * share;
@@ -134,7 +134,7 @@ Range grown(const Axis& axis, Range range, double share) {
             std::min(value_at(axis.scale, high + step), axis.maximum.value_or(infinity))};
 }
 
-// The range moved by a share of it, at most to the end of the axis; keeps its width.
+// The range, moved by a share of it but not beyond the end of the axis; its width stays the same.
 Range panned(const Axis& axis, Range range, double share) {
     const double low = place_of(axis.scale, range.low), high = place_of(axis.scale, range.high);
     double step = (high - low) * share;
@@ -145,7 +145,7 @@ Range panned(const Axis& axis, Range range, double share) {
     return {value_at(axis.scale, low + step), value_at(axis.scale, high + step)};
 }
 
-// W and S zoom at the middle, A and D pan, as in the timelines of other profilers.
+// W and S zoom around the middle, and A and D pan, as in the timelines of other profilers.
 Range moved_by_keys(const Axis& axis, Range range) {
     if (ImGui::GetIO().WantTextInput || ImGui::GetIO().KeyCtrl) return range;
     if (ImGui::IsKeyPressed(ImGuiKey_W)) range = grown(axis, range, -key_step);
@@ -155,7 +155,7 @@ Range moved_by_keys(const Axis& axis, Range range) {
     return range;
 }
 
-// ImPlot zooms with the wheel. Horizontal wheel, or Shift, pans, unless the wheel scrolls the panel.
+// ImPlot zooms with the wheel. A horizontal wheel, or Shift, pans unless the wheel scrolls the panel.
 Range moved_by_wheel(const Axis& axis, ImGuiID plot, Range range) {
     if (!ImGui::TestKeyOwner(ImGuiKey_MouseWheelY, plot)) return range;
     ImGui::SetKeyOwner(ImGuiKey_MouseWheelX, plot);
@@ -164,14 +164,14 @@ Range moved_by_wheel(const Axis& axis, ImGuiID plot, Range range) {
     return steps == 0 ? range : panned(axis, range, static_cast<double>(-steps * wheel_step));
 }
 
-// What a click sets: the point of a line or the cell of a heat map under the mouse.
+// The point of a line or the cell of a heat map under the mouse, whose values a click sets.
 struct ClickTarget {
     Point at;
     std::vector<PlotEvents::Chosen> sets;
     std::optional<Box> cell = {};
 };
 
-// "sets chunk to 128"; "sets BLOCK_M to 64 and BLOCK_N to 32"
+// The effect of a click: "sets chunk to 128"; "sets BLOCK_M to 64 and BLOCK_N to 32".
 std::string words_of(const ClickTarget& target) {
     std::string words;
     for (const PlotEvents::Chosen& sets : target.sets)
@@ -206,7 +206,7 @@ std::optional<ClickTarget> target_under(const Pen& pen, const Figure& figure, Po
     return found;
 }
 
-// A press and release at the same place, not a drag.
+// Returns whether the mouse was pressed and released at the same place, which is not a drag.
 bool was_clicked() {
     const float threshold = ImGui::GetIO().MouseDragThreshold;
     return ImGui::IsMouseReleased(ImGuiMouseButton_Left) &&
@@ -222,7 +222,7 @@ void draw_lit(const Pen& pen, const DrawOptions::Rows& rows, bool scrolls) {
     if (scrolls) ImGui::SetScrollFromPosY((top + bottom) / 2 - ImGui::GetWindowPos().y);
 }
 
-// With Shift a drag measures and the wheel pans; ImPlot must not handle either.
+// With Shift, a drag measures and the wheel pans, so ImPlot must not handle either.
 void set_up_input() {
     const bool shift = ImGui::GetIO().KeyShift;
     ImPlotInputMap& map = ImPlot::GetInputMap();
@@ -257,7 +257,7 @@ void take_click(const Pen& pen, const Figure& figure, const std::optional<ClickT
         events.track_click = click_on_tracks(pen, figure, {mouse.x, mouse.y});
 }
 
-// All that lies within the frame, under cursors.
+// Draws everything within the frame, below the cursors.
 void draw_inside(const Pen& pen, const Figure& figure, const DrawOptions& options) {
     if (options.lit) draw_lit(pen, *options.lit, options.scrolls_to_lit);
     draw_plot_marks(pen, figure);
@@ -268,7 +268,7 @@ void draw_inside(const Pen& pen, const Figure& figure, const DrawOptions& option
     if (options.dimmed) pen.canvas.box(pen.frame.box, {pen.theme.ground, 0.55f});
 }
 
-// Absent where it lies outside of the axis, which may have moved since.
+// The visible range within the axis; absent if it lies outside of the axis, which may have moved since.
 std::optional<Range> seen_of(const Axis& axis, std::optional<Range> visible) {
     if (visible && (visible->low >= axis.maximum.value_or(infinity) ||
                     visible->high <= axis.minimum.value_or(-infinity)))
@@ -364,7 +364,7 @@ PlotEvents draw_figure(const Figure& figure, const Theme& theme, const DrawOptio
         return events;
     }
     ImGui::PushID(figure.id.c_str());
-    // The figure as a whole takes the keyboard's focus.
+    // Only the figure as a whole takes the keyboard focus.
     ImGui::PushItemFlag(ImGuiItemFlags_NoTabStop | ImGuiItemFlags_NoNav, true);
     ImGuiCanvas canvas(ImGui::GetWindowDrawList());
     ImGui::PushClipRect(at, {whole.right, whole.bottom}, true);

@@ -14,7 +14,7 @@
 namespace sawtooth {
 namespace {
 
-constexpr float widest_value = 24;  // font heights; longer text is wrapped
+constexpr float widest_value = 24;  // in font heights; longer text is wrapped
 
 std::string text_on(const Axis& axis, double value) {
     const auto index = std::llround(value);
@@ -23,7 +23,7 @@ std::string text_on(const Axis& axis, double value) {
     return place_words(value, axis.unit);
 }
 
-// The whole numbers inside the cell at `at`, of `count` cells from low to high: "12", "12 to 15".
+// The whole numbers inside the cell at `at`, one of `count` cells from low to high: "12", "12 to 15".
 std::string cell_words(const Axis& axis, double at, double low, double high, int64_t count) {
     const double width = (high - low) / static_cast<double>(count), index = std::floor((at - low) / width);
     const double first = std::ceil(low + index * width), last = std::ceil(low + (index + 1) * width) - 1;
@@ -41,7 +41,7 @@ void row(const std::string& name, const std::string& value) {
     ImGui::PopTextWrapPos();
 }
 
-// A row that starts with the stroke of a line, as in the legend.
+// Draws a row that starts with the stroke of a line, as in the legend.
 void row(const Stroke& stroke, const std::string& name, const std::string& value) {
     ImGui::TableNextRow();
     ImGui::TableNextColumn();
@@ -121,7 +121,7 @@ struct Readout {
             if (framed.row == at->row && framed.column == at->column) words += ", " + framed.label;
         row(map.label, words);
     }
-    // A map of one row names the cells of the whole plot.
+    // A map with a single row names the cells of the whole plot.
     void operator()(const KindMap& map) {
         const size_t rows = map.row_names.size(), columns = map.column_names.size();
         const double across = (x - map.x_low) / (map.x_high - map.x_low),

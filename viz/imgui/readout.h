@@ -5,8 +5,8 @@
 
 namespace sawtooth {
 
-// A tooltip with the exact values at `mouse`: the nearest point in x of every line; the bar, cell or span
-// there. `click`: the effect of a click there, "" if it has none.
+// Draws a tooltip with the exact values at `mouse`: the nearest point in x of every line, and the bar, cell
+// or span there. `click` is the effect of a click there, "" if it has none.
 void draw_readout(const Pen& pen, const Figure& figure, Point mouse, const DescribeSpan& describe_span,
                   const std::string& click);
 void draw_matrix_readout(const Canvas& canvas, const Figure& figure, const Matrix& matrix, const Box& area,

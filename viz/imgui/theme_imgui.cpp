@@ -90,7 +90,7 @@ void set_plots(ImPlotStyle& style, const Theme& theme, float scale) {
 }  // namespace
 
 void apply_theme(const Theme& theme, float scale) {
-    // The caller sets the font scale; this scales only everything around it.
+    // The caller sets the font scale; here only everything around the text is scaled.
     const float font_size = ImGui::GetStyle().FontSizeBase, font_scale = ImGui::GetStyle().FontScaleMain;
     const float dpi_scale = ImGui::GetStyle().FontScaleDpi;
     ImGuiStyle style;

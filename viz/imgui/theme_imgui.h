@@ -4,8 +4,8 @@
 
 namespace sawtooth {
 
-// Sets the styles of Dear ImGui and ImPlot: colours of the theme, spacing on a grid of 4 units, all times
-// `scale`.
+// Sets the styles of Dear ImGui and ImPlot: the colours of the theme, and spacing on a grid of 4 units,
+// everything multiplied by `scale`.
 void apply_theme(const Theme& theme, float scale);
 
 }  // namespace sawtooth

@@ -13,14 +13,14 @@ const Tracks* tracks_of(const Figure& figure) {
     return nullptr;
 }
 
-// The row at that height; absent outside the rows.
+// The row at height y; absent outside the rows.
 std::optional<size_t> row_under(const Pen& pen, const Tracks& tracks, float y) {
     const auto row = std::llround(pen.frame.y_at(y));
     if (row < 0 || static_cast<size_t>(row) >= tracks.tracks.size()) return {};
     return static_cast<size_t>(row);
 }
 
-// A line of text on a plate, at the height of the box: centred in it, or beside it if the text is wider.
+// Draws a line of text on a plate at the height of the box: centred in it, or beside it if the text is wider.
 void draw_plate(const Pen& pen, const Box& box, const std::string& words) {
     const Box& plot = pen.frame.box;
     const float unit = pen.canvas.unit(), half = pen.canvas.line_height() / 2 + unit;
@@ -36,7 +36,7 @@ void draw_plate(const Pen& pen, const Box& box, const std::string& words) {
     pen.canvas.text({left + width / 2, y}, Align::centre, {pen.theme.text}, words);
 }
 
-// Null where the figure does not show that track any more.
+// The measured track; null if the figure does not show it any more.
 const Tracks::Track* measured_track(const Figure& figure, const MeasuredRange& measured) {
     const Tracks* const tracks = tracks_of(figure);
     if (!tracks || measured.row >= tracks->tracks.size()) return nullptr;

@@ -7,9 +7,9 @@
 
 namespace sawtooth {
 
-// Mouse actions on tracks.
+// Handles mouse actions on tracks.
 
-// The span at `mouse`, or the nearest one within a few pixels, as spans may be narrower than a pixel.
+// The span at `mouse`, or the nearest one within a few pixels, because spans may be narrower than a pixel.
 struct SpanUnderMouse {
     const Tracks::Track* track = nullptr;
     const Tracks::Span* span = nullptr;
@@ -17,16 +17,16 @@ struct SpanUnderMouse {
 };
 std::optional<SpanUnderMouse> span_under(const Pen& pen, const Figure& figure, Point mouse);
 
-// The target of a click at `mouse`; absent if there are no tracks.
+// What a click at `mouse` selects; absent if there are no tracks.
 std::optional<PlotEvents::TrackClick> click_on_tracks(const Pen& pen, const Figure& figure, Point mouse);
 
-// The range of time of a drag from `from` to `to`; absent if it did not start on a track.
+// The range of time that a drag from `from` to `to` measures; absent if it did not start on a track.
 std::optional<PlotEvents::Measuring> measured_by(const Pen& pen, const Figure& figure, Point from, Point to);
-// Whether the mouse is at one end of the range, where its label is.
+// Returns whether the mouse is at one end of the range, where its label is drawn.
 bool ends_under(const Pen& pen, const Figure& figure, const MeasuredRange& measured, Point mouse);
 void draw_measured(const Pen& pen, const Figure& figure, const MeasuredRange& measured);
 
-// Draws an outline around the launch, in every row that has it.
+// Draws an outline around the launch in every row that has it.
 void outline_launch(const Pen& pen, const Figure& figure, const OutlinedLaunch& launch);
 
 }  // namespace sawtooth

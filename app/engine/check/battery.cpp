@@ -7,21 +7,22 @@
 namespace sawtooth {
 namespace {
 
-// Of these the one is taken that tries most that is new.
+// So many Requests are drawn, and the one that tries the most new facts is taken.
 constexpr int candidates = 24;
-constexpr int64_t requests_on_cpu = 100, requests_on_cuda = 55;  // of a variant
-// A kernel takes up to a second to compile, everything else a few milliseconds: on a GPU only one Request of
-// so many, and a variant's first few, have kernels of their own.
+constexpr int64_t requests_on_cpu = 100, requests_on_cuda = 55;  // per variant
+// A kernel takes up to a second to compile, everything else a few milliseconds. On a GPU only one Request of
+// so many therefore compiles kernels of its own, besides the first few of a variant.
 constexpr int64_t requests_per_kernel = 5;
 constexpr size_t first_kernels = 2;
-// A GPU has tiles of hundreds of rows, and a machine with more cores.
+// A Request may take more operations on a GPU, whose tiles have hundreds of rows and whose machine has more
+// cores.
 constexpr double usual_operations = 2e6, many_operations = 1e7, most_on_cuda = 2e7;
 constexpr int64_t most_seeds = 1000;
 constexpr int64_t turns_per_jitter = 4;  // one of them has kernels with jitter
 
 bool is_kind(const Parameter& row) { return row.type == Type::choice || row.type == Type::boolean; }
 
-// The values that kernels are compiled for, as far as a schema tells.
+// The parameter values that kernels are compiled for, as far as a schema tells.
 Parameters kernel_values(const Family& family, const Parameters& set) {
     Parameters kept;
     for (const Parameter& row : family.parameters)
@@ -30,7 +31,7 @@ Parameters kernel_values(const Family& family, const Parameters& set) {
     return kept;
 }
 
-// The shape without the length of the sequence.
+// The sizes of a setting without the length of the sequence.
 Parameters widths_of(const Family& family, const Parameters& set) {
     Parameters widths;
     for (const Parameter& row : family.parameters)
@@ -42,7 +43,7 @@ std::string setting_words(const Parameter& row, const Parameters& values) {
     return row.name + "=" + to_text(values.at(row.name));
 }
 
-// 1, even or odd, whether it is a multiple of 16.
+// Describes a size as 1, odd, even, a multiple of 4 or a multiple of 16.
 std::string size_words(const Parameter& row, int64_t size) {
     if (size == 1) return row.name + " is 1";
     return row.name + (size % 16 == 0  ? " fills vectors"
@@ -51,7 +52,7 @@ std::string size_words(const Parameter& row, int64_t size) {
                                        : " is even");
 }
 
-// "stretch: 2 tiles"; three stand for more.
+// How many whole tiles a length has, as "stretch: 2 tiles"; 3 stands for 3 or more.
 std::string count_of_tiles(const Tiling& tiling, int64_t length) {
     return tiling.name + ": " + std::to_string(std::min<int64_t>(length / tiling.size, 3)) + " tiles";
 }
@@ -65,7 +66,7 @@ std::string place_in_tiles(const Tiling& tiling, int64_t length) {
     return count_of_tiles(tiling, length) + ", " + where;
 }
 
-// "FILE ENTRY" of "FILE ENTRY DEFINE=VALUE …".
+// The "FILE ENTRY" part of "FILE ENTRY DEFINE=VALUE …".
 std::string name_of_kernel(const std::string& source) {
     return source.substr(0, source.find(' ', source.find(' ') + 1));
 }
@@ -74,7 +75,7 @@ std::string with_jitter(const std::string& kernel, int jitter) {
     return kernel + " jitter=" + std::to_string(jitter);
 }
 
-// "FILE ENTRY DEFINE=VALUE" for each.
+// One fact "FILE ENTRY DEFINE=VALUE" for each define.
 std::set<std::string> facts_of_defines(const std::string& source) {
     const std::string kernel = name_of_kernel(source);
     std::set<std::string> facts;
@@ -86,7 +87,7 @@ std::set<std::string> facts_of_defines(const std::string& source) {
     return facts;
 }
 
-// A few kinds of numbers are tried more often than others.
+// Draws a kind of numbers; a few kinds are tried more often than others.
 Values drawn_values(Random& random) {
     constexpr Values kinds[] = {Values::usual, Values::usual,     Values::usual,    Values::zeros,
                                 Values::huge,  Values::denormals, Values::infinity, Values::nan};
@@ -160,7 +161,7 @@ std::optional<Request> Battery::best_for(const Variant& variant) {
     return std::move(best->request);
 }
 
-// The mean, as a setting with which many parameters matter is not worth more for that.
+// The mean newness of the facts: a setting is not worth more because many parameters matter in it.
 double Battery::newness(const Facts& facts) const {
     double sum = 0;
     for (const std::string& fact : facts) {
@@ -182,7 +183,7 @@ bool Battery::runs_new_kernel(const Candidate& candidate) const {
     });
 }
 
-// A dimension of 1 hides what mixes up its rows.
+// The share of the dimensions that are longer than 1: a dimension of 1 hides kernels that mix up its rows.
 double Battery::share_of_wide_dimensions(const Candidate& candidate) const {
     const Parameters values = settled_values(family_, candidate.request.parameters, chip_.backend);
     int dimensions = 0, wide = 0;
@@ -205,13 +206,14 @@ Parameters Battery::least_tried_kernels(const Variant& variant) {
     const auto least = std::min_element(compiled.begin(), compiled.end(),
                                         [](const auto& a, const auto& b) { return a.used < b.used; });
     Parameters kept = least->values;
-    // Many kernels are compiled for widths as well: two times of three these are the same too.
+    // Many kernels are compiled for widths as well, so two times of three the widths stay the same, too.
     if (++least->used % 3 != 0)
         for (const auto& [name, value] : least->widths.values) kept.set(name, value);
     return kept;
 }
 
-// One choice of one parameter. Facts alone would leave out those with which few other parameters matter.
+// The choice of a parameter that was tried least. Facts alone would rarely try choices with which few other
+// parameters matter.
 std::optional<Battery::Choice> Battery::least_tried_choice(const Variant& variant) {
     int least = INT_MAX;
     std::optional<Choice> chosen;
@@ -271,7 +273,7 @@ std::optional<Battery::Candidate> Battery::draw(const Variant& variant, const Pa
     return made;
 }
 
-// Choices and tiles that a kernel is compiled for, and pairs of them.
+// The choices and tiles that a kernel is compiled for, and pairs of them.
 Battery::Facts Battery::facts_of_kernels(const Variant& variant, const Request& request) const {
     const Parameters values = settled_values(family_, request.parameters, chip_.backend);
     std::vector<std::string> kinds;
@@ -285,7 +287,7 @@ Battery::Facts Battery::facts_of_kernels(const Variant& variant, const Request& 
     return facts;
 }
 
-// Where lengths lie in the tiles of the variant, and pairs of how many tiles there are.
+// The places of lengths in the tiles of the variant, and pairs of numbers of tiles.
 Battery::Facts Battery::places_in_tiles(const Variant& variant, const Request& request) const {
     if (!family_.tilings) return {};
     const Parameters values = settled_values(family_, request.parameters, chip_.backend);
@@ -304,8 +306,8 @@ Battery::Facts Battery::places_in_tiles(const Variant& variant, const Request& r
     return facts;
 }
 
-// Every kernel, with the numbers that it meets, where lengths lie in its tiles, and with jitter: variants
-// choose kernels by shapes that a schema does not tell.
+// Every kernel, with the kinds of numbers that it gets, the places of lengths in its tiles, and the jitter.
+// The schema does not tell these: variants choose kernels by shape.
 Battery::Facts Battery::paths_of(const Candidate& candidate) const {
     Facts paths;
     for (const std::string& source : candidate.sources) {
@@ -345,7 +347,7 @@ Battery::Facts Battery::facts_of(const Variant& variant, const Request& request)
         for (size_t j = 0; j < i; ++j) facts.insert(kinds[i] + " " + kinds[j]);
     }
     if (static_cast<int64_t>(sizes.size()) == dimensions) facts.insert("dimensions differ");
-    Facts own;  // what one variant does another need not do
+    Facts own;  // what other variants did does not count for this one
     for (const std::string& fact : facts) own.insert(variant.name + ": " + fact);
     return own;
 }

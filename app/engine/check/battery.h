@@ -12,26 +12,26 @@
 
 namespace sawtooth {
 
-// Requests that make wrong kernels of a family fail, in an order that finds most of them early. The same ones
-// for the same `base`, which chooses family, variants, backend and seed; endless.
+// Makes Requests that let wrong kernels of a family fail, in an order that finds most of them early. The
+// sequence is endless, and the same for the same `base`, which chooses family, variants, backend and seed.
 class Battery {
   public:
     Battery(const Family& family, Request base, const Chip& chip);
 
-    // The next Request, for one variant: variants take turns. Absent if nothing can be drawn for any.
+    // The next Request, for one variant; variants take turns. Absent if none can be drawn for any variant.
     std::optional<Request> next();
-    // How many Requests a whole check has.
+    // The number of Requests in a complete check.
     int64_t size() const;
 
   private:
-    // What a Request tries: values of parameters, pairs of them, places of a length in tiles, kinds of
+    // What a Request tries: values of parameters and pairs of them, places of a length in tiles, kinds of
     // numbers.
     using Facts = std::set<std::string>;
     struct Candidate {
         Request request;
-        Facts facts, places, kernels;      // places in tiles; what kernels are compiled for
-        Facts paths;                       // kernels of the GPU, with what they meet
-        std::vector<std::string> sources;  // of the kernels, with jitter and all defines
+        Facts facts, places, kernels;      // places: in tiles; kernels: values that they are compiled for
+        Facts paths;                       // GPU kernels with the conditions that they meet
+        std::vector<std::string> sources;  // the kernels, with jitter and all defines
         bool new_kernels = false;
     };
     std::optional<Request> best_for(const Variant& variant);
@@ -60,17 +60,17 @@ class Battery {
     Random random_;
     std::vector<const Variant*> variants_;
     size_t turn_ = 0;
-    std::map<std::string, int> tried_;  // how often each fact was
+    std::map<std::string, int> tried_;  // how often each fact was tried
     PlannedKernels planned_;
-    std::set<std::string> sources_;  // of earlier Requests
-    // Choices and tiles of earlier Requests of a variant with a jitter, whose kernels are compiled, their
-    // widths, and how often they were used again.
+    std::set<std::string> sources_;  // the kernels of earlier Requests
+    // The choices and tiles of an earlier Request of a variant with a jitter, for which kernels are compiled,
+    // with its widths and the number of times that they were used again.
     struct Compiled {
         Parameters values, widths;
         int used = 0;
     };
     std::map<std::pair<const Variant*, int>, std::vector<Compiled>> compiled_;
-    std::map<std::string, int> chosen_;  // how often each choice was asked for
+    std::map<std::string, int> chosen_;  // how often each choice was requested
     std::set<std::string> impossible_;   // choices that the variant does not accept
 };
 

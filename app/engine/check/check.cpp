@@ -22,11 +22,11 @@ namespace sawtooth {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using Prepared = Outcome<std::shared_ptr<const Trial>>;
+using PreparedTrial = Outcome<std::shared_ptr<const Trial>>;
 
 constexpr double seconds_to_shrink = 5;
-// Most take milliseconds but some take seconds, and on a GPU many wait for a kernel that another one
-// compiles.
+// Most Requests take milliseconds but some take seconds, and on a GPU many wait for a kernel that another one
+// is compiling.
 constexpr size_t requests_per_core = 2;
 
 double seconds_since(Clock::time_point start) {
@@ -38,13 +38,13 @@ int64_t size_of(const CheckRequest& request, const Battery& battery) {
     return request.seconds ? INT64_MAX : battery.size();
 }
 
-// Cores for each of the processes that share a battery.
+// The cores for each of the processes that share a battery.
 size_t cores_of(int64_t parts) {
     return std::max<size_t>(1, std::thread::hardware_concurrency() / static_cast<size_t>(parts));
 }
 
-// Requests of a battery, prepared ahead on all cores. They come in order, except that none waits for a slow
-// one before it: a kernel may take many seconds to compile.
+// Prepares the Requests of a battery ahead of time on all cores. They come in order, except that none waits
+// for a slow one before it: a kernel may take many seconds to compile.
 class Ahead {
   public:
     Ahead(Battery& battery, Preparation preparation, const CheckRequest& request, std::stop_token stop)
@@ -59,11 +59,11 @@ class Ahead {
     }
 
     struct Next {
-        int64_t number = 0;  // in the battery
+        int64_t number = 0;  // the place in the battery
         Request request;
-        std::future<Prepared> trial;
+        std::future<PreparedTrial> trial;
     };
-    // A Request whose variant is not left out; absent at the end.
+    // The next Request whose variant is not left out; absent at the end.
     std::optional<Next> next(const std::vector<std::string>& left_out) {
         const auto is_left_out = [&](const Request& request) {
             return std::find(left_out.begin(), left_out.end(), request.variants.front()) != left_out.end();
@@ -85,7 +85,8 @@ class Ahead {
         waiting_.erase(chosen);
         return next;
     }
-    // Every Request of this part before this place was given out.
+    // The first place whose Request was not returned yet: this process has returned all of its Requests
+    // before it.
     int64_t first_waiting() const { return waiting_.empty() ? number_ : waiting_.front().number; }
 
   private:
@@ -101,7 +102,7 @@ class Ahead {
     Battery& battery_;
     const Preparation preparation_;
     const int64_t part_, parts_;
-    const size_t ahead_;  // Requests that are prepared at once
+    const size_t ahead_;  // the number of Requests that are prepared at once
     const std::stop_token stop_;
     int64_t number_ = 0, end_ = 0;
     std::deque<Next> waiting_;
@@ -157,7 +158,7 @@ class Check {
         if (news_) news_(report_);
     }
 
-    // Another jitter needs other kernels.
+    // Opens the machine of a Request: another jitter needs other kernels.
     std::optional<Error> open_for(const Request& request) {
         if (request.jitter == jitter_) return {};
         auto machine = runner_.machine(request, family_);
@@ -167,9 +168,9 @@ class Check {
         return {};
     }
 
-    // Errors: cancelled, or the process must end.
+    // Tries a Request. Errors: cancelled, or the process must end.
     std::optional<Error> take(Ahead::Next& next) {
-        const Prepared trial = guarded([&] { return next.trial.get(); });
+        const PreparedTrial trial = guarded([&] { return next.trial.get(); });
         if (!trial && trial.error().kind == Error::Kind::cancelled) return trial.error();
         const auto tried =
             trial && *trial ? try_out(**trial, machine_, request_.patience, stop_) : std::nullopt;
@@ -206,13 +207,13 @@ class Check {
         return finding;
     }
 
-    // The finding of the smallest Request that fails like this one; absent if it does not fail again.
+    // The finding of the smallest Request that fails like this one; absent if this one does not fail again.
     std::optional<Finding> smallest(const Request& failing) {
         const auto start = Clock::now();
         std::optional<Finding> found;
         const auto fails = [&](const Request& smaller) {
             if (seconds_since(start) > seconds_to_shrink || stop_.stop_requested()) return false;
-            const Prepared trial = prepare_trial(smaller, preparation_, stop_);
+            const PreparedTrial trial = prepare_trial(smaller, preparation_, stop_);
             if (!trial || !*trial) return false;
             const auto tried = try_out(**trial, machine_, request_.patience, stop_);
             if (!tried || !tried->is_wrong() || tried->ends_process) return false;
@@ -228,7 +229,7 @@ class Check {
     const CheckRequest& request_;
     const Family& family_;
     Machine machine_;
-    int jitter_ = 0;  // of the machine's kernels
+    int jitter_ = 0;  // the jitter of the kernels of the machine
     const Preparation preparation_;
     const std::stop_token stop_;
     const OnCheck& news_;
@@ -276,7 +277,7 @@ std::string sentence_of(const Finding& finding) {
 std::string command_of(const Finding& finding) {
     Request request = finding.request;
     request.repeats = std::min(request.repeats, 3);
-    // Outputs that are stored only on request are stored for a file.
+    // Outputs that are stored only on request need a file, so the command names one.
     const bool stores = request.extras == Extras::all;
     return command_of(request) + (stores ? " --output outputs.npz" : "");
 }

@@ -10,16 +10,16 @@ namespace sawtooth {
 namespace {
 
 constexpr int most_draws = 20000;           // a refused setting costs a microsecond
-constexpr int64_t most_elements = 1 << 21;  // of an array: a few milliseconds to generate
+constexpr int64_t most_elements = 1 << 21;  // in an array: generating them takes a few milliseconds
 constexpr int64_t few_tiles = 4, many_tiles = 40;
-constexpr int64_t few = 3;  // of a dimension beside a long one
+constexpr int64_t few = 3;  // the size of a dimension beside a long one
 
 double random_real(Random& random, const Parameter& row) {
-    // Near the default, where numbers neither vanish nor overflow.
+    // Numbers near the default neither vanish nor overflow.
     const double* const usual = std::get_if<double>(&row.initial);
     if (usual && *usual != 0 && random.below(2) == 0)
         return std::clamp(*usual * std::pow(2.0, 4 * random.uniform() - 2), row.minimum, row.maximum);
-    // Magnitudes from a thousandth of the range up.
+    // Magnitudes go from a thousandth of the range upwards.
     const double share = std::pow(2.0, -10 * random.uniform());
     return random.below(8) == 0 ? row.minimum : row.minimum + share * (row.maximum - row.minimum);
 }
@@ -39,7 +39,8 @@ Value random_value(Random& random, const Parameter& row, int64_t most) {
     return list;
 }
 
-// Equal to an integer that is set already, to twice or half of it, or next to that: borders meet there.
+// An integer equal to one that is already set, to twice or half of it, or next to one of these, where
+// boundaries meet.
 std::optional<int64_t> related_integer(Random& random, const Parameters& set) {
     std::vector<int64_t> known;
     for (const auto& [name, value] : set.values)
@@ -65,7 +66,7 @@ std::vector<Tiling> tilings_of(const Family& family, const Variant& variant, con
     return all;
 }
 
-// Some whole tiles, one more or less, or part of one.
+// A length of some whole tiles, one more or one less than that, or part of a tile.
 int64_t random_length(Random& random, int64_t tile) {
     const int64_t whole = tile * (1 + random.below(random.below(4) == 0 ? many_tiles : few_tiles));
     const int64_t kind = random.below(4);
@@ -101,7 +102,7 @@ void set_all(Random& random, const Family& family, const DrawLimits& limits, Par
 
 void set_lengths_in_tiles(Random& random, const Family& family, const Variant& variant, const Chip& chip,
                           const Parameters& kept, Parameters& set) {
-    if (random.below(4) == 0) return;  // any length at all
+    if (random.below(4) == 0) return;  // any length
     const auto tilings = tilings_of(family, variant, settled_values(family, set, chip.backend), chip.backend);
     if (tilings.empty()) return;
     const Tiling& tiling = tilings[static_cast<size_t>(random.below(static_cast<int64_t>(tilings.size())))];

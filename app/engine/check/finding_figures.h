@@ -7,8 +7,8 @@
 
 namespace sawtooth {
 
-// What the variant computed, what it should have, and their difference, around the worst element of a wrong
-// output, with the borders of tiles. Empty without that output.
+// Figures of what the variant computed, what it should have computed, and the difference, around the worst
+// element of a wrong output, with the borders of tiles. Empty if that output is missing.
 std::vector<Figure> figures_of_finding(const Trial& trial, const Tried& tried);
 
 }  // namespace sawtooth

@@ -10,30 +10,31 @@
 namespace sawtooth {
 namespace {
 
-// A GPU gives processes turns of milliseconds: with more of them each waits longer.
+// A GPU gives processes turns of milliseconds, so with more processes each one waits longer.
 constexpr int64_t most_workers = 4;
 
-// A CPU runs kernels on all its cores; the machine of a remote worker is not known.
+// On a CPU kernels use all cores; the machine of a remote worker is unknown.
 int64_t workers_for(const Request& base) {
     if (base.backend == BackendChoice::cpu || !base.on.empty()) return 1;
     return std::clamp<int64_t>(std::thread::hardware_concurrency(), 1, most_workers);
 }
 
-// The reports of all parts so far as one. Of a variant that several found wrong, the first finding stays.
-CheckReport together(const std::vector<CheckReport>& parts) {
+// Combines the reports of all workers so far into one. If several found the same variant wrong, the first
+// finding stays.
+CheckReport together(const std::vector<CheckReport>& reports) {
     CheckReport all;
-    for (const CheckReport& part : parts) {
-        if (part.family.empty()) continue;
-        all.family = part.family;
-        all.device = part.device;
-        all.size = part.size;
-        all.tried += part.tried;
-        all.judged += part.judged;
-        all.cannot_judge += part.cannot_judge;
-        all.given_up += part.given_up;
-        all.seconds = std::max(all.seconds, part.seconds);
-        if (part.trying) all.trying = part.trying;
-        all.findings.insert(all.findings.end(), part.findings.begin(), part.findings.end());
+    for (const CheckReport& report : reports) {
+        if (report.family.empty()) continue;
+        all.family = report.family;
+        all.device = report.device;
+        all.size = report.size;
+        all.tried += report.tried;
+        all.judged += report.judged;
+        all.cannot_judge += report.cannot_judge;
+        all.given_up += report.given_up;
+        all.seconds = std::max(all.seconds, report.seconds);
+        if (report.trying) all.trying = report.trying;
+        all.findings.insert(all.findings.end(), report.findings.begin(), report.findings.end());
     }
     std::stable_sort(all.findings.begin(), all.findings.end(),
                      [](const Finding& left, const Finding& right) { return left.seconds < right.seconds; });
@@ -46,13 +47,13 @@ CheckReport together(const std::vector<CheckReport>& parts) {
     return all;
 }
 
-// What all workers know of one family.
+// The state of one family, shared by all workers.
 struct Shared {
     CheckRequest request;
-    std::vector<CheckReport> parts;
-    int64_t left = 0;  // parts that are not complete
+    std::vector<CheckReport> reports;  // by worker
+    int64_t left = 0;                  // reports that are not complete
     std::stop_source stop;
-    CheckReport report;  // when all are
+    CheckReport report;  // the combined report, once all are complete
 };
 
 class ParallelCheck {
@@ -97,14 +98,14 @@ class ParallelCheck {
     }
 
     void take(WorkerLink& link, Shared& family, int64_t part) {
-        CheckReport& own = family.parts[static_cast<size_t>(part)];
+        CheckReport& own = family.reports[static_cast<size_t>(part)];
         CheckRequest request = family.request;
         request.part = part;
         const auto has_enough = [&] { return request.only_first && !own.findings.empty(); };
         const auto report = link.check(request, family.stop.get_token(), [&](const CheckReport& so_far) {
             const std::lock_guard lock(mutex_);
             own = so_far;
-            if (news_) news_(together(family.parts));
+            if (news_) news_(together(family.reports));
             if (has_enough()) family.stop.request_stop();
         });
         const std::lock_guard lock(mutex_);
@@ -113,7 +114,7 @@ class ParallelCheck {
         if (!report && !problem_ && !family.stop.stop_requested()) problem_ = report.error();
         if (problem_) return stop_all();
         if (--family.left > 0 || stop_.stop_requested()) return;
-        family.report = together(family.parts);
+        family.report = together(family.reports);
         family.report.complete = true;
         family.report.trying.reset();
         if (news_) news_(family.report);

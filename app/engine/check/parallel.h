@@ -9,9 +9,10 @@
 
 namespace sawtooth {
 
-// Several families in workers, which take them one after another; several workers for a GPU, where most of
-// the time goes into compiling kernels. A launch that ends its worker is a finding. `news` tells of every
-// family, also when it is complete. Errors: usage, no such machine, cancelled, or no worker could be started.
+// Checks several families in workers, which take them one after another; a GPU gets several workers, because
+// compiling kernels takes most of the time. A launch that ends its worker is a finding. `news` gets reports
+// of every family, including the complete one. Errors: usage, no such machine, cancelled, or no worker could
+// be started.
 Outcome<std::vector<CheckReport>> check_in_workers(const std::string& cache_directory,
                                                    const std::vector<CheckRequest>& requests,
                                                    std::stop_token stop, const OnCheck& news);

@@ -5,15 +5,15 @@
 
 namespace sawtooth {
 
-// A check that goes on in another worker after the first has ended.
+// Continues a check in another worker after the first worker has ended.
 
-// Both parts as one report.
+// The reports before and after the change of workers, as one.
 CheckReport joined(const CheckReport& before, CheckReport later);
 
-// The finding about the Request that the worker was trying when it ended with that error.
+// The finding for the Request that the worker was trying when it ended with that error.
 Finding lost_with_worker(const CheckReport& so_far, const Error& error);
 
-// What is left to check: the variants with findings are left out.
+// The rest of the check, without the variants that have findings.
 CheckRequest continued(const CheckRequest& request, const CheckReport& so_far);
 
 }  // namespace sawtooth

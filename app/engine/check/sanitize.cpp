@@ -18,7 +18,7 @@ namespace sawtooth {
 namespace {
 
 constexpr const char* tools[] = {"memcheck", "racecheck", "initcheck", "synccheck"};
-// Kernels are ten to a hundred times slower under a tool.
+// A tool makes kernels ten to a hundred times slower.
 constexpr int64_t requests_of_variant = 3;
 constexpr double patience = 120;
 constexpr int64_t most_workers = 8;
@@ -46,7 +46,7 @@ std::string quoted(const std::string& word) {
     return text + "'";
 }
 
-// A file that is removed with this object.
+// A file that is removed together with this object.
 class TemporaryFile {
   public:
     TemporaryFile() {
@@ -64,7 +64,7 @@ class TemporaryFile {
     Descriptor file_;
 };
 
-// One variant under one tool.
+// One variant to run under one tool.
 struct Task {
     std::string variant, tool;
 };
@@ -130,7 +130,7 @@ class Sanitizing {
                       (cache_directory_.empty() ? "" : " --cache-dir " + quoted(cache_directory_));
         WorkerLink link(cache_directory_);
         Outcome<CheckReport> report = link.check(own, stop_);
-        link.finish(patience);  // the tool writes the rest of its log when the worker leaves
+        link.finish(patience);  // the tool completes its log when the worker exits
         const auto text = read_file(log.path(), longest_log);
         const std::string found = text ? first_report(*text) : text.error().text;
         const std::lock_guard lock(mutex_);
@@ -174,8 +174,8 @@ class Sanitizing {
 
 }  // namespace
 
-// Every line of the log starts with "=========", and a report with a line that is indented by one space; the
-// place in the kernel follows, indented further.
+// Every line of the log starts with "=========". The lines of a report are indented by one space, and those
+// that name the place in the kernel by more.
 std::string first_report(const std::string& log) {
     constexpr std::string_view mark = "========= ";
     std::string words;
@@ -187,7 +187,7 @@ std::string first_report(const std::string& log) {
         line.remove_prefix(mark.size());
         const bool heads = line.starts_with("COMPUTE-SANITIZER") || line.find("SUMMARY") != line.npos;
         if (heads || line.empty()) continue;
-        if (!words.empty() && line.front() != ' ') break;  // the next report
+        if (!words.empty() && line.front() != ' ') break;  // the next report begins
         const size_t text = line.find_first_not_of(' ');
         if (text == line.npos) continue;
         words += (words.empty() ? "" : " ") + std::string(line.substr(text));

@@ -18,7 +18,7 @@ Request with(Request request, const std::string& name, int64_t value) {
     return request;
 }
 
-// The smallest value of an integer that still fails, found by halving and then one by one.
+// Finds the smallest value of an integer that still fails, by halving and then in steps of one.
 bool shrink_size(const Parameter& row, Backend backend, const Family& family, Request& best,
                  const Fails& fails) {
     const auto size = [&] { return settled_values(family, best.parameters, backend).at(row.name); };
@@ -33,7 +33,7 @@ bool shrink_size(const Parameter& row, Backend backend, const Family& family, Re
     return std::get<int64_t>(size()) < before;
 }
 
-// Back to the default, one after another.
+// Sets the choices back to their defaults, one after another, as long as the Request still fails.
 bool shrink_choices(const Family& family, Request& best, const Fails& fails) {
     bool changed = false;
     const auto try_with = [&](auto&& change) {

@@ -7,8 +7,8 @@
 
 namespace sawtooth {
 
-// The smallest Request that still fails: sizes as small as possible, everything else at its default.
-// `fails` tries a Request; it may say no to end the search.
+// The smallest Request that still fails: its sizes are as small as possible, and everything else has its
+// default. `fails` tries a Request; it may return false to end the search.
 Request shrunk(const Family& family, Request failing, Backend backend,
                const std::function<bool(const Request&)>& fails);
 

@@ -11,8 +11,8 @@ namespace {
 
 constexpr int runs = 3;
 
-// Compiles what the plan of the trial needs, into the cache of kernels; if that fails, so does the plan
-// itself later. A plan for a chip that is not present has no memory.
+// Compiles the kernels of the trial into the cache of kernels. If that fails, building the plan fails later
+// in the same way. A plan for a chip that is not present has no memory.
 void compile_ahead(const Trial& trial, const Preparation& preparation, const std::stop_token& stop) {
     auto device =
         cuda::Device::theory(preparation.chip.architecture,
@@ -45,13 +45,13 @@ std::optional<Error> run_again(const Plan& plan, const Machine& machine) {
     return Error::cancelled();
 }
 
-// Whether the machine has too little memory for the setting, which tells nothing about the kernel. An illegal
-// access has "memory" in its words too.
+// Returns whether the machine has too little memory for the setting, which says nothing about the kernel. The
+// message of an illegal access contains "memory", too.
 bool lacks_memory(const Error& error) {
     return error.text.find("memory") != std::string::npos && !cuda::is_fatal(error);
 }
 
-// Outputs of the first run and of the last one.
+// The outputs of the first and the last run.
 struct Outputs {
     Arrays first, last;
 };
@@ -132,7 +132,7 @@ std::optional<Tried> try_out(const Trial& trial, const Machine& machine, double 
             continue;
         }
         OutputVerdict verdict = verdict_on(output, trial.variant(), source_of(trial), trial.expected);
-        if (verdict.verdict == Verdict::pending) continue;  // without a definition
+        if (verdict.verdict == Verdict::pending) continue;  // it has no definition
         tried.verdicts.push_back(std::move(verdict));
     }
     return tried;

@@ -12,7 +12,7 @@
 
 namespace sawtooth {
 
-// A Request of one variant with its inputs and what its outputs should be.
+// A Request for one variant, with its inputs and its expected outputs.
 struct Trial {
     Request request;
     Configuration configuration;
@@ -25,28 +25,28 @@ struct Trial {
 // Where trials are prepared: on any thread, for this chip.
 struct Preparation {
     Chip chip;
-    std::string cache_directory;  // for kernels of a GPU, which are compiled ahead
-    size_t threads = 1;           // to compile with
+    std::string cache_directory;  // for GPU kernels, which are compiled ahead of time
+    size_t threads = 1;           // used to compile
 };
 
-// Null: the Request has no answer to compare with, such as integer sums that overflow. Errors: usage,
-// cancelled.
+// Null: there is nothing to compare the outputs with, for example because integer sums overflow. Errors:
+// usage, cancelled.
 Outcome<std::shared_ptr<const Trial>> prepare_trial(const Request& request, const Preparation& preparation,
                                                     std::stop_token stop);
 
-// What a variant made of a trial.
+// The result of running a variant on a trial.
 struct Tried {
-    std::vector<OutputVerdict> verdicts;  // of its outputs, in order
-    Arrays outputs;                       // of the run that was judged
-    std::string problem;                  // why it could not run or end; "" if it did
-    bool ends_process = false;            // nothing runs after this problem
+    std::vector<OutputVerdict> verdicts;  // on its outputs, in order
+    Arrays outputs;                       // from the run that was judged
+    std::string problem;                  // why it could not run to its end; "" if it did
+    bool ends_process = false;            // nothing else can run after this problem
 
     const OutputVerdict* first_wrong() const;
     bool is_wrong() const { return !problem.empty() || first_wrong(); }
 };
 
-// Runs the variant several times and judges its outputs. Absent if it was stopped, takes more than `patience`
-// seconds, or lacks memory.
+// Runs the variant several times and judges its outputs. Absent if it was stopped, took longer than
+// `patience` seconds, or had too little memory.
 std::optional<Tried> try_out(const Trial& trial, const Machine& machine, double patience,
                              std::stop_token stop);
 

@@ -7,7 +7,7 @@
 
 namespace sawtooth {
 
-// The version of a file that was read: if size or time differ, the file must be read again.
+// The version of a file: if its size or time has changed since it was read, it must be read again.
 struct FileStamp {
     std::string path;
     int64_t size = -1, seconds = 0, nanoseconds = 0;  // size -1: no such file

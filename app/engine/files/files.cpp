@@ -44,13 +44,13 @@ std::string folder_of(const std::string& path) {
     return folder.empty() ? "." : folder;
 }
 
-// Of this machine: other machines may write into the same folder.
+// The name of this machine, because other machines may write into the same folder.
 std::string host_name() {
     char name[65] = {};
     return ::gethostname(name, sizeof name - 1) == 0 ? name : "";
 }
 
-// ".NAME.HOST.PID-COUNT.tmp"
+// The name of a temporary file beside the target: ".NAME.HOST.PID-COUNT.tmp".
 std::string temporary_beside(const std::string& path) {
     static std::atomic<int> count = 0;
     const std::string name = fs::path(path).filename().string().substr(0, 120);  // names end at 255 bytes
@@ -59,7 +59,8 @@ std::string temporary_beside(const std::string& path) {
         .string();
 }
 
-// Whether it is such a temporary file, or one that a library made beside it, of a process that is gone.
+// Returns whether this is such a temporary file, or one that a library made beside it, and its process is
+// gone.
 bool is_left_over(const std::string& name) {
     const size_t end = name.rfind(".tmp"), dash = name.rfind('-', end);
     if (!name.starts_with('.') || end == std::string::npos || dash == std::string::npos) return false;
@@ -73,7 +74,7 @@ bool is_left_over(const std::string& name) {
            errno == ESRCH;
 }
 
-// What a killed process could not remove itself.
+// Removes the temporary files that killed processes left behind.
 void remove_left_over(const std::string& folder) {
     std::error_code ignored;
     for (fs::directory_iterator at(folder, ignored), end; !ignored && at != end; at.increment(ignored)) {
@@ -83,7 +84,7 @@ void remove_left_over(const std::string& folder) {
     }
 }
 
-// The target of a link, even if it does not exist, so that writing keeps the link.
+// The target of a link, even if it does not exist: writing there keeps the link.
 std::string resolved(const std::string& path) {
     fs::path file = path;
     std::error_code problem;
@@ -102,7 +103,7 @@ Target look_at(const std::string& path) {
     return S_ISDIR(status.st_mode) ? Target::folder : Target::special;
 }
 
-// A device or a pipe: there is nothing to rename over.
+// Writes directly to a device or a pipe, which cannot be replaced by a rename.
 std::optional<Error> write_through(const std::string& path, std::string_view content) {
     Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
     if (!file) return failure(path, errno);
@@ -132,7 +133,7 @@ std::optional<std::string> write_new(const std::string& path, std::string_view c
     return {};
 }
 
-// $HOME, or where the system says that it is; never a folder that others may write.
+// $HOME, or the home folder that the system knows; never a folder that others may write.
 std::string home() {
     const char* const named = std::getenv("HOME");
     if (named && *named == '/') return named;
@@ -203,7 +204,8 @@ std::optional<Error> write_file_with(
 std::optional<Error> write_file(const std::string& path, std::string_view content) {
     if (path == "-") {
         const int problem = write_all(STDOUT_FILENO, content);
-        // The reader closed the pipe and needs no more: `sawtooth list | head`.
+        // EPIPE is no error: the reader closed the pipe because it needs no more, as in `sawtooth list |
+        // head`.
         if (problem && problem != EPIPE) return failure("standard output", problem);
         return {};
     }
@@ -217,7 +219,8 @@ Outcome<std::string> read_file(const std::string& path, int64_t limit) {
     const auto failed = [&](int number) {
         return Error::failure(fmt::format("{}: cannot be read: {}", path, std::strerror(number)));
     };
-    Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a pipe would wait
+    // Opening a pipe would wait without O_NONBLOCK.
+    Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (!file) return failed(errno);
     struct stat status {};
     if (::fstat(file.number(), &status) == 0 && !S_ISREG(status.st_mode))

@@ -14,19 +14,19 @@ namespace sawtooth {
 // output; a device or a pipe is written directly. Failure: what failed and why; folders are never created.
 std::optional<Error> write_file(const std::string& path, std::string_view content);
 
-// The same for a writer that needs a path: it gets the path of the temporary file and returns an error. Only
-// for regular files; removes the temporary file on failure.
+// Like write_file, for a writer that needs a path: it gets the path of the temporary file and returns an
+// error. Accepts only regular files; removes the temporary file on failure.
 std::optional<Error> write_file_with(
     const std::string& path, const std::function<std::optional<std::string>(const std::string&)>& writer);
 
-// The error that write_file would give, as far as it is known beforehand: call it before a long run.
+// The error that write_file would return, as far as it can be known beforehand: call it before a long run.
 std::optional<Error> check_writable(const std::string& path);
-std::optional<Error> check_replaceable(const std::string& path);  // likewise for write_file_with
+std::optional<Error> check_replaceable(const std::string& path);  // the same for write_file_with
 
-// Writes all of it to an open file. 0, or errno.
+// Writes all of the content to an open file. Returns 0, or errno.
 int write_all(int descriptor, std::string_view content);
 
-// The whole file, if it is no larger than `limit` bytes.
+// Reads the whole file if it has at most `limit` bytes.
 Outcome<std::string> read_file(const std::string& path, int64_t limit);
 
 // $XDG_CACHE_HOME/sawtooth (created if missing), $XDG_CONFIG_HOME/sawtooth and $XDG_STATE_HOME/sawtooth
@@ -35,11 +35,11 @@ std::string cache_directory();
 std::string config_directory();
 std::string state_directory();
 
-// A file or folder of assets/ ("fonts/Roboto-Medium.ttf"): beside the program, in its share folder, or in the
-// source tree; nullopt if it is in none of them.
+// Finds a file or folder of assets/ ("fonts/Roboto-Medium.ttf"): beside the program, in its share folder, or
+// in the source tree. nullopt if it is in none of them.
 std::optional<std::string> find_asset(const std::string& name);
 
-// Creates a folder, but no parent. Returns whether it was created: false if it was there.
+// Creates a folder, but not its parents. Returns whether it was created: false if it existed.
 Outcome<bool> make_folder(const std::string& path);
 
 }  // namespace sawtooth

@@ -77,7 +77,8 @@ std::optional<std::string> wrong_with(const Shape& shape) {
     constexpr int64_t most = int64_t{1} << 62;
     if (shape.size() > dimensions)
         return fmt::format("has {} dimensions; the limit is {}", shape.size(), dimensions);
-    int64_t product = 1;  // of the non-empty axes, so that an empty one does not hide the others
+    // The product of the non-empty axes, so that an empty one does not hide overflow of the others.
+    int64_t product = 1;
     for (const int64_t extent : shape) {
         if (extent < 0) return fmt::format("shape {} is negative", to_text(shape));
         if (extent == 0) continue;
@@ -146,7 +147,7 @@ std::string npy_header(const Array& array) {
     for (const int64_t extent : array.shape) shape += fmt::format("{},", extent);
     std::string text =
         fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", dtype, shape);
-    constexpr size_t before = 10;  // magic, version, length
+    constexpr size_t before = 10;  // bytes of magic, version and length
     text.append(63 - (before + text.size()) % 64, ' ');
     text += '\n';
     std::string header(npy_magic);

@@ -10,7 +10,7 @@ namespace sawtooth {
 
 // The NumPy header in front of an array, defined by numpy/lib/format.py.
 struct NpyHeader {
-    std::string dtype;  // "<f4"
+    std::string dtype;  // as NumPy writes it: "<f4"
     bool fortran_order = false;
     Shape shape;
 };
@@ -20,10 +20,10 @@ struct NpyHeader {
 inline constexpr std::string_view npy_magic = "\x93NUMPY";
 
 // Parses the dictionary as Python writes it: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }.
-// Usage errors say what is wrong; a shape whose product does not fit in 62 bits is refused.
+// Usage errors say what is wrong; a shape whose product exceeds 62 bits is refused.
 Outcome<NpyHeader> parse_npy_header(std::string_view text);
 
-// Magic, version 1.0, length and dictionary, padded to a multiple of 64 bytes.
+// The complete header: magic, version 1.0, length and dictionary, padded to a multiple of 64 bytes.
 std::string npy_header(const Array& array);
 
 }  // namespace sawtooth

@@ -28,7 +28,7 @@ namespace {
 
 constexpr std::string_view accepted_dtypes = "accepted: <f2 <f4 <f8 <c8 <c16 <i4 <i8 |b1";
 
-// The conversion of a NumPy dtype. `native` ones are kept unchanged.
+// How items of a NumPy dtype are converted; `native` ones are copied unchanged.
 struct Format {
     std::string_view name;
     int64_t bytes;
@@ -59,7 +59,7 @@ std::string words_of(int code) {
     return words;
 }
 
-// A name from a file, made safe for one line of a terminal.
+// A name from a file, made safe for a single line on a terminal.
 std::string printable(std::string_view name) {
     std::string text(name.substr(0, 80));
     for (char& c : text)
@@ -67,7 +67,7 @@ std::string printable(std::string_view name) {
     return text;
 }
 
-// Reads in pieces, so that a stop is seen soon; false if the member ends before, or if stopped.
+// Reads in pieces, so that a stop takes effect soon. False if the member is too short, or if stopped.
 bool read_exactly(zip_file_t* member, void* to, int64_t bytes, const std::stop_token& stop) {
     constexpr int64_t piece = 1 << 20;
     auto* place = static_cast<char*>(to);
@@ -80,7 +80,8 @@ bool read_exactly(zip_file_t* member, void* to, int64_t bytes, const std::stop_t
     return bytes == 0;
 }
 
-// The places, in C order (last index fastest), of items that come in Fortran order (first index fastest).
+// Gives the places in C order (last index fastest) of items that arrive in Fortran order (first index
+// fastest).
 class FortranOrder {
   public:
     explicit FortranOrder(const Shape& shape)
@@ -113,7 +114,7 @@ void convert(const std::byte* from, int64_t count, std::byte* to) {
     }
 }
 
-// Index and value of the first integer that does not fit int32.
+// Index and value of the first integer that does not fit in int32.
 std::optional<std::pair<int64_t, int64_t>> too_wide(const std::byte* from, int64_t count) {
     for (int64_t i = 0; i < count; ++i) {
         int64_t value;
@@ -123,7 +124,7 @@ std::optional<std::pair<int64_t, int64_t>> too_wide(const std::byte* from, int64
     return {};
 }
 
-// `count` items of the format as items of its dtype.
+// Converts `count` items of the format to items of its dtype.
 void convert(const Format& format, const std::byte* from, int64_t count, std::byte* to) {
     if (format.native)
         std::memcpy(to, from, static_cast<size_t>(count * format.bytes));
@@ -176,11 +177,11 @@ class ArrayReader {
     }
     const Array& array() const { return array_; }
 
-    // After `read_shape`. Cancelled when stopped.
+    // Call after `read_shape`. The error is `cancelled` if stopped.
     Outcome<Array> read_data(const std::stop_token& stop) {
         array_.data = allocate(array_.bytes());
         if (auto problem = fill(stop)) return *problem;
-        // Only reading past the end checks the checksum.
+        // The checksum is only verified when reading goes past the end.
         char more;
         if (zip_fread(member_.get(), &more, 1) != 0) return wrong("damaged: checksum or size does not match");
         member_.reset();
@@ -251,7 +252,7 @@ class ArrayReader {
             if (!read_exactly(member_.get(), array_.data.get(), array_.bytes(), stop)) return problem();
             return {};
         }
-        // In pieces, so that an array needs no more memory than its own.
+        // Converting in pieces keeps the memory close to that of the array itself.
         constexpr int64_t piece = 1 << 16;
         const int64_t item = bytes_of(array_.dtype);
         std::vector<std::byte> raw(static_cast<size_t>(piece * format_->bytes)),
@@ -299,7 +300,7 @@ std::optional<Error> check_name(const std::string& path, std::string_view member
     return {};
 }
 
-// The arrays of the archive, without data. `skipped`: names with '/'.
+// The arrays of the archive, without data; `skipped` gets the names that contain '/'.
 Outcome<std::vector<ArrayReader>> read_shapes(zip_t* archive, const std::string& path, int64_t file_bytes,
                                               std::vector<std::string>& skipped) {
     constexpr size_t most_arrays = 1000;
@@ -342,7 +343,7 @@ std::optional<Error> check_memory(const std::string& path, const Arrays& arrays,
 
 std::optional<std::string> add_array(zip_t* archive, const Array& array, const std::string& header) {
     const auto problem = [&] { return std::string(zip_error_strerror(zip_get_error(archive))); };
-    // The fragments are not const, but libzip only reads them.
+    // The fragments are not const, although libzip only reads them.
     const zip_buffer_fragment_t parts[] = {
         {reinterpret_cast<zip_uint8_t*>(const_cast<char*>(header.data())), header.size()},
         {reinterpret_cast<zip_uint8_t*>(array.data.get()), static_cast<zip_uint64_t>(array.bytes())},
@@ -355,15 +356,15 @@ std::optional<std::string> add_array(zip_t* archive, const Array& array, const s
         return problem();
     }
     const auto member = static_cast<zip_uint64_t>(index);
-    // The first day of ZIP, as in NumPy, so that equal arrays give equal files.
+    // All members are dated to the first day of ZIP, as in NumPy, so that equal arrays give equal files.
     if (zip_set_file_compression(archive, member, ZIP_CM_STORE, 0) != 0 ||
         zip_file_set_dostime(archive, member, 0, 1 << 5 | 1, 0) != 0)
         return problem();
     return {};
 }
 
-// What libzip writes to. For a file of its own it would first invent a name from random numbers, and their
-// library crashes when it gets no memory.
+// The file that libzip writes to. Left to itself, libzip would first make up a file name from random numbers,
+// and the library for these crashes when it gets no memory.
 struct NewFile {
     explicit NewFile(const std::string& path)
         : file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) {
@@ -379,7 +380,7 @@ struct NewFile {
     zip_error_t error;
 };
 
-// A callback of libzip.
+// The source callback of libzip.
 zip_int64_t serve_new_file(void* state, void* data, zip_uint64_t bytes, zip_source_cmd_t command) {
     NewFile& to = *static_cast<NewFile*>(state);
     switch (command) {
@@ -427,7 +428,7 @@ std::optional<std::string> write_archive(const std::string& path, const Arrays& 
     for (size_t i = 0; i < arrays.size(); ++i)
         if (auto problem = add_array(archive.get(), arrays[i], headers[i])) return problem;
     if (zip_close(archive.get()) != 0) return zip_error_strerror(zip_get_error(archive.get()));
-    archive.release();  // closed
+    archive.release();  // zip_close has freed it
     return {};
 }
 

@@ -19,7 +19,7 @@
 namespace sawtooth {
 namespace {
 
-// The text after "key :" in a file of such lines, "" if there is none.
+// The text after "key :" in a file of such lines; "" if the key is missing.
 std::string field(const char* path, std::string_view key) {
     std::ifstream file(path);
     for (std::string line; std::getline(file, line);) {
@@ -59,8 +59,8 @@ int usable_cores() {
     return static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-// "index3/size" contains "32768K": the cache of one core. The C library, used if there is no such file, adds
-// up all caches of a level on some machines.
+// The cache of one core, from "index3/size", which contains "32768K". The C library serves if there is no
+// such file: on some machines it adds up all caches of a level.
 int64_t last_level_cache() {
     int64_t largest = 0;
     for (int index = 0; index < 8; ++index) {

@@ -14,7 +14,7 @@ struct Devices {
     struct Cpu {
         std::string name;
         int cores = 0;
-        std::string vectors;  // the Highway target in use: "AVX3"
+        std::string vectors;  // the Highway target in use, such as "AVX3"
         int64_t memory_bytes = 0;
         int64_t last_level_cache_bytes = 0;
     };
@@ -25,11 +25,12 @@ struct Devices {
     std::optional<std::string> driver, toolkit;
     std::string toolkit_reason;  // why kernels cannot be compiled, and what to do; "" if they can
     bool counters_allowed = false;
-    std::string counters_reason;   // why not, and what to do
-    std::vector<Ceilings> limits;  // if they were measured
+    std::string counters_reason;   // why counters cannot be read, and what to do; "" if they can
+    std::vector<Ceilings> limits;  // the limits that were measured before
 };
 
-// Does not open a GPU, so it only knows if counters are impossible; `try_counters` tests them.
+// Finds the devices without opening a GPU. Therefore it only knows whether counters are impossible;
+// `try_counters` tests them.
 Devices find_devices();
 Devices::Cpu find_cpu();
 // Tests whether counters can be read on the first GPU and fills in the result. Takes half a second; closes
@@ -40,7 +41,7 @@ std::vector<Chip> chips();
 
 // "AMD EPYC, 2 threads, AVX2": the device name in CPU results.
 std::string cpu_words(int threads);
-// YYYY-MM-DD, local.
+// The local date as YYYY-MM-DD.
 std::string today();
 
 }  // namespace sawtooth

@@ -7,8 +7,8 @@
 
 namespace sawtooth {
 
-// The devices of this machine, found by a worker: a driver that hangs ends with it, after 10 s, and
-// `gpu_reason` says so. Also returns when stopped.
+// Finds the devices of this machine in a worker, so that a driver that hangs can be ended with it. It gets 10
+// s; after that `gpu_reason` says so. Also returns when stopped.
 Devices look_for_devices(const std::string& cache_directory, bool tries_counters, std::stop_token stop);
 
 }  // namespace sawtooth

@@ -19,7 +19,7 @@ struct Machine {
     std::string words;          // "NVIDIA H100 80GB HBM3, sm_90a": the device name in results
     cpu::Pool* pool = nullptr;  // exactly one of the two is set
     GpuTimer* timer = nullptr;
-    std::vector<std::string> notes;  // why it is this one, if it was not requested
+    std::vector<std::string> notes;  // why this machine was chosen, if it was not requested
 
     Backend backend() const { return timer ? Backend::cuda : Backend::cpu; }
     cuda::Device* device() const { return timer ? &timer->device() : nullptr; }
@@ -28,19 +28,21 @@ struct Machine {
     void set_stop(std::stop_token stop) const;
 };
 
-// The GPUs of this process, opened on first use: at most one at a time, plus one theoretical chip.
+// The GPUs of this process, opened on first use: at most one at a time, and one theoretical chip.
 class Gpus {
   public:
     explicit Gpus(std::string cache_directory) : cache_directory_(std::move(cache_directory)) {}
-    ~Gpus();  // leaves a launch that never ends to the end of the process
-    void leave_open() { static_cast<void>(opened_.release()); }  // for the end of the process to close
+    ~Gpus();  // does not wait for a launch that never ends
+    void leave_open() {
+        static_cast<void>(opened_.release());
+    }  // the system closes the GPU when the process ends
     Gpus(const Gpus&) = delete;
     Gpus& operator=(const Gpus&) = delete;
 
-    // Failure: no driver or GPU, or NVRTC is missing (with what to do). Usage: no such number.
-    // `jitter`: of the kernels of later plans.
+    // Opens a GPU; `jitter` applies to the kernels of later plans. Failure: no driver or GPU, or NVRTC is
+    // missing (with what to do). Usage: no such number.
     Outcome<GpuTimer*> open(int index, const std::string& kernels_directory, int jitter);
-    // A theoretical device. Failure: NVRTC is missing. Usage: no such architecture.
+    // Opens a theoretical device. Failure: NVRTC is missing. Usage: no such architecture.
     Outcome<cuda::Device*> theory(const std::string& architecture, const std::string& kernels_directory);
 
   private:
@@ -48,7 +50,7 @@ class Gpus {
         int index = 0;
         std::string kernels_directory;
         std::unique_ptr<cuda::Device> device;
-        std::unique_ptr<GpuTimer> timer;  // destroyed before the device
+        std::unique_ptr<GpuTimer> timer;  // declared last, so that it is destroyed before the device
     };
     struct Theory {
         std::string architecture, kernels_directory;
@@ -61,7 +63,7 @@ class Gpus {
 
 // Why kernels cannot run on a GPU here, and what to do; nullopt if they can.
 std::optional<Error> gpu_problem();
-// Why no variant of the family can; nullopt if one can.
+// Why no variant of the family can run on CUDA; nullopt if one can.
 std::optional<Error> cuda_form_problem(const Family& family);
 
 }  // namespace sawtooth

@@ -26,25 +26,25 @@ int64_t bytes_of(const Shape& shape, Dtype dtype) {
     return bytes;
 }
 
-// Given inputs, generated ones without data, and the sizes of outputs.
+// The given inputs, the generated ones without data, and the sizes of outputs.
 struct Shapes {
     const Configuration& configuration;
     Arrays inputs;
     int64_t input_bytes = 0;
 
-    explicit Shapes(const Configuration& of) : configuration(of) {
-        for (const ArraySpec& spec : of.family->arrays) {
-            const Array* const given = find(of.given, spec.name);
-            const bool absent = spec.role == Role::optional && !given && !of.with_optional;
-            if (spec.role == Role::output || absent || !spec.is_used(of.parameters)) continue;
+    explicit Shapes(const Configuration& settled) : configuration(settled) {
+        for (const ArraySpec& spec : configuration.family->arrays) {
+            const Array* const given = find(configuration.given, spec.name);
+            const bool absent = spec.role == Role::optional && !given && !configuration.with_optional;
+            if (spec.role == Role::output || absent || !spec.is_used(configuration.parameters)) continue;
             const Array array = given ? *given
-                                      : Array{spec.name, spec.dtype_with(of.parameters),
-                                              spec.shape_for(of.parameters, inputs), nullptr};
+                                      : Array{spec.name, spec.dtype_with(configuration.parameters),
+                                              spec.shape_for(configuration.parameters, inputs), nullptr};
             input_bytes = saturating_add(input_bytes, bytes_of(array.shape, array.dtype));
             inputs.push_back(array);
         }
     }
-    // The outputs of a variant; null: of the reference.
+    // The bytes of the outputs of a variant; null: of the reference.
     int64_t output_bytes(const Variant* variant, bool with_extras) const {
         const Parameters& parameters = configuration.parameters;
         int64_t bytes = 0;
@@ -79,7 +79,7 @@ int64_t free_memory_bytes() {
 MemoryNeed needed_memory(const Configuration& configuration, const Machine& machine, bool stores_extras) {
     const Shapes shapes(configuration);
     MemoryNeed need;
-    // The reference is f64; one of chosen rows is smaller.
+    // The reference is f64; one with chosen rows is smaller.
     const int64_t reference_bytes = saturating_multiply(2, shapes.output_bytes(nullptr, stores_extras));
     const Family& family = *configuration.family;
     const int64_t computing_bytes =
@@ -104,7 +104,8 @@ MemoryNeed needed_memory(const Configuration& configuration, const Machine& mach
         const int64_t outputs = shapes.output_bytes(variant, stores_extras);
         need.host = saturating_add(need.host, outputs);
         const int64_t of_plan = saturating_add(plan->launch_bytes, on_cpu ? plan->memory_bytes : 0);
-        const int64_t repeated = saturating_add(of_plan, outputs);  // with the outputs of the last repeat
+        // The outputs of the last repeat are kept, too.
+        const int64_t repeated = saturating_add(of_plan, outputs);
         largest_on_host = std::max(largest_on_host, repeated);
         all_on_host = saturating_add(all_on_host, repeated);
         if (on_cpu) continue;

@@ -8,30 +8,30 @@
 
 namespace sawtooth {
 
-// Free bytes of the machine, limited by the control group of this process.
+// Free bytes of the machine, at most what the control group of this process allows.
 int64_t free_memory_bytes();
 
-// The peak memory of a Request, computed without building its plans: within 200 ms for every setting.
+// The peak memory of a Request, computed without building its plans, within 200 ms for every setting.
 struct MemoryNeed {
-    // Inputs, reference, what judging takes, the outputs of all variants, and of the largest plan: its
-    // launches, the outputs of its last repeat, on the CPU its memory.
+    // Host memory: inputs, reference, judging, the outputs of all variants, and the largest plan with its
+    // launches, the outputs of its last repeat and, on the CPU, its memory.
     int64_t host = 0;
-    int64_t device = 0;  // the largest plan and the buffer that empties the cache; 0 on the CPU
+    int64_t device = 0;  // the largest plan, and the buffer that empties the cache; 0 on the CPU
     int64_t host_together = 0, device_together = 0;  // the same with all plans at once
 };
 MemoryNeed needed_memory(const Configuration& configuration, const Machine& machine, bool stores_extras);
 
-// Whether to store the outputs that are stored only on request: they exist and are requested. Drawable ones
+// Returns whether the extra outputs are stored: they must exist and be requested. Outputs for figures may
 // take up to 32 MiB per variant.
 bool stores_extras(const Configuration& configuration, Extras extras);
 
-// A failure with both sizes if `needed` is more than the limit (absent: the free memory).
+// A failure with both sizes if `needed` exceeds the limit (absent: the free memory).
 std::optional<Error> check_memory(int64_t needed, std::optional<int64_t> limit);
-// The same for host and GPU; the limit applies to each.
+// The same check for host and GPU; the limit applies to each.
 std::optional<Error> check_memory(const MemoryNeed& need, const Machine& machine,
                                   std::optional<int64_t> limit);
 
-// Whether all plans may be kept, so that their repeats can take turns.
+// Returns whether all plans fit in memory together, so that their repeats can take turns.
 bool fit_together(const MemoryNeed& need, const Machine& machine, std::optional<int64_t> limit);
 
 }  // namespace sawtooth

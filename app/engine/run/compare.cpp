@@ -14,7 +14,7 @@ bool is_finite(std::complex<double> value) {
     return std::isfinite(value.real()) && std::isfinite(value.imag());
 }
 
-// What is known of an output so far, its elements in order.
+// Accumulates the differences of an output, element by element.
 template <class Wide>
 struct Distance {
     double largest = -1, square = 0, reference_square = 0;
@@ -25,11 +25,11 @@ struct Distance {
         ++nonfinite;
         if (!first_nonfinite) first_nonfinite = i;
     }
-    // Without a reference.
+    // Counts an element that has no reference.
     void skip(int64_t i, Wide got) {
         if (!is_finite(got)) count_nonfinite(i);
     }
-    // Returns the error; 0 if there is none because a value is not finite.
+    // Returns the error of an element; 0 if a value is not finite.
     double compare(int64_t i, Wide got, Wide want) {
         if (!is_finite(got) || !is_finite(want)) {
             count_nonfinite(i);
@@ -55,8 +55,8 @@ class Positions {
         end_ = (element / inner_ + 1) * inner_;
         at_ = errors_.empty() ? 0 : static_cast<size_t>(element / inner_) % errors_.size();
     }
-    int64_t end() const { return end_; }  // of the elements of this position
-    void add(double error) {              // of this position, which it leaves
+    int64_t end() const { return end_; }  // the end of the elements of this position
+    void add(double error) {              // adds an error and moves to the next position
         end_ += inner_;
         if (errors_.empty()) return;
         float& largest = errors_[at_];
@@ -66,7 +66,7 @@ class Positions {
     std::vector<float> take() { return std::move(errors_); }
 
   private:
-    int64_t inner_, end_ = 0;  // inner: elements from one position to the next
+    int64_t inner_, end_ = 0;  // inner: the number of elements from one position to the next
     size_t at_ = 0;
     std::vector<float> errors_;
 };

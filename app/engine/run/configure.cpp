@@ -17,7 +17,7 @@ namespace {
 
 bool is_input(const ArraySpec& spec) { return spec.role != Role::output; }
 
-// Sizes fixed by arrays, and the array that fixes each.
+// Sizes that given arrays fix, and the array that fixes each of them.
 struct Fixed {
     int64_t size = 0;
     std::string array;
@@ -66,7 +66,7 @@ std::optional<Error> check_names(const Family& family, const Request& request, c
     return {};
 }
 
-// The array in the dtype of the schema, or why it cannot be converted.
+// Converts the array to the dtype of the schema; the error says why that is not possible.
 Outcome<Array> converted(const Array& array, const ArraySpec& spec, const Parameters& parameters,
                          const Request& request) {
     const Dtype wanted = spec.dtype_with(parameters);
@@ -101,7 +101,7 @@ bool is_generated(const ArraySpec& spec, const Configuration& configuration) {
     return is_input(spec) && (spec.role != Role::optional || configuration.with_optional);
 }
 
-// The generated float input that gets the one infinity or NaN; "" if there is none.
+// The generated float input that gets the single infinity or NaN; "" if there is none.
 std::string input_with_strange_number(const Configuration& configuration, const Request& request) {
     Names names;
     for (const ArraySpec& spec : configuration.family->arrays)

@@ -7,7 +7,7 @@
 namespace sawtooth {
 namespace {
 
-// Everything but parameters, variants and what does not change the numbers.
+// The Request without its parameters, its variants and whatever does not change the numbers.
 Request surroundings_of(Request request) {
     const Request usual;
     request.parameters = {};

@@ -9,10 +9,10 @@
 namespace sawtooth {
 namespace {
 
-// References of so many bytes together are computed at once on any machine.
+// Every machine computes several references at once if they need no more bytes together.
 constexpr int64_t always_fits = int64_t{1} << 30;
 
-// How many references of that size to compute at once, in memory of that size.
+// The number of references of that size to compute at once in that much memory.
 int threads_within(int64_t memory, int64_t reference_bytes) {
     const auto cores = std::max<int64_t>(1, std::thread::hardware_concurrency());
     return static_cast<int>(std::clamp<int64_t>(memory / std::max<int64_t>(reference_bytes, 1), 1, cores));
@@ -32,7 +32,7 @@ std::map<std::string, Value> read_by_definitions(const Configuration& configurat
     return values;
 }
 
-// The exact outputs: those of the reference under their plain names, or computed.
+// The exact outputs under their plain names: taken from the reference if possible, otherwise computed.
 Outcome<Arrays> exact_outputs(const Definitions::Source& source, const DefinitionRequest& request) {
     if (source.reference.empty() || !request.variant.is_exact(request.parameters))
         return source.configuration.family->definition(request);
@@ -124,9 +124,9 @@ const Array* reference_of(const Arrays& reference, const std::string& variant, c
     return wanted && wanted->whole_shape() == output.shape ? wanted : nullptr;
 }
 
-// The least: where more memory is free, more references are computed at once. A definition keeps its exact
-// outputs and half as many bytes of spread; while it is computed, the sums of squares and the draws of all
-// threads are there as well, each beside the exact numbers that it may settle by.
+// This is the minimum: with more free memory, more references are computed at once. A definition keeps its
+// exact outputs and half as many bytes of spread. While it is computed, there are also the sums of squares
+// and the draws of all threads, each with the exact numbers that it may settle on.
 int64_t judging_bytes(int64_t reference_bytes, int64_t computing_bytes, int64_t definitions) {
     const int64_t threads = threads_within(always_fits, saturating_add(reference_bytes, computing_bytes));
     const int64_t halves = saturating_multiply(3, definitions) + 2 * (1 + threads);

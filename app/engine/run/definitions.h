@@ -13,29 +13,30 @@ namespace sawtooth {
 // the parameters that definitions read stay the same.
 class Definitions {
   public:
-    // What the outputs of a configuration are judged by. `reference` serves variants that are exact; empty:
-    // their definitions are computed too.
+    // What the outputs of a configuration are judged by. `reference` serves variants that are exact; if it is
+    // empty, their definitions are computed, too.
     struct Source {
         const Configuration& configuration;
         Backend backend;
         const Arrays& inputs;
         const Arrays& reference;
         bool stores_extras = false;
-        int threads = 0;  // that compute; 0: one per core
+        int threads = 0;  // compute at once; 0: one per core
     };
 
-    // Forgets what depends on other values of parameters.
+    // Forgets everything that depends on other values of parameters.
     void renew(const Configuration& configuration, Backend backend);
 
-    // The expected outputs with their spread, if they are known already; null: they are not.
+    // The expected outputs with their spread; null if they have not been computed yet.
     const std::vector<Expected>* known(const Source& source, const Variant& variant) const;
-    // The same, computed if they are not known. Error: cancelled, or why there is no definition.
+    // The expected outputs with their spread, computed if necessary. Error: cancelled, or why there is no
+    // definition.
     Outcome<const std::vector<Expected>*> find(const Source& source, const Variant& variant,
                                                std::stop_token stop);
 
   private:
     struct Entry {
-        std::string definition;  // of Variant
+        std::string definition;  // as in Variant
         Rounding rounding;
         std::map<std::string, Value> parameters;
         bool stores_extras = false;
@@ -47,15 +48,15 @@ class Definitions {
 };
 
 // The verdict on an output of the variant, with the place of its worst element in tiles; pending if it is not
-// among the expected ones.
+// among the expected outputs.
 OutputVerdict verdict_on(const Array& output, const Variant& variant, const Definitions::Source& source,
                          const std::vector<Expected>& expected);
 
-// The array of the reference for an output of the variant: "VARIANT/NAME", or NAME; null if there is none of
-// that shape.
+// The array of the reference for an output of the variant: "VARIANT/NAME", otherwise NAME. Null if there is
+// none of that shape.
 const Array* reference_of(const Arrays& reference, const std::string& variant, const Array& output);
 
-// The memory that judging takes at least, beside outputs and reference, for a reference of so many bytes.
+// The least memory that judging takes, besides outputs and reference, for a reference of that many bytes.
 int64_t judging_bytes(int64_t reference_bytes, int64_t computing_bytes, int64_t definitions);
 
 }  // namespace sawtooth

@@ -13,17 +13,17 @@
 namespace sawtooth {
 namespace {
 
-// A right kernel stays within this many typical distances: its order of operations differs from that of the
+// A correct kernel stays within this many typical distances; it has another order of operations than the
 // definition.
 constexpr double most_spreads = 12;
-// Roundings of the arithmetic that an element may differ by in any case.
+// The number of roundings of the arithmetic by which an element may differ in any case.
 constexpr double least_roundings = 8;
-// Where rounding moves neighbours by a good part of their size, it decides between branches or feeds a
-// recurrence that diverges, and few draws show how far a number may go.
+// If rounding moves neighbours by a good part of their size, it decides between branches or feeds a
+// recurrence that diverges. A few draws then do not show how far a number may move.
 constexpr double unsure = 4, good_part = 0.25;
-// The spread of a number is estimated from this many draws, and from at least as many samples, those of its
-// neighbours included. Neighbours may share one rounding, which few draws can all leave small: with 4 draws
-// one of 2000 settings of attention was called wrong for that.
+// The spread of a number is estimated from this many draws, and from at least this many samples, including
+// those of its neighbours. Neighbours may share a rounding that happens to be small in all of a few draws:
+// with 4 draws, one of 2000 settings of attention was called wrong for this reason.
 constexpr int draws = 8;
 constexpr int64_t least_samples = 32;
 
@@ -62,7 +62,7 @@ class Numbers {
     int64_t count_;
 };
 
-// Neighbours that share their spread: whole rows of the last axis.
+// The size of a group of neighbours that share their spread: whole rows of the last axis.
 int64_t group_of(const Array& array) {
     const int64_t row = array.shape.empty() ? 1 : array.shape.back() * Numbers(array).parts();
     return row >= least_samples || row < 1 ? std::max<int64_t>(row, 1)
@@ -74,14 +74,14 @@ bool same_kind(double left, double right) {
     return std::isinf(left) || std::isinf(right) ? left == right : true;
 }
 
-// Whether a kernel may give a number of that kind. One that is not finite must stay so, and an infinity must
-// keep its sign, unless it may become NaN.
+// Returns whether a kernel may return this kind of number. A number that is not finite must stay so, and an
+// infinity must keep its sign unless it may become NaN.
 bool may_be(double got, double want, bool may_become_nan) {
     if (std::isfinite(want)) return std::isfinite(got);
     return !std::isfinite(got) && ((std::isnan(got) && may_become_nan) || std::isnan(want) || got == want);
 }
 
-// The largest size of a finite number in float arrays.
+// The largest magnitude of the finite numbers in float arrays.
 double largest_of(const Arrays& arrays) {
     double largest = 0;
     for (const Array& array : arrays) {
@@ -93,7 +93,7 @@ double largest_of(const Arrays& arrays) {
     return largest;
 }
 
-// The sum of squares of what several draws differ by from the definition.
+// Sums the squared differences between several draws and the definition.
 class Squares {
   public:
     explicit Squares(const Array& want) : want_(want), sums_(static_cast<size_t>(Numbers(want).count())) {}
@@ -110,8 +110,8 @@ class Squares {
         }
     }
 
-    // The larger of its own root mean square and of the fourth root of the mean fourth power of its
-    // neighbours, which the largest of them decide.
+    // The larger of the number's own root mean square and the fourth root of the mean fourth power of its
+    // neighbours, which is dominated by the largest of them.
     std::vector<float> spread() const {
         std::vector<float> spread(sums_.size());
         const auto group = static_cast<size_t>(group_of(want_));
@@ -140,8 +140,8 @@ class Squares {
     std::vector<double> sums_;
 };
 
-// Where the numbers of a position move by `good_part` of the size of their sequence, a state that follows a
-// rule that is not linear may go another way, and all draws the same one: what comes later is unknown, and so
+// If the numbers of a position move by `good_part` of the size of their sequence, a state with a nonlinear
+// rule may take another course, and it may do so in all draws alike. Everything later is then unknown, and so
 // are outputs without positions. The first dimension counts sequences.
 void forget_after_divergence(const Family& family, std::vector<Expected>& outputs) {
     std::set<int64_t> diverged;
@@ -192,7 +192,7 @@ Outcome<Draw> draw(const Family& family, DefinitionRequest request, const Roundi
     return Draw{std::move(*outputs), NoiseScope::multiplies_infinity()};
 }
 
-// The same on a thread of its own, or on this one if none can be started.
+// Starts a draw on a thread of its own, or defers it to this one if no thread can be started.
 std::future<Outcome<Draw>> start_draw(const Family& family, const DefinitionRequest& request,
                                       const Rounding& rounding, int number) {
     const auto work = [&family, request, rounding, number] {
@@ -205,7 +205,8 @@ std::future<Outcome<Draw>> start_draw(const Family& family, const DefinitionRequ
     }
 }
 
-// How an output stores a number: the share and the amount that rounding to it loses at most.
+// How an output stores a number: the relative and the absolute error of rounding are at most `unit` and
+// `least`.
 struct Stored {
     double unit, least, largest;
 
@@ -215,7 +216,7 @@ struct Stored {
           largest(largest_of(storage) * (1 + 0.5 * unit_of(storage))) {}
 };
 
-// What the elements of an output may differ by.
+// The bounds on the errors of the elements of an output.
 class Bounds {
   public:
     Bounds(const Array& want, const Rounding& rounding, Storage storage, double flushed, bool may_become_nan)
@@ -251,7 +252,7 @@ Shape index_of(int64_t element, const Shape& shape) {
     return index;
 }
 
-// Calls each(number of the output, number of `want`) for the numbers of `want` until it returns false.
+// Calls each(index in the output, index in `want`) for the numbers of `want` until it returns false.
 template <class Each>
 void for_each_pair(const Array& want, Each&& each) {
     const int64_t count = Numbers(want).count();
@@ -306,16 +307,16 @@ std::optional<Error> add_spread(const Family& family, const DefinitionRequest& r
 
 namespace {
 
-// What an output is judged by.
+// The data for judging one output.
 struct Judging {
     const Array& got;
     const Array& want;
-    const float* spread;  // of every number of `want`; null: none has any
+    const float* spread;  // for every number of `want`; null: all are 0
     Bounds bounds;
-    bool ends_at_first;  // element outside its bound
+    bool ends_at_first;  // stops at the first element outside its bound
 };
 
-// Got and Want: the types of the numbers in both arrays.
+// Got and Want are the types of the numbers in the two arrays.
 template <class Got, class Want>
 OutputVerdict verdict_of(const Judging& judging) {
     const Bounds& bounds = judging.bounds;
@@ -328,7 +329,7 @@ OutputVerdict verdict_of(const Judging& judging) {
     int64_t worst_place = 0, worst_number = 0;
     for_each_pair(judging.want, [&](int64_t i, int64_t w) {
         const double spread = spread_of(w);
-        if (std::isnan(spread)) {  // rounding decides what kind of number it is
+        if (std::isnan(spread)) {  // rounding decides whether the number is finite
             uncertain = INFINITY;
             return true;
         }

@@ -10,36 +10,35 @@ namespace sawtooth {
 
 // What an output of a variant should be, and how far rounding may move each of its elements.
 struct Expected {
-    Array want;  // of its definition, in float64; may have chosen rows only
-    // For every number of `want` (two per complex one) the typical distance of a right kernel; NaN: rounding
-    // decides whether it is finite.
+    Array want;  // from the definition, in float64; may have only chosen rows
+    // The typical distance of a correct kernel from every number of `want` (two per complex number); NaN if
+    // rounding decides whether the number is finite.
     std::vector<float> spread = {};
-    // What flushing a number below the range of f32 may take away: such a number may still be multiplied by
-    // inputs.
+    // The most that flushing a number below the range of f32 may change; such a number may still be
+    // multiplied by inputs.
     double flushed = 0;
-    // Whether NaN is right where `want` is infinite: in another order of operations a product may be 0 times
+    // NaN is right where `want` is infinite: in another order of operations a product may be 0 times
     // infinity.
     bool may_become_nan = false;
 };
 
-// Computes the definition of a variant with random roundings, several times, and adds the spread of its
-// outputs, which keep the rows that these computations have. `threads` compute at once. Error: cancelled, or
-// as the definition.
+// Computes the definition of a variant several times with random roundings and sets the spread of its
+// outputs, which keep only the rows that these computations have. Up to `threads` computations run at once.
+// Error: cancelled, or that of the definition.
 std::optional<Error> add_spread(const Family& family, const DefinitionRequest& request,
                                 const Rounding& rounding, int threads, std::vector<Expected>& outputs);
 
-// Judges an output element by element. An element is right within a few spreads and the rounding of its
-// storage; infinities and NaN must be the same. `expected` has a spread.
+// Judges an output element by element. An element is right if it is within a few spreads and the rounding of
+// its storage; infinities and NaN must agree. `expected` must have a spread.
 OutputVerdict judge(const Array& got, const Expected& expected, const Rounding& rounding, Storage storage);
 
-// A check that needs no spread: right if every element is within the rounding of its storage, otherwise
-// pending.
+// Judges without a spread: right if every element is within the rounding of its storage, otherwise pending.
 OutputVerdict judge_at_once(const Array& got, const Array& want, const Rounding& rounding, Storage storage);
 
-// Wrong, with the first number whose bits differ from those of an earlier run; absent if there is none.
+// The verdict `wrong` with the first number whose bits differ from an earlier run; absent if there is none.
 std::optional<OutputVerdict> changed_since(const Array& earlier, const Array& later);
 
-// Where an element lies in the tiles of the variant: "L = 65: row 1 of tile 4, BL = 16"; "" without tiles.
+// The place of an element in the tiles of the variant: "L = 65: row 1 of tile 4, BL = 16"; "" without tiles.
 std::string tile_words(const Family& family, const Variant& variant, const std::string& output,
                        const Parameters& parameters, Backend backend, const Shape& shape, const Shape& index);
 

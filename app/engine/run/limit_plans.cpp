@@ -63,13 +63,14 @@ Outcome<Plan> copy_plan(const Machine& machine, double bytes) {
     return plan;
 }
 
-Outcome<Plan> limit_plan(const Machine& machine, BenchCase::Limit limit, const Work& work, const Plan& of) {
+Outcome<Plan> limit_plan(const Machine& machine, BenchCase::Limit limit, const Work& work,
+                         const Plan& measured) {
     cuda::Device* const device = machine.device();
     if (limit == BenchCase::Limit::products)
         return device ? products_plan(*device, work.operations) : products_plan(work.operations);
     if (limit == BenchCase::Limit::launches)
-        return device ? empty_launches_plan(*device, of.launches.size(), of.follow)
-                      : empty_launches_plan(of.launches.size());
+        return device ? empty_launches_plan(*device, measured.launches.size(), measured.follow)
+                      : empty_launches_plan(measured.launches.size());
     if (limit == BenchCase::Limit::triad && !device) return triad_plan(work.bytes);
     return copy_plan(machine, work.bytes);
 }

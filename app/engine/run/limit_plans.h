@@ -6,13 +6,14 @@
 
 namespace sawtooth {
 
-// Plans of the baselines of times, for the machine of the variants. Throw bad_alloc if the CPU has too little
-// memory; GPU failures are returned.
+// Plans that give the baselines of times, for the machine of the variants. They throw bad_alloc if the CPU
+// has too little memory; GPU failures are returned.
 
 // One launch that reads and writes `bytes` in total, half each.
 Outcome<Plan> copy_plan(const Machine& machine, double bytes);
-// The limit of a bench case for a variant with that work and the plan `of`; on a GPU a copy also stands in
-// for a triad.
-Outcome<Plan> limit_plan(const Machine& machine, BenchCase::Limit limit, const Work& work, const Plan& of);
+// The limit of a bench case, for a variant with that work and that plan. On a GPU a copy also replaces a
+// triad.
+Outcome<Plan> limit_plan(const Machine& machine, BenchCase::Limit limit, const Work& work,
+                         const Plan& measured);
 
 }  // namespace sawtooth

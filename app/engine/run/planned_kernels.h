@@ -12,19 +12,19 @@
 
 namespace sawtooth {
 
-// What the variants run on the device, for Device::compile_together: plans ask for one kernel after another.
-// Leaves out variants that cannot run.
+// The kernels that the variants run on the device, for Device::compile_together; a plan alone asks for one
+// kernel after another. Variants that cannot run are left out.
 std::vector<PlannedKernel> planned_kernels(const Configuration& configuration, const Arrays& inputs,
                                            bool stores_extras, cuda::Device& device,
                                            const std::stop_token& stop);
 
-// Which kernels a Request runs on a GPU, found by dry plans: nothing is compiled.
+// Finds the kernels that a Request runs on a GPU by dry plans, which compile nothing.
 class PlannedKernels {
   public:
     explicit PlannedKernels(const Chip& chip);
 
-    // Of a Request for one variant: "FILE ENTRY DEFINE=VALUE …", each once. Empty for the CPU, a chip that is
-    // not known, and a Request that cannot run.
+    // The kernels of a Request for one variant, each once: "FILE ENTRY DEFINE=VALUE …". Empty for the CPU,
+    // for an unknown chip, and for a Request that cannot run.
     std::vector<std::string> of(const Family& family, const Variant& variant, const Request& request) const;
 
   private:

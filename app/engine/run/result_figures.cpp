@@ -57,7 +57,7 @@ std::vector<Sweep> figure_sweeps(const Request& request, const Parameters& param
         if (wanted.only_on && wanted.only_on != backend) continue;
         Sweep sweep{wanted.id, request, wanted.axes};
         sweep.base.preset.clear();
-        sweep.base.input.clear();  // array sizes from a file would fix the swept size
+        sweep.base.input.clear();  // arrays of a file would fix the swept size
         sweep.base.parameters = parameters;
         sweep.base.extras = Extras::none;
         // Sweeps show only times; counters would need many runs per cell.

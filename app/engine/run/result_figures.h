@@ -10,15 +10,15 @@
 
 namespace sawtooth {
 
-// The result with other values of parameters that only affect figures.
+// A copy of the result with other values of parameters that affect only figures.
 std::shared_ptr<const Result> with_figure_parameters(const Result& result, const Parameters& parameters);
-// All figures of a result: the family's and those of profiling (times, timeline, occupancy).
+// All figures of a result: those of the family and those of profiling (times, timeline, occupancy).
 std::vector<Figure> figures_of(const Result& result, const View& view);
-// Figures of a sweep: those of the family that requested it, otherwise time and error of every variant by
-// axis.
+// The figures of a sweep: those of the family that requested it, otherwise the time and the error of every
+// variant by axis.
 std::vector<Figure> figures_of(const SweepResult& result);
-// The sweeps that the family's figures need, around a Request whose parameters are all settled and that runs
-// on `backend`.
+// The sweeps that the figures of the family need, around a Request that runs on `backend` with these
+// parameters, which are all settled.
 std::vector<Sweep> figure_sweeps(const Request& request, const Parameters& parameters, Backend backend);
 
 }  // namespace sawtooth

@@ -31,7 +31,7 @@
 namespace sawtooth {
 namespace {
 
-// Everything that determines the inputs, and so the reference.
+// Everything that determines the inputs, and therefore the reference.
 struct InputKey {
     std::string family;
     uint64_t seed = 0;
@@ -56,13 +56,13 @@ void say_excused(const OnProgress& progress, TimeLimit& limit, double fraction, 
     if (progress) progress({fraction, std::move(words), true}, nullptr);
 }
 
-// "Linux 6.1.0"
+// The name and release of the operating system: "Linux 6.1.0".
 std::string system_words() {
     utsname system{};
     return uname(&system) == 0 ? std::string(system.sysname) + " " + system.release : "";
 }
 
-// Whether the memory or the arithmetic of a variant is faster than the limit allows.
+// Returns whether the memory or the arithmetic of a variant is faster than the measured limits allow.
 bool beats_limits(const Result& result) {
     constexpr double most = 1.05;
     if (!result.ceilings) return false;
@@ -77,7 +77,7 @@ bool beats_limits(const Result& result) {
     });
 }
 
-// "NVIDIA H100 80GB HBM3" as part of a file name.
+// The name of a device, such as "NVIDIA H100 80GB HBM3", as part of a file name.
 std::string file_word(const std::string& name) {
     std::string word;
     for (const char c : name) {
@@ -90,8 +90,8 @@ std::string file_word(const std::string& name) {
     return word;
 }
 
-// A note on members of an input file that are not used; "" if there are none. Those that an earlier run wrote
-// as outputs are expected.
+// A note on members of an input file that are not used; "" if there are none. Outputs that an earlier run
+// wrote are expected and not mentioned.
 std::string skipped_words(const Family& family, const std::string& file,
                           const std::vector<std::string>& skipped) {
     std::vector<std::string> strange;
@@ -105,7 +105,7 @@ std::string skipped_words(const Family& family, const std::string& file,
                        others.empty() ? " is" : others + " are");
 }
 
-// Everything that determines the outputs: effective values of parameters that affect more than figures.
+// Everything that determines the outputs: the effective values of parameters that affect more than figures.
 std::map<std::string, Value> computing(const Configuration& configuration) {
     const Family& family = *configuration.family;
     const Parameters acting = family.acting(configuration.parameters, configuration.backend);
@@ -124,7 +124,7 @@ struct Runner::Kept {
     std::optional<InputKey> key;
     Arrays inputs, reference;
 
-    // For outputs that depend on more parameters than the inputs.
+    // The key of outputs that depend on more parameters than the inputs do.
     struct KernelKey {
         std::map<std::string, Value> parameters;
         bool with_extras = false;
@@ -193,7 +193,7 @@ Ceilings Runner::keep_ceilings(const std::string& path, const Ceilings& measured
     std::error_code absent;
     const auto status = std::filesystem::symlink_status(path, absent);
     const bool writable = !std::filesystem::exists(status) || std::filesystem::is_regular_file(status);
-    // Not a pipe, which would wait for a reader, nor a link to a file that may be anybody's.
+    // A pipe would wait for a reader, and a link may lead to a file of somebody else.
     if (writable) write_file(path, ceilings_json(measured));
     return measured;
 }
@@ -250,7 +250,7 @@ Outcome<std::shared_ptr<const Result>> Runner::run(const Request& request, std::
     });
 }
 
-// Reads the arrays of the request's file unless they are cached.
+// Reads the arrays of the Request's file unless they are cached.
 std::optional<Error> Runner::read_input(const Request& request, const Family& family, std::stop_token stop) {
     const FileStamp stamp = stamp_of(request.input);
     if (stamp == kept_->file && stamp.size >= 0) return {};
@@ -378,7 +378,7 @@ Outcome<std::shared_ptr<const Result>> Runner::run_prepared(const Prepared& prep
     return std::make_shared<const Result>(std::move(run.result()));
 }
 
-// Compiles for `request.arch` beside the run; auto values are those of CUDA.
+// Compiles for `request.arch` in addition to the run; automatic values are those of CUDA.
 void Runner::add_theory_for(const Request& request, TimeLimit& limit, const OnProgress& progress,
                             Result& result) {
     const auto note = [&](const Error& error) {
@@ -399,7 +399,8 @@ void Runner::add_theory_for(const Request& request, TimeLimit& limit, const OnPr
         say_excused(progress, limit, 0.2,
                     "compiling " + file + " for " + request.arch + " (first time only)");
     });
-    for (VariantResult& variant : result.variants) variant.compiled.clear();  // of the present chip
+    // These are the resources on the present chip.
+    for (VariantResult& variant : result.variants) variant.compiled.clear();
     add_theory(*configuration, kept_->inputs, **device, limit.token(), result);
     (*device)->on_compiling({});
 }

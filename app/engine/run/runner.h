@@ -23,13 +23,14 @@ class Stopwatch;
 struct Progress {
     double fraction = 0;  // 0 to 1
     std::string words;    // the current step: "reference", "lookback, repeat 3 of 9"
-    // A reference, compiling, counters or limits of the machine: Counts::launches leaves it out.
+    // A reference, compiling, counters or limits of the machine: such a step is left out with
+    // Counts::launches.
     bool excused = false;
-    // When the worker will be stopped if the run has not finished; absent without a time limit.
+    // The time at which the worker is stopped if the run has not finished; absent without a time limit.
     std::optional<std::chrono::steady_clock::time_point> deadline = {};
 };
 // Called on the running thread. `partial` is null except twice per run: before timing it has the outputs and
-// errors but no times, and after timing the verdicts may still be missing.
+// errors but no times; after timing it may still lack the verdicts.
 using OnProgress = std::function<void(const Progress&, std::shared_ptr<const Result> partial)>;
 // Called after each cell.
 using OnCell = std::function<void(const SweepResult&)>;
@@ -42,29 +43,32 @@ class Runner {
     explicit Runner(std::string cache_directory, Counts counts = Counts::everything);
     ~Runner();
 
-    // For runs that are deaf to their stop; without it they go on until what hangs returns. Then GPUs are
-    // left for the system to close when the program ends, as closing one may hang too.
+    // Called when a run does not react to its stop; without it such a run lasts until the call that hangs
+    // returns. GPUs are then left for the system to close when the program ends, as closing one may hang,
+    // too.
     void on_deaf(OnDeaf deaf) { deaf_ = std::move(deaf); }
 
     // Errors: usage (the request or its file), failure (memory, time limit, overflow), cancelled.
     Outcome<std::shared_ptr<const Result>> run(const Request& request, std::stop_token stop,
                                                const OnProgress& progress = {});
-    // Refused cells are results. An error ends the sweep: usage, failure, or cancelled.
+    // Refused cells are part of the result. An error ends the sweep: usage, failure, or cancelled.
     Outcome<SweepResult> sweep(const Sweep& sweep, std::stop_token stop, const OnCell& done = {});
-    // One cell, without its arrays: the engine runs cells between live requests. Cancelled is the only error.
+    // Runs one cell, without keeping its arrays: the engine runs cells between live requests. Cancelled is
+    // the only error.
     Outcome<SweepCell> sweep_cell(const Sweep& sweep, size_t index, std::stop_token stop,
                                   const OnProgress& progress = {});
 
-    // Whether a GPU error makes every later call of this process fail: only a new process helps.
+    // Returns whether a GPU error makes every later call in this process fail, so that only a new process
+    // helps.
     bool broken() const { return broken_; }
     void give_up() { broken_ = true; }
 
     // Where the launches of the Request run: the CPU, a GPU, or the choice of "auto". Failure: no usable GPU,
-    // or the family has no CUDA implementation. Usage: no GPU of that number.
+    // or the family has no CUDA implementation. Usage: no GPU with that number.
     Outcome<Machine> machine(const Request& request, const Family& family);
 
-    // Measured on first use (0.5 s) and kept in the cache directory, or measured anew: then the best of both
-    // is kept. Errors: cancelled; a failure of the GPU.
+    // The ceilings, measured on first use (0.5 s) and kept in the cache directory. With `anew` they are
+    // measured again, and the best of both is kept. Errors: cancelled; a failure of the GPU.
     Outcome<Ceilings> ceilings(const Machine& machine, std::stop_token stop, bool anew = false);
     const std::string& cache_directory() const { return cache_directory_; }
 
@@ -82,7 +86,7 @@ class Runner {
                                       TimeLimit& limit, const OnProgress& progress, Stopwatch& clock);
     std::optional<Error> renew_kernel_reference(const Configuration& configuration, bool with_extras,
                                                 TimeLimit& limit, const OnProgress& progress);
-    // Compiles for this cell and the next ones together.
+    // Compiles for this cell together with the next ones.
     void compile_cells(const Sweep& sweep, size_t first, const std::stop_token& stop,
                        const OnProgress& progress);
     void add_theory_for(const Request& request, TimeLimit& limit, const OnProgress& progress, Result& result);
@@ -103,7 +107,8 @@ class Runner {
         size_t first = 0, end = 0;
     };
     CompiledCells compiled_cells_;
-    bool measured_anew_ = false;  // since a variant beat a limit: once is enough to know
+    // Whether the limits were measured again because a variant beat one; once is enough.
+    bool measured_anew_ = false;
     bool broken_ = false;
 };
 

@@ -13,7 +13,7 @@
 namespace sawtooth {
 namespace {
 
-// "sequential, decode: no gradients, …"; "" if there are none.
+// Names the variants that have no gradients: "sequential, decode: no gradients, …"; "" if there are none.
 std::string words_of_forward_only(const Result& result) {
     std::string names;
     for (const VariantResult& variant : result.variants)
@@ -24,7 +24,8 @@ std::string words_of_forward_only(const Result& result) {
 }
 
 // One note for all arrays with the same chosen rows: "errors of x, carry: over 256 chosen rows of 8,192; …".
-std::vector<std::string> notes_on_rows(const std::string& of, const Arrays& arrays, const std::string& why) {
+std::vector<std::string> notes_on_rows(const std::string& subject, const Arrays& arrays,
+                                       const std::string& why) {
     std::vector<std::pair<const ChosenRows*, std::string>> kinds;
     for (const Array& array : arrays) {
         if (!array.rows) continue;
@@ -37,8 +38,9 @@ std::vector<std::string> notes_on_rows(const std::string& of, const Arrays& arra
     }
     std::vector<std::string> notes;
     for (const auto& [rows, names] : kinds)
-        notes.push_back(fmt::format("{} {}: over {} chosen rows of {}; {} would take too long", of, names,
-                                    rows->places.size(), with_thousands(count_of(rows->extents)), why));
+        notes.push_back(fmt::format("{} {}: over {} chosen rows of {}; {} would take too long", subject,
+                                    names, rows->places.size(), with_thousands(count_of(rows->extents)),
+                                    why));
     return notes;
 }
 
@@ -104,7 +106,7 @@ void SingleRun::say(std::string words, double fraction, bool excused) {
     if (progress_) progress_(last_, nullptr);
 }
 
-// The snapshot shares its arrays with the result and never changes.
+// The partial result shares its arrays with the result and never changes.
 void SingleRun::show() {
     if (!result_.timed) result_.hops.insert(result_.hops.end(), clock_.hops().begin(), clock_.hops().end());
     if (progress_) progress_({last_.fraction, "outputs"}, std::make_shared<const Result>(result_));
@@ -152,7 +154,7 @@ Definitions::Source SingleRun::source() const {
             prepared_.stores_extras};
 }
 
-// By its definition if that is known, otherwise at once by the reference.
+// The verdict by the definition if that is known, otherwise by the reference alone.
 OutputVerdict SingleRun::first_verdict(const Array& output, const Variant& variant,
                                        const std::vector<Expected>* expected) const {
     if (expected) return verdict_on(output, variant, source(), *expected);
@@ -186,7 +188,7 @@ void SingleRun::compare_outputs(VariantResult& made) {
     }
 }
 
-// Says once where a verdict is about fewer rows than the error.
+// Adds a note, once, if a verdict covers fewer rows than the error.
 void SingleRun::note_judged_rows(const std::vector<Expected>& expected) {
     Arrays fewer;
     for (const Expected& output : expected) {
@@ -221,7 +223,7 @@ std::optional<Error> SingleRun::judge_outputs() {
     return {};
 }
 
-// What a run leaves behind must not change the next one.
+// Judges the outputs of the last repeat: what a run leaves behind must not change the next one.
 std::optional<Error> SingleRun::judge_repeat(size_t v, const Arrays& first) {
     auto later = plans_[v]->outputs();
     if (!later) return later.error();

@@ -16,7 +16,7 @@
 
 namespace sawtooth {
 
-// A Request with its inputs and its reference.
+// A Request together with its inputs and its reference.
 struct Prepared {
     const Request& request;
     const Configuration& configuration;
@@ -24,12 +24,12 @@ struct Prepared {
     const Arrays& inputs;
     Arrays reference;
     Definitions& definitions;
-    std::vector<Hop> hops;       // measured so far
+    std::vector<Hop> hops;       // the times measured so far
     bool stores_extras = false;  // outputs stored only on request are stored
-    bool keeps_plans = true;     // false: they do not all fit in memory at once
+    bool keeps_plans = true;     // false: the plans do not all fit in memory at once
 };
 
-// Runs and measures the variants of one Request, step by step; the result grows along the way. An error of
+// Runs and measures the variants of one Request, step by step; the result grows with every step. An error of
 // any step ends the run: cancelled, or a failure.
 class SingleRun {
   public:
@@ -40,23 +40,23 @@ class SingleRun {
 
     Result& result() { return result_; }
 
-    // Runs every variant once: outputs and errors. A variant that cannot run is left out, unless it was named
-    // or none remains.
+    // Runs every variant once to get its outputs and errors. A variant that cannot run is left out; this is
+    // an error if it was named or if none remains.
     std::optional<Error> compute_outputs();
-    void show();  // reports what is known so far as a partial result
+    void show();  // reports the state of the result as a partial result
 
     // Builds the plans for timing, which store no extras, and records the compiled resources of their
-    // kernels. Leaves variants out as above.
+    // kernels. Leaves out variants in the same way.
     std::optional<Error> prepare_timing();
     // Measures times and launches, and counters or samples if requested. The outputs of the last repeat must
-    // be those of the first run.
+    // equal those of the first run.
     std::optional<Error> measure_variants();
 
     // Judges the outputs that compute_outputs could not judge at once.
     std::optional<Error> judge_outputs();
 
-    // The error of a step; a failure names the step, `what`. If the time limit stopped it, the error is a
-    // failure that says so.
+    // The error of a step; a failure names the step, `what`. If the step was stopped by the time limit, the
+    // error is a failure that says so.
     Error stopped_or(Error error, const std::string& what) const;
     void say(std::string words, double fraction, bool excused = false);
 
@@ -93,8 +93,8 @@ class SingleRun {
     Result result_;
     std::vector<std::optional<Plan>> plans_;
     std::vector<Arrays> repeated_;  // outputs of the last repeat that are still to be judged
-    double timed_part_ = 0;         // of the variants, 0 to 1
-    Progress last_;                 // the last one sent
+    double timed_share_ = 0;        // the timed share of the variants, 0 to 1
+    Progress last_;                 // the last progress that was sent
     Stopwatch clock_;
 };
 

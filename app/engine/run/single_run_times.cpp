@@ -1,4 +1,4 @@
-// The timed repeats of a SingleRun.
+// The part of SingleRun that times repeats.
 
 #include "app/engine/run/single_run.h"
 
@@ -20,7 +20,7 @@ namespace {
 
 const std::string copy_words = "a copy of the same size";
 
-// From this size on the rate of a copy no longer depends on its size.
+// The bytes of the copy that is measured: from this size on its rate no longer depends on the size.
 double copied_bytes(double bytes) { return std::min(bytes, static_cast<double>(256 << 20)); }
 
 std::vector<Metric> metrics_of(const VariantResult& variant, const Result& result) {
@@ -60,7 +60,7 @@ std::optional<Error> SingleRun::measure_together(const std::vector<size_t>& toge
     for (const size_t v : together) {
         if (auto error = make_plan(v)) return error;
         plans.push_back(&*plans_[v]);
-        // On the CPU the repeats write over them.
+        // On the CPU the repeats overwrite the outputs of the first run.
         if (request.repeats > 0 && prepared_.machine.backend() == Backend::cpu)
             row(v).outputs = copied(row(v).outputs);
     }
@@ -69,20 +69,20 @@ std::optional<Error> SingleRun::measure_together(const std::vector<size_t>& toge
     const auto before_run = [&](size_t plan, int round) {
         const std::string& name = plan < together.size() ? variant(together[plan]).name : copy_words;
         const double done = static_cast<double>(plans.size()) * round;
-        const double part = static_cast<double>(together.size()) / static_cast<double>(plans_.size());
+        const double share = static_cast<double>(together.size()) / static_cast<double>(plans_.size());
         say(fmt::format("{}, repeat {} of {}", name, round + 1, request.repeats),
-            0.2 + 0.8 * (timed_part_ + part * done / all));
+            0.2 + 0.8 * (timed_share_ + share * done / all));
     };
     auto measured = measure(plans, prepared_.machine.executor(), request.cache, request.repeats, before_run);
     if (!measured) return stopped_or(measured.error(), last_.words.substr(0, last_.words.find(',')));
-    timed_part_ += static_cast<double>(together.size()) / static_cast<double>(plans_.size());
+    timed_share_ += static_cast<double>(together.size()) / static_cast<double>(plans_.size());
     if (copy) take_copy(std::move(measured->back().time));
     for (size_t i = 0; i < together.size(); ++i)
         if (auto error = take_time(together[i], std::move((*measured)[i]))) return error;
     return {};
 }
 
-// Larger than the limit, it was measured in part.
+// A copy larger than the limit is measured in part, so its times are scaled.
 void SingleRun::take_copy(TimeStatistics time) {
     const double whole = result_.work.bytes / copied_bytes(result_.work.bytes);
     for (double& us : time.samples) us *= whole;
@@ -107,7 +107,7 @@ bool SingleRun::looks_closer() const {
     return prepared_.machine.timer && (profile == Profile::counters || profile == Profile::sampling);
 }
 
-// Reads counters or samples of a GPU; a note says why if that fails.
+// Reads counters or samples of a GPU; if that fails, a note says why.
 std::optional<Error> SingleRun::look_closer(size_t v) {
     GpuTimer* const timer = prepared_.machine.timer;
     const Profile profile = prepared_.request.profile;
@@ -166,7 +166,8 @@ std::optional<Error> SingleRun::measure_all() {
     return error;
 }
 
-// A copy of the bytes that the variants must move, run once; without launches if there is nothing to copy.
+// Makes a copy of the bytes that the variants must move and runs it once; it has no launches if there is
+// nothing to copy.
 Outcome<Plan> SingleRun::prepare_copy() try {
     const auto without = [&](const Error& error) -> Outcome<Plan> {
         if (limit_.token().stop_requested() || cuda::is_fatal(error)) return stopped_or(error, copy_words);

@@ -10,10 +10,10 @@
 namespace sawtooth {
 namespace {
 
-constexpr size_t visits_to_tell = 9;  // fewer that take turns cannot exclude chance
+constexpr size_t visits_to_tell = 9;  // fewer alternating repeats cannot exclude chance
 constexpr size_t most_rounds = 24, finalists = 3;
 
-// With the samples of both; what follows from the median changes with it.
+// Adds the samples of `again`; values that follow from the median change with it.
 void join(VariantResult& variant, const VariantResult& again) {
     if (again.verdict() == Verdict::wrong) variant.verdicts = again.verdicts;
     if (!variant.time || !again.time) return;
@@ -44,7 +44,8 @@ std::shared_ptr<const Result> joined(const Result& before, const Result& again) 
 
 SweepSteps::SweepSteps(Sweep sweep) : result_{std::move(sweep), {}, false} {}
 
-// The repeats of a variant: as many as without a search, and enough to tell the finalists apart.
+// The largest number of repeats of a variant: as many as without a search, and enough to tell the finalists
+// apart.
 int SweepSteps::budget() const {
     const Sweep& sweep = result_.sweep;
     return static_cast<int>(sweep.cells()) * sweep.base.repeats +
@@ -89,7 +90,8 @@ void SweepSteps::take(SweepCell cell) {
     if (visits_.empty()) begin_round();
 }
 
-// The cells of a variant that the next round visits; none if it is told or the repeats are used up.
+// The cells of a variant to visit in the next round; empty if its fastest cell is known or the repeats are
+// used up.
 std::vector<size_t> SweepSteps::wanted_of(const std::string& variant) {
     const auto time = [&](size_t cell) -> const TimeStatistics& {
         return *right_in(result_.cells[cell], variant)->time;
@@ -113,7 +115,7 @@ std::vector<size_t> SweepSteps::wanted_of(const std::string& variant) {
 
 void SweepSteps::begin_round() {
     ++round_;
-    std::map<size_t, std::vector<std::string>> variants;  // by cell
+    std::map<size_t, std::vector<std::string>> variants;  // variants to run, by cell
     for (auto& [variant, playing] : playing_) {
         const std::vector<size_t> cells = wanted_of(variant);
         playing = {cells.begin(), cells.end()};
@@ -124,7 +126,7 @@ void SweepSteps::begin_round() {
     result_.complete = visits_.empty();
 }
 
-// The cells of a search have more repeats than the result.
+// The numbers of a search are not replaced: its cells have more repeats than the result.
 bool SweepSteps::renew(const Result& newest) {
     const auto renewed = result_.sweep.search ? nullptr : with_current(result_, newest);
     if (renewed) result_ = *renewed;

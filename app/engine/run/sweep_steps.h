@@ -10,11 +10,11 @@
 
 namespace sawtooth {
 
-// What a sweep measures next, and what it has found so far. It measures all cells in order. A search has few
-// repeats for them, and then visits those again, in rounds, that may be the fastest of a variant: in every
-// round the better half of the last, down to as many as the repeats suffice to tell apart. These take turns
-// until the fastest is told, they are told to take the same time, or the repeats are used up (successive
-// halving; Jamieson, Talwalkar 2016).
+// Decides what a sweep measures next, and keeps what it has found. It measures all cells in order. A search
+// spends few repeats on them and then, in rounds, visits again the cells that may be the fastest of a
+// variant: in every round the better half of the last one, down to as many as the repeats suffice to tell
+// apart. These take turns until the fastest is known, the times are known to be the same, or the repeats are
+// used up (successive halving; Jamieson, Talwalkar 2016).
 class SweepSteps {
   public:
     explicit SweepSteps(Sweep sweep);
@@ -24,9 +24,9 @@ class SweepSteps {
         size_t cell = 0;
     };
     std::optional<Step> next() const;  // nullopt: the sweep is complete
-    void take(SweepCell cell);         // what the next step found
+    void take(SweepCell cell);         // the result of the next step
 
-    // Cells with the settings of the result take its numbers. Whether there is one.
+    // Gives cells with the settings of the result its numbers. Returns whether there is such a cell.
     bool renew(const Result& newest);
 
     const SweepResult& result() const { return result_; }
@@ -41,10 +41,10 @@ class SweepSteps {
     int budget() const;
 
     SweepResult result_;
-    std::vector<Visit> visits_;  // of this round, the next one last
+    std::vector<Visit> visits_;  // the remaining visits of this round, the next one last
     size_t round_ = 0;
-    std::map<std::string, int> spent_;                 // repeats by variant
-    std::map<std::string, std::set<size_t>> playing_;  // cells by variant that may still be visited
+    std::map<std::string, int> spent_;                 // number of repeats by variant
+    std::map<std::string, std::set<size_t>> playing_;  // by variant, the cells that may still be visited
 };
 
 }  // namespace sawtooth

@@ -17,11 +17,12 @@
 
 namespace sawtooth {
 
-// What a time limit counts: on the command line the whole run; in the window, where it is there to end hung
-// launches, not the steps that are excused (Progress::excused).
+// What a time limit counts. On the command line it counts the whole run. In the window, where it is meant to
+// end hung launches, it does not count the steps that are excused (Progress::excused).
 enum class Counts { everything, launches };
 
-// Called if a run goes on 3 s after it was stopped, as in a call of a driver that hangs; on another thread.
+// Called on another thread if a run is still going on 3 s after it was stopped, for example in a driver call
+// that hangs.
 using OnDeaf = std::function<void(const Error&)>;
 
 // Stops when the outer token stops or when the time limit has passed.
@@ -48,7 +49,7 @@ class TimeLimit {
         wake_.notify_all();
     }
 
-    // The error of a step: if the time limit ended it, a failure that says so and names the step.
+    // The error of a step. If the time limit ended the step, it is a failure that says so and names the step.
     Error reason(Error error, const std::string& what) const {
         const std::lock_guard lock(mutex_);
         if (!passed_) return error;
@@ -66,10 +67,11 @@ class TimeLimit {
             passed_ = !wait(lock, finished);
         if (finished.stop_requested()) return;
         lock.unlock();
-        source_.request_stop();  // which may call others
+        source_.request_stop();  // may run callbacks, so not under the lock
         lock.lock();
         if (!deaf_) return;
-        constexpr auto patience = std::chrono::seconds(3);  // a launch on a GPU has two to end by itself
+        // A launch on a GPU gets two seconds to end by itself.
+        constexpr auto patience = std::chrono::seconds(3);
         if (wake_.wait_for(lock, finished, patience, [] { return false; }) || finished.stop_requested())
             return;
         deaf_(passed_ ? Error::failure(
@@ -79,7 +81,7 @@ class TimeLimit {
                       : Error::cancelled());
     }
 
-    // Until something changes, or false: until the limit has passed.
+    // Waits until something changes; returns false if the limit has passed before.
     bool wait(std::unique_lock<std::mutex>& lock, const std::stop_token& finished) {
         const auto excused = excused_;
         const bool is_excused = excused_since_.has_value();
@@ -108,7 +110,7 @@ class TimeLimit {
     std::optional<Clock::time_point> excused_since_;
     Clock::duration excused_{0};
     std::stop_callback<std::function<void()>> forward_;
-    std::jthread timer_;  // last: destroyed first
+    std::jthread timer_;  // declared last, so that it is destroyed first
 };
 
 }  // namespace sawtooth

@@ -7,10 +7,10 @@ namespace sawtooth {
 namespace {
 
 constexpr double share_of_zeros = 0.5, share_of_others = 1.0 / 16;
-// Of an array: a product of many gates would leave the range of any float.
+// The most huge numbers in an array: a product of many gates would leave the range of any float.
 constexpr double most_huge = 4;
 
-// The numbers of a float array; a complex one has two each.
+// The numbers of a float array; a complex number is two of them.
 std::span<float> floats_of(Array& input) {
     const bool has_floats = input.dtype == Dtype::f32 || input.dtype == Dtype::complex64;
     return has_floats ? input.as<float>() : std::span<float>();
@@ -31,7 +31,7 @@ void place_values(Values values, Array& input, bool chosen, Storage storage, Ran
             return;
         case Values::zeros:
             return scale_some(numbers, share_of_zeros, 0, random);
-        case Values::denormals:  // of the storage
+        case Values::denormals:  // the denormals of the storage
             return scale_some(numbers, share_of_others, storage == Storage::f16 ? 0x1p-18f : 0x1p-130f,
                               random);
         case Values::huge:

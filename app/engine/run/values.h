@@ -7,7 +7,7 @@
 
 namespace sawtooth {
 
-// Places such numbers among those of a generated input. Integers stay as they are. `chosen`: the one input
+// Places such numbers among those of a generated input; integers stay unchanged. `chosen` marks the one input
 // that gets the infinity or the NaN.
 void place_values(Values values, Array& input, bool chosen, Storage storage, Random random);
 

@@ -51,8 +51,8 @@ int64_t positions_of(const Family& family, const Parameters& parameters) {
     return row ? parameters.integer(row->name) : 0;
 }
 
-// Steps are the limit if each position takes its own launch, or if a single launch along the sequence leaves
-// bytes and arithmetic nearly idle: each step waits for the previous one. Products wait for no step.
+// Steps are the limit if each position has its own launch, or if a single launch along the sequence leaves
+// bytes and arithmetic nearly idle: each step waits for the previous one. Products do not wait for steps.
 Bound bound_of(const BenchRow& row, const Plan& plan, const Result& result, const Family& family,
                const Variant& variant, BenchCase::Limit limit) {
     constexpr double nearly_idle = 0.05;
@@ -108,7 +108,7 @@ Outcome<std::vector<LaunchCost>> measure_launches(const Plan& plan, const Machin
     return costs_of(repeats, copy_bytes_per_second);
 }
 
-// Fills in the times of a variant that passed the check, and what follows from them.
+// Fills in the times of a variant that passed the check, and the values that follow from them.
 std::optional<Error> measure_row(const Result& result, const Variant& variant, const Machine& machine,
                                  const BenchCase& bench, const Request& base,
                                  const std::function<void()>& before_pair, BenchRow& row) {
@@ -142,7 +142,7 @@ std::optional<Error> measure_row(const Result& result, const Variant& variant, c
     return {};
 }
 
-// For a case that could not run at all, for example for lack of memory.
+// The rows of a case that could not run at all, for example for lack of memory.
 std::vector<BenchRow> rows_without_time(const Family& family, const BenchCase& bench,
                                         const std::string& reason) {
     std::vector<BenchRow> rows;
@@ -160,7 +160,7 @@ std::vector<BenchRow> rows_without_time(const Family& family, const BenchCase& b
     return rows;
 }
 
-// Times each variant with correct outputs; the rows of the others give the reason. Errors: those after which
+// Times each variant with correct outputs; the rows of the others give the reason. An error means that
 // nothing else can be measured.
 Outcome<std::vector<BenchRow>> measure_rows(const Result& result, const Family& family,
                                             const Machine& machine, const BenchCase& bench,
@@ -195,7 +195,7 @@ Outcome<std::vector<BenchRow>> measure_rows(const Result& result, const Family& 
     return rows;
 }
 
-// Adds "FAMILY: NOTE" for what is not noted yet.
+// Adds those notes that are new as "FAMILY: NOTE".
 void add_notes(const Family& family, const std::vector<std::string>& notes, std::vector<std::string>& all) {
     for (const std::string& note : notes)
         if (std::string text = family.name + ": " + note;
@@ -223,7 +223,8 @@ Outcome<std::vector<BenchRow>> run_case(Runner& runner, const Family& family, co
     const auto machine = runner.machine(request, family);
     if (!machine) return machine.error();
     std::vector<std::string> news = result.notes;
-    if (const auto fixed = configure(request, {}, machine->backend()))  // its notes are about the case
+    // Its notes are about the settings of the case.
+    if (const auto fixed = configure(request, {}, machine->backend()))
         std::erase_if(news, [&](const std::string& note) {
             return std::find(fixed->notes.begin(), fixed->notes.end(), note) != fixed->notes.end();
         });
@@ -250,7 +251,7 @@ std::string_view name_of(Bound::By by) {
 
 std::vector<LaunchCost> costs_of(const std::vector<std::vector<LaunchRecord>>& repeats,
                                  double copy_bytes_per_second) {
-    constexpr double least_copy_us = 0.1;  // of fewer bytes the time says nothing about bandwidth
+    constexpr double least_copy_us = 0.1;  // for fewer bytes the time says nothing about bandwidth
     std::vector<LaunchCost> costs;
     for (size_t repeat = 0; repeat < repeats.size(); ++repeat)
         for (const LaunchRecord& launch : repeats[repeat]) {

@@ -20,9 +20,9 @@ struct Spread {
 struct Bound {
     enum class By { bytes, arithmetic, steps };
     By by = By::bytes;
-    std::optional<double>
-        share;  // 0 to 1, of copy bandwidth or peak arithmetic; absent for steps, and above it
-    // Time for one position of the sequence, and the number of empty launches that take as long.
+    // The share of copy bandwidth or peak arithmetic, 0 to 1; absent for steps and above 1.
+    std::optional<double> share;
+    // The time for one position of the sequence, and the number of empty launches that take as long.
     std::optional<double> step_us, empty_launches;
 };
 std::string_view name_of(Bound::By by);
@@ -30,10 +30,10 @@ std::string_view name_of(Bound::By by);
 // The launches of a plan with the same name and meaning.
 struct LaunchCost {
     std::string name, meaning;
-    int64_t count = 0;  // in one repeat
-    double bytes = 0;   // of all of them together, as is the time
+    int64_t count = 0;  // number of launches in one repeat
+    double bytes = 0;   // for all of them together, and so is the time
     TimeStatistics time = {};
-    // The time over that of `bytes` at the measured copy bandwidth, unless they are few.
+    // The time divided by that of copying `bytes` at the measured bandwidth; absent if `bytes` is small.
     std::optional<double> over_copy = {};
 
     std::optional<double> gigabytes_per_second() const {
@@ -42,7 +42,7 @@ struct LaunchCost {
     }
 };
 
-// Those of the launches of one plan, in order, recorded in several repeats.
+// The costs of the launches of one plan, in order, recorded in several repeats.
 std::vector<LaunchCost> costs_of(const std::vector<std::vector<LaunchRecord>>& repeats,
                                  double copy_bytes_per_second);
 
@@ -53,12 +53,12 @@ struct BenchRow {
     std::optional<TimeStatistics> time;  // absent if the check failed or the variant was refused
     std::string limit_name;
     std::optional<TimeStatistics> limit;
-    std::optional<Spread> ratio;  // of the pairs: time / limit
+    std::optional<Spread> ratio;  // the ratio time / limit over the pairs of repeats
     std::vector<OutputError> errors;
     std::string note;      // why `time` is absent
-    int64_t launches = 0;  // of one repeat; 0 if `time` is absent
+    int64_t launches = 0;  // in one repeat; 0 if `time` is absent
     std::optional<Bound> bound = {};
-    std::vector<LaunchCost> costs = {};  // of a case `by_launch`, from repeats of their own
+    std::vector<LaunchCost> costs = {};  // only of a case `by_launch`, from separate repeats
     Verdict verdict = Verdict::pending;  // a wrong variant has no time
     std::vector<OutputVerdict> verdicts = {};
 };
@@ -66,14 +66,15 @@ struct BenchRow {
 struct BenchReport {
     std::string device, date, version;
     std::vector<BenchRow> rows;
-    std::vector<std::string> notes = {};  // of the runs, each once: "btp: verdicts on x, carry: over …"
+    // The notes of the runs, each once: "btp: verdicts on x, carry: over …".
+    std::vector<std::string> notes = {};
     int repeats = 0;
     Cache cache = Cache::cold;
-    std::optional<Error> ended = {};  // what ended it before all cases had rows
+    std::optional<Error> ended = {};  // the error that ended it before all cases had rows
 };
 
-// Runs the fixed cases of the families and checks each against the reference. Errors: cancelled, or a
-// failure, before any case was done.
+// Runs the fixed cases of the families and checks each one against the reference. Errors: cancelled, or a
+// failure before any case was done.
 Outcome<BenchReport> run_bench(Runner& runner, const std::vector<std::string>& families, const Request& base,
                                std::stop_token stop, const OnProgress& progress);
 

@@ -16,7 +16,7 @@
 namespace sawtooth {
 namespace {
 
-// Processes that only take time from others; they end with this object, and with this process.
+// Processes that only use processor time; they end with this object and with this process.
 class BusyProcesses {
   public:
     explicit BusyProcesses(int count) {
@@ -43,13 +43,13 @@ class BusyProcesses {
     std::vector<pid_t> children_;
 };
 
-// What a family's trials have in common.
+// What all trials of a family share.
 struct Subject {
-    std::shared_ptr<const Result> result;  // for its inputs and parameters
+    std::shared_ptr<const Result> result;  // gives the inputs and parameters
     const Family* family = nullptr;
     const Variant* variant = nullptr;
     Machine machine;
-    std::optional<TimeStatistics> before = {};  // of the last trial
+    std::optional<TimeStatistics> before = {};  // the time in the last trial
 };
 
 bool is_winner(Pace pace) { return pace == Pace::faster || pace == Pace::slower; }

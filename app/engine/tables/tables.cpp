@@ -22,7 +22,7 @@ struct TimeUnit {
     double microseconds;
 };
 
-// The unit in which the longest of the times has one to three digits before the point.
+// The unit in which the longest of the times has one to three digits before the decimal point.
 TimeUnit unit_for(const Result& result) {
     double longest = 0;
     for (const VariantResult& variant : result.variants)
@@ -35,7 +35,7 @@ std::string number_or_nothing(const std::optional<double>& value) {
     return value ? short_number(*value) : "";
 }
 
-// Of the main output, as the other errors of a variant; absent if unknown.
+// The largest absolute error of the main output, like the other errors of a variant; absent if unknown.
 std::optional<double> largest_absolute_error(const Result& result, const VariantResult& variant) {
     for (const OutputError& error : variant.errors)
         if (error.output == result.main_output) return error.max_abs;
@@ -64,7 +64,7 @@ const VariantResult* base_of(const Result& result) {
     return nullptr;
 }
 
-// A column, and its cell for a variant that ran.
+// A column, and the function that gives its cell for a variant that ran.
 struct Field {
     Table::Column column;
     std::function<std::string(const VariantResult&)> cell;
@@ -95,7 +95,7 @@ std::vector<Field> speed_up_fields(const Result& result) {
              }}};
 }
 
-// One column per metric, in order of appearance.
+// One column per metric, in the order in which they first appear.
 std::vector<Field> metric_fields(const Result& result) {
     std::vector<Field> fields;
     std::vector<std::string> seen;
@@ -103,7 +103,8 @@ std::vector<Field> metric_fields(const Result& result) {
         for (const Metric& metric : variant.metrics) {
             if (std::find(seen.begin(), seen.end(), metric.id) != seen.end()) continue;
             seen.push_back(metric.id);
-            // In one expression g++ 12 would destroy the column twice where the function gets no memory.
+            // Built in two steps: in a single expression g++ 12 would destroy the column twice if there is no
+            // memory.
             Field field{{metric.label, metric.unit}, {}};
             field.cell = [id = metric.id](const VariantResult& v) {
                 for (const Metric& own : v.metrics)
@@ -117,7 +118,7 @@ std::vector<Field> metric_fields(const Result& result) {
 
 std::string percent(std::optional<double> share) { return share ? fmt::format("{:.0f}", 100 * *share) : ""; }
 
-// The launch that a variant spends most time in, if its SM resources are known.
+// The launch on which a variant spends most time, if its SM resources are known.
 const LaunchRecord* main_launch(const VariantResult& variant) {
     std::map<std::string_view, double> spent;
     for (const LaunchRecord& launch : variant.launches) spent[launch.info->name] += launch.duration_us;
@@ -138,7 +139,7 @@ std::vector<std::string> resource_words(const Resources& resources) {
             short_bytes(static_cast<double>(resources.spill_bytes))};
 }
 
-// For a run on a GPU; achieved occupancy if counters were read.
+// The columns on occupancy of a run on a GPU; achieved occupancy only if counters were read.
 std::vector<Field> occupancy_fields(const Result& result) {
     bool known = false, achieved = false;
     for (const VariantResult& variant : result.variants)
@@ -205,7 +206,7 @@ std::string extent_text(const Extent& extent) {
     return std::to_string(extent.x);
 }
 
-// Quoted for a POSIX shell.
+// The word, quoted for a POSIX shell.
 std::string quoted(const std::string& word) {
     constexpr const char* plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
     if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
@@ -214,13 +215,14 @@ std::string quoted(const std::string& word) {
     return text + "'";
 }
 
-// A real number with all its digits, so that the command reproduces the same bits.
+// A value as text; a real number has all digits, so that the command reproduces the same bits.
 std::string exact_text(const Value& value) {
     const auto* real = std::get_if<double>(&value);
     return real ? fmt::format("{}", *real) : to_text(value);
 }
 
-// The family's default values are left out, unless a preset or a file replaced them.
+// Returns whether an option can be left out: the value is the default of the family and replaces no value of
+// a preset or a file.
 bool changes_nothing(const Request& request, const std::string& name, const Value& value) {
     if (!request.preset.empty() || !request.input.empty()) return false;
     if (const Family* family = find_family(request.family))
@@ -228,7 +230,7 @@ bool changes_nothing(const Request& request, const std::string& name, const Valu
     return false;
 }
 
-// "chunk,C_G"
+// The names of an axis: "chunk,C_G".
 std::string listed_names(const SweepAxis& axis) {
     std::string text;
     for (const std::string& name : names_of(axis)) text += (text.empty() ? "" : ",") + name;
@@ -249,7 +251,7 @@ const char* word_for(Profile profile) {
     return "";
 }
 
-// Everything that is not the default, as options.
+// Everything in the Request that is not the default, as options.
 std::string options_of(const Request& request) {
     const Request usual;
     std::string text;

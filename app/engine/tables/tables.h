@@ -9,37 +9,38 @@
 
 namespace sawtooth {
 
-// One row per variant: time with spread, rate, errors, launches, memory, metrics; why it was refused.
+// One row per variant with time and spread, rate, errors, launches, memory and metrics, or why it was
+// refused.
 Table numbers_table(const Result& result);
-// The same without refused variants, for places that print skipped_lines.
+// The same table without refused variants, for places that print skipped_lines.
 Table measured_table(const Result& result);
-// "lattice_gla skipped: needs rule lattice" for each variant that did not run.
+// One line for each variant that did not run: "lattice_gla skipped: needs rule lattice".
 std::vector<std::string> skipped_lines(const Result& result);
-// The notes that do not repeat a skipped line.
+// The notes that no skipped line repeats.
 std::vector<std::string> other_notes(const Result& result);
-// One row per variant and output: distance to the reference.
+// One row per variant and output with the distance to the reference.
 Table errors_table(const Result& result);
-// One row per launch: name, grid, start, duration, bytes per second; on a GPU also resources and
+// One row per launch with name, grid, start, duration and bytes per second; on a GPU also its resources and
 // occupancy.
 Table launches_table(const VariantResult& variant);
-// One row per variant and kind of launch: compiler resources and theoretical occupancy for a chip that
+// One row per variant and kind of launch with compiler resources and theoretical occupancy, for a chip that
 // need not be present. Empty if nothing was compiled.
 Table compiled_table(const Result& result);
-// One row per cell and variant: time, speed-up over the first variant of the cell, launches, errors; wrong
-// results are marked, refused cells give their reason.
+// One row per cell and variant with time, speed-up over the first variant of the cell, launches and errors;
+// wrong results are marked, and refused cells give their reason.
 Table sweep_table(const SweepResult& result);
 
 // The measured limits of the machine in a sentence.
 std::string words_of(const Ceilings& ceilings);
 
-// "1980 MHz of 1980, not throttled": the clock of a GPU around the timed repeats, for narrow panels, and as a
+// The clock of a GPU around the timed repeats: "1980 MHz of 1980, not throttled" for narrow panels, or a full
 // sentence.
 std::string short_words_of(const Clocks& clocks);
 std::string sentence_of(const Clocks& clocks);
 
-// "sawtooth run scan --set length=8192 …", quoted for a shell: reproduces the numbers.
+// A command that reproduces the numbers, quoted for a shell: "sawtooth run scan --set length=8192 …".
 std::string command_of(const Request& request);
-// "sawtooth sweep scan --over length=512,1024 …" likewise.
+// The same for a sweep: "sawtooth sweep scan --over length=512,1024 …".
 std::string command_of(const Sweep& sweep);
 
 }  // namespace sawtooth

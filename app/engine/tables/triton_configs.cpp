@@ -14,7 +14,7 @@
 namespace sawtooth {
 namespace {
 
-// Parameters that are arguments of triton.Config; the others are constants of the kernel.
+// The parameters that are arguments of triton.Config; all others are constants of the kernel.
 constexpr std::pair<std::string_view, std::string_view> arguments[] = {
     {"warps", "num_warps"}, {"wpb", "num_warps"}, {"stages", "num_stages"}};
 

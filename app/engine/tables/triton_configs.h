@@ -8,10 +8,10 @@
 
 namespace sawtooth {
 
-// Why the family has nothing for a Triton configuration.
+// Why the family has no parameters for a Triton configuration.
 std::optional<Error> check_triton(const Family& family);
 
-// Of every variant the fastest right setting as a line of Python, for triton.autotune:
+// The fastest correct setting of every variant as a line of Python, for triton.autotune:
 //     triton.Config({"BLOCK_M": 64, "BLOCK_N": 32}, num_warps=4, num_stages=2)
 // with the tiling parameters that have an effect; comments say the time and on what it was measured.
 Outcome<std::string> triton_configs(const SweepResult& sweep);

@@ -13,7 +13,7 @@
 namespace sawtooth {
 namespace {
 
-// "" or what is wrong, for all of these.
+// What is wrong with a value; "" if all are accepted.
 std::string fault_in_values(const Parameters& parameters, const Family& family) {
     for (const auto& [name, value] : parameters.values) {
         const Parameter* const row = family.parameter(name);
@@ -30,7 +30,7 @@ std::string fault_in(const Parameters& parameters, const Family& family) {
     return "";
 }
 
-// Names end up in files: they must be those of the schema, and a reference's may be "VARIANT/NAME".
+// Names end up in files, so they must be those of the schema. A reference may also be named "VARIANT/NAME".
 bool is_known(const std::string& name, bool is_output, const Family& family) {
     const size_t slash = is_output ? name.find('/') : std::string::npos;
     if (slash != std::string::npos && !family.variant(name.substr(0, slash))) return false;
@@ -38,7 +38,7 @@ bool is_known(const std::string& name, bool is_output, const Family& family) {
     return row && (row->role == Role::output) == is_output;
 }
 
-// Which rows a reference has: "rows", "key_rows".
+// Returns whether an array lists the rows that a reference has: "rows", "key_rows".
 bool lists_rows(const Array& array) {
     const auto plain = [](unsigned char c) { return std::isalpha(c) || c == '_'; };
     return array.dtype == Dtype::int32 && array.name.ends_with("rows") &&
@@ -135,7 +135,7 @@ std::string fault_in(const Result& result, const Family& family) {
     return fault_in(result.variants, family);
 }
 
-// Of a Request that a worker drew for one variant; what it did not draw becomes that of `base`.
+// Checks a Request that a worker drew for one variant, and replaces what it did not draw by that of `base`.
 std::string fault_in_drawn(Request& drawn, const Request& base, const Family& family) {
     if (drawn.variants.size() != 1 || !family.variant(drawn.variants.front())) return "unknown variant";
     if (std::string words = fault_in_values(drawn.parameters, family); !words.empty()) return words;

@@ -15,14 +15,14 @@
 namespace sawtooth {
 namespace {
 
-// NaN: not known.
+// Numbers in which NaN means unknown.
 Json known_numbers(const std::vector<float>& values) {
     Json list = Json::array();
     for (const float value : values) list.push_back(std::isnan(value) ? Json() : number(value));
     return list;
 }
 
-// In the order of the schema, as far as the schema names them.
+// The parameters in the order of the schema, as far as it names them.
 Json object_of(const std::string& family_name, const Parameters& parameters) {
     Json object = Json::object();
     if (const Family* family = find_family(family_name))
@@ -94,7 +94,7 @@ Json compiled_of(const CompiledLaunch& compiled) {
             {"occupancy", occupancy_of(compiled.occupancy)}};
 }
 
-// Only kernels of the CPU count what they do.
+// A launch; only kernels of the CPU count what they do.
 Json launch_of(const LaunchRecord& launch, bool counts) {
     const LaunchInfo& info = *launch.info;
     Json object = {{"name", info.name},
@@ -145,7 +145,7 @@ Json metric_of(const Metric& metric) {
             {"value", optional_number(metric.value)}};
 }
 
-// Over the first variant with a time.
+// The speed-up over the first variant with a time.
 Json speed_up_of(const VariantResult& variant, const Result& result) {
     const auto base = std::find_if(result.variants.begin(), result.variants.end(),
                                    [](const VariantResult& each) { return each.time.has_value(); });
@@ -162,7 +162,7 @@ Json speed_up_of(const VariantResult& variant, const Result& result) {
 
 Json variant_of(const VariantResult& variant, const Result& result) {
     const bool ran = variant.ran();
-    const auto share_of_launches = [&](double share) {  // 0 to 1
+    const auto share_of_launches = [&](double share) {  // from 0 to 1
         return variant.launches.empty() ? Json() : number(share);
     };
     return {{"name", variant.name},
@@ -217,7 +217,7 @@ Json clocks_of(const std::optional<Clocks>& clocks) {
             {"throttled", clocks->throttled.empty() ? Json() : Json(clocks->throttled)}};
 }
 
-// {name: reason} of the parameters that have no effect in this run.
+// The parameters that have no effect in this run, as {name: reason}.
 Json unused_parameters_of(const Result& result) {
     Json object = Json::object();
     const Family* const family = find_family(result.request.family);
@@ -301,7 +301,7 @@ Json axis_of(const SweepAxis& axis) {
     return {{"parameter", axis.parameter}, {"also", axis.also}, {"values", list_of(axis.values, value_of)}};
 }
 
-// {"chunk": 64, "C_G": 64}
+// The swept values of a cell: {"chunk": 64, "C_G": 64}.
 Json values_of(const Sweep& sweep, const SweepCell& cell) {
     Json object = Json::object();
     for (size_t i = 0; i < cell.values.size(); ++i)
@@ -309,7 +309,7 @@ Json values_of(const Sweep& sweep, const SweepCell& cell) {
     return object;
 }
 
-// The fastest right cell of a variant, those that may be as fast, and those that a search left out.
+// The fastest correct cell of a variant, the cells that may be as fast, and those that a search left out.
 Json best_of(const SweepResult& sweep, const BestCells& best) {
     const auto all = [&](const std::vector<size_t>& cells) {
         return list_of(cells, [&](size_t cell) { return values_of(sweep.sweep, sweep.cells[cell]); });
@@ -451,7 +451,7 @@ std::optional<Ceilings> parse_ceilings(const std::string& text) {
                           (std::is_same_v<Wanted, std::string> ? found->is_string() : found->is_number());
         if (fits) to = found->template get<Wanted>();
         whole = whole && fits;
-        constexpr double most = 1e18;  // far above any machine, also NaN and infinity
+        constexpr double most = 1e18;  // far above any machine; excludes NaN and infinity, too
         if constexpr (std::is_arithmetic_v<Wanted>)
             whole = whole && to >= 0 && static_cast<double>(to) < most;
     };

@@ -14,10 +14,11 @@
 
 namespace sawtooth {
 
-// One document each, in the format of the command line. Unknown values are null; nan and inf are strings.
+// Each of these functions makes one document in the format of the command line. Unknown values are null; nan
+// and inf are strings.
 std::string to_json(const Result& result);
 std::string to_json(const SweepResult& result);
-// The fastest right values of every variant, with the time and all parameters in effect.
+// The fastest correct values of every variant, with their time and all parameters in effect.
 std::string tuned_json(const SweepResult& result);
 std::string to_json(const BenchReport& report);
 std::string to_json(const VerdictBench& bench);
@@ -27,7 +28,7 @@ std::string families_json(const std::vector<const Family*>& families);
 // {"written": [paths]}: the --json output of subcommands that write files.
 std::string written_json(const std::vector<std::string>& paths);
 
-// The ceilings of the machine as cached between runs; nullopt for any other file.
+// The ceilings of a machine as cached between runs; reading returns nullopt for any other file.
 std::string ceilings_json(const Ceilings& ceilings);
 std::optional<Ceilings> parse_ceilings(const std::string& text);
 

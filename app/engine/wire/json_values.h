@@ -10,12 +10,12 @@
 
 namespace sawtooth {
 
-// What all JSON documents of the program are made of.
+// The values that all JSON documents of the program are made of.
 
 // Keys keep the order in which they are written here.
 using Json = nlohmann::ordered_json;
 
-// JSON has no infinities.
+// A number, or its name as a string: JSON has no infinities.
 inline Json number(double value) {
     if (std::isnan(value)) return "nan";
     if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
@@ -56,7 +56,8 @@ inline Json object_of(const Parameters& parameters) {
     return object;
 }
 
-// Texts may come from files and the system, so invalid UTF-8 must not end the program.
+// The document as text. Strings may come from files and the system, so invalid UTF-8 must not end the
+// program.
 inline std::string text_of(const Json& json) {
     return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -18,25 +18,28 @@
 
 namespace sawtooth {
 
-// Messages between a worker and its client. Both start with Hello. Then the client sends jobs, which the
-// worker runs one after another; every answer has the number of its job. A job ends with Shown of a complete
-// result, CellDone, Checked, FiguresMade, ArrayPart, DevicesFound or Failed.
+// The messages between a worker and its client. Both start with Hello. Then the client sends jobs, which the
+// worker runs one after another; every answer has the number of its job. A job ends with a Shown that has a
+// complete result, or with CellDone, Checked, FiguresMade, ArrayPart, DevicesFound or Failed.
 
-constexpr int protocol_version = 9;  // raised whenever message_fields.h changes
+// Raised only when messages of older builds would be misunderstood: fields that are added, or left out, need
+// no new format (fields.h).
+constexpr int wire_format = 10;
 
 using JobNumber = uint64_t;
 using Bytes = std::vector<uint8_t>;
 
 // The first message in each direction.
 struct Hello {
-    std::string program;  // its build identity, which may differ
-    int protocol = protocol_version;
-    std::string device;  // the processor of the worker; "" from the client
+    std::string program;  // the build identity of the sender; those of the two ends may differ
+    int format = 0;
+    uint64_t schema = 0;  // a hash of all messages, their fields and types
+    std::string device;   // the processor of the worker; "" from the client
 };
 
-// A part of the client's input file, before the job that reads it.
+// A part of the client's input file, sent before the job that reads it.
 struct FilePart {
-    bool first = false;  // of a file, which replaces the previous one
+    bool first = false;  // the first part of a file, which replaces the previous file
     Bytes bytes;
 };
 constexpr size_t file_part_bytes = size_t{1} << 20;
@@ -44,7 +47,7 @@ constexpr size_t file_part_bytes = size_t{1} << 20;
 struct RunJob {
     JobNumber job = 0;
     Request request;
-    bool sent_input = false;   // its input file was sent in parts
+    bool sent_input = false;   // its input file was sent before, in parts
     std::optional<View> view;  // absent: no figures requested
 };
 struct CellJob {
@@ -63,13 +66,13 @@ struct LookJob {
     View view;
     Parameters figure_parameters;
 };
-// Requests a part of one array of the result of job `of`, numbered as in `arrays_of`.
+// Requests a part of one array of the result of job `of`; `array` counts as in `arrays_of`.
 struct FetchJob {
     JobNumber job = 0, of = 0;
     uint64_t array = 0, offset = 0;
 };
 constexpr size_t array_part_bytes = size_t{16} << 20;
-// Which devices the worker has. A driver that hangs hangs it.
+// Asks which devices the worker has. If a driver hangs, the worker hangs with it.
 struct DevicesJob {
     JobNumber job = 0;
     bool tries_counters = false;
@@ -94,7 +97,7 @@ struct CellDone {
 };
 struct Checked {
     JobNumber job = 0;
-    CheckReport report;  // so far
+    CheckReport report;  // the report so far
 };
 struct FiguresMade {
     JobNumber job = 0;
@@ -102,7 +105,7 @@ struct FiguresMade {
 };
 struct ArrayPart {
     JobNumber job = 0;
-    Bytes bytes;  // from the requested offset; at most array_part_bytes
+    Bytes bytes;  // starts at the requested offset; at most array_part_bytes
 };
 struct DevicesFound {
     JobNumber job = 0;
@@ -119,16 +122,22 @@ using ToWorker =
 using FromWorker =
     std::variant<Hello, Alive, Said, Shown, CellDone, Checked, FiguresMade, ArrayPart, DevicesFound, Failed>;
 
-// MessagePack, without the length prefix.
+Hello hello_from(const std::string& device);
+
+// The message in MessagePack, without the length prefix.
 std::string encode(const ToWorker& message);
 std::string encode(const FromWorker& message);
 
-// Failure, with the reason: the bytes cannot be parsed, are not a message, or contain a figure whose lists do
-// not fit together.
+// Parses a message. Failure, with the reason: the bytes cannot be parsed, are no message, or contain a figure
+// whose lists do not fit together.
 Outcome<ToWorker> decode_to_worker(std::string_view bytes);
 Outcome<FromWorker> decode_from_worker(std::string_view bytes);
 
-// Why this end cannot work with one that sent this Hello, and what to do; nullopt if it can.
+// "" if the other end has the same messages, otherwise the end of a sentence about one that could not be
+// understood.
+std::string other_build(const Hello& other);
+
+// Why this end cannot work with the sender of that Hello, and what to do; nullopt if it can.
 std::optional<std::string> version_refusal(const Hello& other);
 
 // All arrays of a result in order: inputs, outputs by variant, reference.

@@ -8,8 +8,8 @@
 
 namespace sawtooth {
 
-// Drops progress messages that come too fast to be seen. The first one of every step passes, so that a step
-// that hangs is the one that is shown, and so does one that begins or ends an excuse.
+// Drops progress messages that are too frequent to be seen. The first one of every step passes, so that a
+// step that hangs is the one on display, and so does one that begins or ends an excused step.
 class ProgressFilter {
   public:
     bool passes(const Progress& progress) {

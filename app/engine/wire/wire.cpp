@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t length_bytes = 4;
 
-// The length in front of a message; nullopt if its bytes have not arrived.
+// The length in front of a message; nullopt if its bytes have not arrived yet.
 std::optional<uint32_t> length_in(std::string_view bytes) {
     if (bytes.size() < length_bytes) return {};
     uint32_t length = 0;
@@ -46,7 +46,7 @@ std::string printable(std::string_view text) {
 void FrameReader::append(std::string_view bytes) {
     held_.erase(0, std::exchange(taken_, 0));
     held_.append(bytes);
-    // Growing step by step would take twice the memory of a long message.
+    // The whole message is reserved at once: growing step by step would take twice its memory.
     if (const auto length = length_in(held_); length && *length <= longest_message)
         held_.reserve(length_bytes + *length);
 }
@@ -61,6 +61,65 @@ Outcome<std::optional<std::string_view>> FrameReader::next() {
     if (rest.size() - length_bytes < *length) return std::optional<std::string_view>();
     taken_ += length_bytes + *length;
     return std::optional(rest.substr(length_bytes, *length));
+}
+
+void MessageWriter::put(int kind, uint64_t value, size_t bytes) {
+    bytes_ += static_cast<char>(kind);
+    for (size_t i = bytes; i-- > 0;) bytes_ += static_cast<char>(value >> (8 * i));
+}
+
+void MessageWriter::integer(uint64_t value) {
+    if (value < 0x80) return put(static_cast<int>(value), 0, 0);
+    if (value <= UINT8_MAX) return put(0xCC, value, 1);
+    if (value <= UINT16_MAX) return put(0xCD, value, 2);
+    if (value <= UINT32_MAX) return put(0xCE, value, 4);
+    put(0xCF, value, 8);
+}
+
+void MessageWriter::integer(int64_t value) {
+    const auto bits = static_cast<uint64_t>(value);
+    if (value >= 0) return integer(bits);
+    if (value >= -32) return put(static_cast<int>(value), 0, 0);
+    if (value >= INT8_MIN) return put(0xD0, bits, 1);
+    if (value >= INT16_MIN) return put(0xD1, bits, 2);
+    if (value >= INT32_MIN) return put(0xD2, bits, 4);
+    put(0xD3, bits, 8);
+}
+
+void MessageWriter::number(double value) {
+    const auto single = static_cast<float>(value);
+    if (std::bit_cast<uint64_t>(static_cast<double>(single)) == std::bit_cast<uint64_t>(value))
+        return put(0xCA, std::bit_cast<uint32_t>(single), 4);
+    put(0xCB, std::bit_cast<uint64_t>(value), 8);
+}
+
+void MessageWriter::counted(int kind, size_t count) {
+    if (count <= UINT8_MAX) return put(kind, count, 1);
+    if (count <= UINT16_MAX) return put(kind + 1, count, 2);
+    put(kind + 2, count, 4);
+}
+
+void MessageWriter::text(std::string_view value) {
+    if (value.size() < 32)
+        put(static_cast<int>(0xA0 | value.size()), 0, 0);
+    else
+        counted(0xD9, value.size());
+    bytes_ += value;
+}
+
+void MessageWriter::binary(const void* data, size_t bytes) {
+    counted(0xC4, bytes);
+    if (bytes > 0) bytes_.append(static_cast<const char*>(data), bytes);
+}
+
+void MessageWriter::list(size_t count) {
+    if (count < 16) return put(static_cast<int>(0x90 | count), 0, 0);
+    put(count <= UINT16_MAX ? 0xDC : 0xDD, count, count <= UINT16_MAX ? 2 : 4);
+}
+
+void MessageWriter::map(size_t count) {
+    if (count < 16) return put(static_cast<int>(0x80 | count), 0, 0);
+    put(count <= UINT16_MAX ? 0xDE : 0xDF, count, count <= UINT16_MAX ? 2 : 4);
 }
 
 std::optional<uint8_t> MessageCursor::take_kind(uint8_t low, uint8_t high) {
@@ -147,6 +206,26 @@ std::optional<size_t> MessageCursor::map() {
     if (const auto kind = take_kind(0x80, 0x8F)) return counted(*kind & 0x0F);
     const auto kind = take_kind(0xDE, 0xDF);
     return kind ? counted(big_endian(*kind == 0xDE ? 2 : 4)) : std::nullopt;
+}
+
+bool MessageCursor::skip() {
+    // Counted instead of called again for each, because a message may nest lists as deep as it is long.
+    for (uint64_t left = 1; left > 0; --left) {
+        if (left_.empty()) return false;
+        const auto kind = static_cast<uint8_t>(left_.front());
+        if (kind >> 4 == 0x9 || kind == 0xDC || kind == 0xDD) {
+            const auto count = list();
+            if (!count) return false;
+            left += *count;
+        } else if (kind >> 4 == 0x8 || kind == 0xDE || kind == 0xDF) {
+            const auto pairs = map();
+            if (!pairs) return false;
+            left += 2 * *pairs;
+        } else if (!nil() && !boolean() && !number() && !text() && !binary()) {
+            return false;
+        }
+    }
+    return true;
 }
 
 }  // namespace sawtooth

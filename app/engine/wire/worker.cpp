@@ -64,7 +64,7 @@ class Outbox {
     int descriptor_;
 };
 
-// The client's input file. It has no name, so nothing remains of it however the worker ends; it is read
+// The client's input file. It has no name, so nothing remains of it, however the worker ends. It is read
 // through the name that the system gives to every open file.
 class SentFile {
   public:
@@ -113,14 +113,14 @@ class Worker {
           beating_([this](std::stop_token stop) { beat(stop); }),
           working_([this](std::stop_token stop) { work(stop); }) {}
 
-    // Before the first job.
+    // Call before the first job.
     void greeted_by(const Hello& client) {
         if (client.program == build_identity()) return;
         notes_.push_back(fmt::format("computed by a worker of another build, sawtooth {}; this is {}",
                                      build_identity(), client.program));
     }
 
-    // Blocks if many messages are waiting, as parts of a file may come faster than they are written.
+    // Blocks if many messages are waiting, as parts of a file may arrive faster than they are written.
     void add(ToWorker message) {
         constexpr size_t most = 16;
         std::unique_lock lock(mutex_);
@@ -135,7 +135,7 @@ class Worker {
             if (number_of(job.message) == number) job.stop.request_stop();
     }
 
-    // Cancels everything and waits only briefly, because a hung kernel never ends.
+    // Cancels everything and waits only briefly for it, because a hung kernel never ends.
     void leave() {
         constexpr auto patience = std::chrono::milliseconds(500);
         std::unique_lock lock(mutex_);
@@ -168,7 +168,7 @@ class Worker {
     void work(std::stop_token stop) {
         std::unique_lock lock(mutex_);
         while (changed_.wait(lock, stop, [&] { return !jobs_.empty(); })) {
-            Job& job = jobs_.front();  // stays at the front while it runs
+            Job& job = jobs_.front();  // the job stays at the front while it runs
             lock.unlock();
             const auto problem = guarded([&]() -> std::optional<Error> {
                 std::visit([&](auto& message) { serve(message, job.stop.get_token()); }, job.message);
@@ -268,7 +268,8 @@ class Worker {
     void serve(const Hello&, std::stop_token) {}      // handled before the first job
     void serve(const CancelJob&, std::stop_token) {}  // handled at once, out of order
 
-    // After some GPU errors every call fails: a new process must continue.
+    // Reports the error and, after a GPU error that makes every later call fail, exits: a new process must
+    // continue.
     void fail(JobNumber job, Error error) {
         const bool ending = runner_.broken() || background_.broken();
         out_.send(Failed{job, std::move(error), ending});
@@ -277,8 +278,8 @@ class Worker {
 
     static Error gone() { return Error::failure("the result is no longer available; run it again"); }
 
-    // The request as it runs here: with the file that was sent, and without a time limit, which the client
-    // applies to its worker.
+    // The Request as it runs here: with the file that was sent, and without a time limit, because the client
+    // applies that to its worker.
     Outcome<Request> prepared(Request request, bool sent_input) {
         if (sent_input) {
             if (file_.problem()) return *file_.problem();
@@ -288,7 +289,7 @@ class Worker {
         return request;
     }
 
-    // The name of the file in the worker means nothing to the client.
+    // Replaces the name of the file in the worker, which means nothing to the client, by the client's name.
     std::string with_own_name(std::string text, const Request& asked) const {
         const std::string name = file_.path();
         for (size_t at = 0; (at = text.find(name, at)) != std::string::npos; at += asked.input.size())
@@ -305,16 +306,17 @@ class Worker {
     }
 
     Outbox& out_;
-    Runner runner_, background_;  // two, so that sweeps keep the inputs and reference of the live run
+    // Two, so that sweeps do not replace the inputs and the reference of the live run.
+    Runner runner_, background_;
     SentFile file_;
-    std::vector<std::string> notes_;        // in every result
-    std::shared_ptr<const Result> newest_;  // the last result, complete
+    std::vector<std::string> notes_;        // added to every result
+    std::shared_ptr<const Result> newest_;  // the last complete result
     JobNumber newest_job_ = 0;
 
     std::mutex mutex_;
     std::condition_variable_any changed_;
     std::deque<Job> jobs_;
-    std::jthread beating_, working_;  // last: they start when all other members exist
+    std::jthread beating_, working_;  // declared last, so that they start when all other members exist
 };
 
 // Reads messages until the input ends. Returns the exit code.
@@ -322,7 +324,7 @@ int read_messages(int in, Worker& worker) {
     FrameReader frames;
     bool greeted = false;
     const auto refuse = [](const std::string& words) {
-        constexpr size_t most = 300;  // it may quote the client
+        constexpr size_t most = 300;  // the reason may quote the client
         fmt::print(stderr, "sawtooth worker: {}\n", printable(words).substr(0, most));
         return wrong_language;
     };
@@ -353,7 +355,8 @@ int read_messages(int in, Worker& worker) {
     }
 }
 
-// Moves a standard descriptor away, so that no print reaches it, and puts another in its place.
+// Moves a standard stream to another descriptor, so that no print reaches it, and puts `instead` in its
+// place.
 Descriptor set_aside(int standard, int instead) {
     Descriptor aside(::fcntl(standard, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
     ::dup2(instead, standard);
@@ -367,9 +370,9 @@ void serve_worker(const std::string& cache_directory) {
     const Descriptor in = set_aside(STDIN_FILENO, nothing.number());
     const Descriptor out = set_aside(STDOUT_FILENO, STDERR_FILENO);
     Outbox outbox(out.number());
-    // Without its GPUs: a driver that hangs must not keep CPU work waiting.
+    // The devices of the greeting, without GPUs: a driver that hangs must not keep CPU work waiting.
     const int threads = static_cast<int>(std::thread::hardware_concurrency());
-    outbox.send(Hello{build_identity(), protocol_version, cpu_words(threads)});
+    outbox.send(hello_from(cpu_words(threads)));
     Worker worker(cache_directory, outbox);
     const int code = read_messages(in.number(), worker);
     worker.leave();

@@ -19,7 +19,7 @@ Outcome<std::unique_ptr<WorkerConnection>> WorkerConnection::start(const std::st
     auto process = WorkerProcess::start(std::move(words));
     if (!process) return process.error();
     std::unique_ptr<WorkerConnection> worker(new WorkerConnection(on, std::move(*process)));
-    worker->send(Hello{build_identity(), protocol_version, ""});
+    worker->send(hello_from(""));
     return worker;
 }
 
@@ -27,7 +27,7 @@ WorkerConnection::Moved WorkerConnection::exchange(int milliseconds) {
     pollfd ends[] = {{process.output(), POLLIN, 0},
                      {process.errors(), POLLIN, 0},
                      {outgoing_.empty() ? -1 : process.input(), POLLOUT, 0}};
-    const bool has_ended = process.has_ended();  // asked first, so that its last words are read
+    const bool has_ended = process.has_ended();  // asked before reading, so that its last words are read
     if (::poll(ends, std::size(ends), has_ended ? 0 : milliseconds) < 0) return Moved::nothing;
     if (ends[1].revents) process.read_errors();
     const bool wrote = ends[2].revents && write();
@@ -43,9 +43,9 @@ WorkerConnection::Moved WorkerConnection::catch_up() {
 }
 
 // A process that never sent a greeting may not exit by itself.
-void WorkerConnection::leave() { process.end(greeted ? seconds_to_leave : 0); }
+void WorkerConnection::leave() { process.end(greeting ? seconds_to_leave : 0); }
 
-// A failed write is ignored: the worker has exited, and reading detects its end.
+// A failed write is ignored: the worker has exited, and reading detects that.
 bool WorkerConnection::write() {
     const ssize_t count = ::write(process.input(), outgoing_.data(), outgoing_.size());
     if (count > 0) outgoing_.erase(0, static_cast<size_t>(count));

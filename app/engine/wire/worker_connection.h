@@ -13,8 +13,8 @@ namespace sawtooth {
 // A worker process and the messages to and from it.
 class WorkerConnection {
   public:
-    // `on`: the shell command that starts a worker; "": this program does, with this cache directory. Sends
-    // the greeting.
+    // Starts a worker by the shell command `on`, or if that is "", by running this program with this cache
+    // directory. Sends the greeting.
     static Outcome<std::unique_ptr<WorkerConnection>> start(const std::string& on,
                                                             const std::string& cache_directory);
 
@@ -22,19 +22,19 @@ class WorkerConnection {
     bool all_is_sent() const { return outgoing_.empty(); }
 
     enum class Moved { nothing, something, ended };
-    // Writes and reads as much as possible, waiting if necessary. The worker has ended if its process has,
-    // even if others hold its pipes open.
+    // Writes and reads as much as possible, waiting if necessary. The worker counts as ended once its process
+    // has ended, even if other processes hold its pipes open.
     Moved exchange(int milliseconds);
-    // Reads what arrived between jobs; a worker sends little then.
+    // Reads what arrived between jobs, which is little.
     Moved catch_up();
 
-    static constexpr double seconds_to_leave = 1;  // for a worker whose input was closed
+    static constexpr double seconds_to_leave = 1;  // time for a worker to exit once its input is closed
     void leave();
 
     const std::string on;
     WorkerProcess process;
     FrameReader frames;
-    bool greeted = false;
+    std::optional<Hello> greeting = {};
     FileStamp sent_file;
 
   private:

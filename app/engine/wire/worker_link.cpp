@@ -28,15 +28,16 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int look_up_ms = 10;  // how soon a stop or a timeout is seen
-// A local worker starts within a fraction of a second. A remote one may wait in a queue, for as long as the
-// time limit allows.
+constexpr int look_up_ms = 10;  // a stop or a timeout is noticed within this time
+// A local worker starts within a fraction of a second. A remote one may wait in a queue, as long as the time
+// limit allows.
 constexpr double seconds_to_start = 30;
-constexpr double seconds_to_greet = 10;  // from the first byte
+constexpr double seconds_to_greet = 10;  // counted from the first byte
 constexpr size_t longest_greeting = 1 << 16;
-constexpr double seconds_to_die = 0.2;  // for one that closed its output: its exit status tells why
+// Time for a worker that closed its output to exit: its exit status tells why.
+constexpr double seconds_to_die = 0.2;
 
-// The run, for error messages: "scan: length 8192, op sum".
+// Describes a run for error messages: "scan: length 8192, op sum".
 std::string described(const Request& request) {
     std::string text = request.family;
     const char* separator = ": ";
@@ -47,7 +48,7 @@ std::string described(const Request& request) {
     return text;
 }
 
-// The start of output that is not a message, readable in an error.
+// The first bytes of an output that is no message, made readable for an error.
 std::string quoted(std::string_view bytes) {
     std::string text(bytes.substr(0, 60));
     for (char& c : text)
@@ -66,7 +67,8 @@ JobNumber job_of(const FromWorker& message) {
 
 Error result_is_gone() { return Error::failure("the worker that has this result is gone; run it again"); }
 
-// The request of a job on an existing result: for its description and time limit, without the input file.
+// A Request for a job on an existing result; it gives the description and the time limit, without the input
+// file.
 Request request_for(const Result& result) {
     Request request = result.request;
     request.input.clear();
@@ -75,8 +77,8 @@ Request request_for(const Result& result) {
 
 }  // namespace
 
-// One job: hands it to a worker and waits for its answers. After an error the worker is either usable or
-// gone.
+// One job: gives it to a worker and waits for its answers. After an error the worker is either usable or has
+// ended.
 class WorkerLink::Job {
   public:
     Job(WorkerLink& link, const Request& request, std::stop_token stop, OnNews news)
@@ -103,7 +105,7 @@ class WorkerLink::Job {
         worker().send(message);
     }
 
-    // The next answer that is not just progress.
+    // The next answer other than progress.
     Outcome<FromWorker> answer() {
         while (true) {
             const auto frame = worker().frames.next();
@@ -114,7 +116,8 @@ class WorkerLink::Job {
             }
             auto message = decode_from_worker(**frame);
             if (!message) return garbled(message.error().text);
-            if (job_of(*message) != number) continue;  // signs of life, and late answers to a cancelled job
+            // Skips signs of life and late answers to a cancelled job.
+            if (job_of(*message) != number) continue;
             if (const auto* said = std::get_if<Said>(&*message))
                 take(said->progress);
             else
@@ -122,7 +125,7 @@ class WorkerLink::Job {
         }
     }
 
-    // The error in Failed. A worker that cannot continue is dropped.
+    // The error of a Failed message. A worker that cannot continue is dropped.
     Error failure(const Failed& failed) {
         Error error = failed.error;
         if (error.text.empty()) error.text = "the worker gave no reason";
@@ -133,13 +136,15 @@ class WorkerLink::Job {
         return given_up(error.text);
     }
 
-    // The answer of the worker does not fit the job.
-    Error garbled(const std::string& reason) { return given_up("invalid answer from the worker: " + reason); }
+    // The error for an answer that does not fit the job.
+    Error garbled(const std::string& reason) {
+        return given_up("invalid answer from the worker: " + reason + other_build(*worker().greeting));
+    }
 
   private:
     WorkerConnection& worker() { return *link_.worker_; }
 
-    // Keeps the worker if it was started by the same command and is alive; otherwise starts a new one.
+    // Keeps the worker if it was started by the same command and is alive; starts a new one otherwise.
     std::optional<Error> find_worker() {
         if (link_.worker_ && link_.worker_->on != request_.on) {
             link_.worker_->leave();
@@ -147,7 +152,8 @@ class WorkerLink::Job {
         }
         if (link_.worker_) {
             const bool ended = worker().catch_up() == WorkerConnection::Moved::ended;
-            if (!ended || !worker().greeted) return {};  // without a greeting, `greet` reports the reason
+            // If there was no greeting, `greet` reports the reason.
+            if (!ended || !worker().greeting) return {};
             link_.worker_.reset();
         }
         auto started = WorkerConnection::start(request_.on, link_.cache_directory_);
@@ -156,7 +162,7 @@ class WorkerLink::Job {
         return {};
     }
 
-    // Seconds for the greeting; nullopt: as long as the user waits.
+    // The seconds that the worker has for its greeting; nullopt: as long as the user waits.
     std::optional<double> seconds_to_answer() const {
         return request_.on.empty() ? std::optional(seconds_to_start) : request_.time_limit_seconds;
     }
@@ -167,16 +173,18 @@ class WorkerLink::Job {
         const auto passed = [](Clock::time_point since, double seconds) {
             return Clock::now() - since > std::chrono::duration<double>(seconds);
         };
-        if (!worker().greeted) tell({0, "starting the worker"});
-        while (!worker().greeted) {
+        if (!worker().greeting) tell({0, "starting the worker"});
+        while (!worker().greeting) {
             const auto frame = worker().frames.next();
             if (!frame) return no_worker("its output starts with " + quoted(worker().frames.held()));
             if (*frame) {
                 const auto message = decode_from_worker(**frame);
                 const auto* hello = message ? std::get_if<Hello>(&*message) : nullptr;
-                if (!hello) return no_worker("its output starts with " + quoted(**frame));
+                if (!hello)
+                    return no_worker((message ? "" : message.error().text + "; ") +
+                                     "its output starts with " + quoted(**frame));
                 if (const auto refusal = version_refusal(*hello)) return no_worker(*refusal);
-                worker().greeted = true;
+                worker().greeting = *hello;
                 tell({0, "worker on " + hello->device});
                 break;
             }
@@ -224,7 +232,7 @@ class WorkerLink::Job {
         return {};
     }
 
-    // Waits a short time. Errors: cancelled, or the worker was stopped.
+    // Waits a short time for the worker. Errors: cancelled, or the worker was stopped.
     std::optional<Error> wait() {
         if (stop_.stop_requested()) {
             if (link_.leaves_ || !runs_) return cancelled();
@@ -250,7 +258,7 @@ class WorkerLink::Job {
         if (news_) news_(progress, nullptr);
     }
 
-    // A worker that did not get the job yet is kept.
+    // A worker that has not received the job yet is kept.
     Error cancelled() {
         if (link_.leaves_) {
             worker().leave();
@@ -300,7 +308,7 @@ class WorkerLink::Job {
     std::stop_token stop_;
     OnNews news_;
     WorkerPatience patience_;
-    bool runs_ = false;  // the worker got the job
+    bool runs_ = false;  // whether the worker received the job
 };
 
 WorkerLink::WorkerLink(std::string cache_directory, Counts counts)
@@ -372,7 +380,7 @@ Outcome<SweepResult> WorkerLink::sweep(const Sweep& sweep, std::stop_token stop,
     return steps.result();
 }
 
-// In one worker; adds what it found to `so_far`.
+// Checks in one worker and adds its findings to `so_far`.
 Outcome<CheckReport> WorkerLink::check_part(const CheckRequest& request, const std::stop_token& stop,
                                             CheckReport& so_far, const OnCheck& news) {
     Job job(*this, request.base, stop, {});
@@ -403,7 +411,7 @@ Outcome<CheckReport> WorkerLink::check(const CheckRequest& request, std::stop_to
         const auto report = check_part(rest, stop, so_far, news);
         if (report || report.error().kind != Error::Kind::failure || !so_far.trying) return report;
         if (request.only_first && so_far.findings.size() > found) return so_far;
-        if (so_far.findings.size() == found) {  // the worker did not live to tell
+        if (so_far.findings.size() == found) {  // the worker ended before it could report a finding
             so_far.findings.push_back(lost_with_worker(so_far, report.error()));
             ++so_far.tried;
         }
@@ -447,7 +455,7 @@ Outcome<Bytes> WorkerLink::fetch_part(const Request& request, uint64_t array, ui
 Outcome<std::shared_ptr<const Result>> WorkerLink::fetch_arrays(const Result& result, std::stop_token stop) {
     auto whole = std::make_shared<Result>(result);
     const std::vector<Array*> arrays = arrays_of(*whole);
-    int64_t all_bytes = 0;  // each shape is possible: checked_result
+    int64_t all_bytes = 0;  // each shape is possible, as checked_result ensures
     for (const Array* array : arrays) all_bytes = saturating_add(all_bytes, array->bytes());
     if (auto error = check_memory(all_bytes, result.request.memory_limit_bytes)) return *error;
     const Request request = request_for(result);
@@ -483,7 +491,7 @@ Outcome<Devices> WorkerLink::devices(bool tries_counters, double seconds, std::s
 
 void WorkerLink::warm_up(const Request& request) {
     if (worker_ || leaves_ || !std::exchange(was_ended_, false)) return;
-    // If it cannot be started, the next job reports why.
+    // If the worker cannot be started, the next job reports the reason.
     if (auto started = WorkerConnection::start(request.on, cache_directory_)) worker_ = std::move(*started);
 }
 

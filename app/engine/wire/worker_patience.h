@@ -8,13 +8,12 @@
 
 namespace sawtooth {
 
-// How long to wait for a worker during a job, however busy it looks. The caller passes all times; this class
-// has no clock. A worker must be stopped
-// - if the job has not finished within the time limit. Progress does not extend it; only excused steps are
-//   left out with Counts::launches, up to 2 minutes a job, because a GPU may hang in one of them too;
-// - if the job has not finished within 2 s after it was cancelled;
-// - if nothing was heard for the time limit (absent: 10 s) plus the same time again, but for that second time
-//   at least 0.5 s and at most 2 s.
+// Decides how long to wait for a worker during a job, however busy it looks. The caller passes all times;
+// this class has no clock. A worker must be stopped in three cases. First, the job has not finished within
+// the time limit; progress does not extend the limit, and only excused steps are left out with
+// Counts::launches, up to 2 minutes per job, because a GPU may hang in one of these steps, too. Second, the
+// job has not finished within 2 s after it was cancelled. Third, nothing was heard for the time limit (10 s
+// if absent) plus a grace period of the same length, but at least 0.5 s and at most 2 s.
 class WorkerPatience {
   public:
     using Time = std::chrono::steady_clock::time_point;
@@ -27,7 +26,7 @@ class WorkerPatience {
     void was_cancelled(Time now) { cancelled_ = now; }
     bool cancelled() const { return cancelled_.has_value(); }
 
-    // When the job exceeds the limit; nullopt without one. Moves during an excused step.
+    // The time at which the job exceeds the limit; nullopt without a limit. It moves during an excused step.
     std::optional<Time> deadline(Time now) const;
     // Why the worker must be stopped now; nullopt if it may continue.
     std::optional<std::string> spent(Time now) const;
@@ -38,7 +37,7 @@ class WorkerPatience {
     Time began_, heard_;
     std::optional<Time> excused_since_, cancelled_;
     Time::duration excused_{0};
-    std::string words_ = "the run";  // its last step
+    std::string words_ = "the run";  // the last step of the worker
 };
 
 }  // namespace sawtooth

@@ -23,8 +23,8 @@ struct Pipe {
     Descriptor read, write;
 };
 
-// A descriptor above the standard streams, even if the program was started without them, so that the child's
-// streams can be installed one by one.
+// Duplicates a descriptor above the standard streams, even if the program was started without them, so that
+// the child's streams can be installed one by one.
 Descriptor above_standard_streams(int number) {
     if (number > STDERR_FILENO) return Descriptor(number);
     const Descriptor low(number);
@@ -43,7 +43,7 @@ void never_block(const Descriptor& end) {
     ::fcntl(end.number(), F_SETFL, ::fcntl(end.number(), F_GETFL) | O_NONBLOCK);
 }
 
-// Settings of the child: pipes, no blocked or ignored signals, its own session.
+// The settings of the child: pipes, no blocked or ignored signals, a session of its own.
 class SpawnSettings {
   public:
     SpawnSettings(const Pipe& in, const Pipe& out, const Pipe& errors) {
@@ -77,7 +77,8 @@ std::string words_of(int status) {
     return fmt::format("signal {} ({})", signal, ::strsignal(signal));
 }
 
-// Whether the child ends within `seconds`, at once if 0. Does not reap it, so its process id stays valid.
+// Returns whether the child ends within `seconds`; 0 only looks. Does not reap it, so its process id stays
+// valid.
 bool ends_within(pid_t process, double seconds) {
     using Clock = std::chrono::steady_clock;
     const auto until = Clock::now() + std::chrono::duration<double>(seconds);
@@ -91,8 +92,8 @@ bool ends_within(pid_t process, double seconds) {
     }
 }
 
-// Killed processes in uninterruptible sleep, as on a dead network disk: they end when the system lets them,
-// and nobody waits for that.
+// Keeps killed processes in uninterruptible sleep, for example on a network disk that does not respond: they
+// end when the system lets them, and nobody waits for that.
 class LeftBehind {
   public:
     void add(pid_t process) {
@@ -165,7 +166,7 @@ void WorkerProcess::close_input() { input_.close(); }
 void WorkerProcess::read_errors() {
     constexpr size_t kept = 2048;
     char part[4096];
-    constexpr int most_parts = 64;  // a flood must not keep the caller here
+    constexpr int most_parts = 64;  // a flood of output must not keep the caller here
     ssize_t count = 1;
     for (int parts = 0; parts < most_parts && (count = ::read(errors(), part, sizeof part)) > 0; ++parts) {
         for (const char c : printable({part, static_cast<size_t>(count)}))
@@ -181,7 +182,7 @@ std::string WorkerProcess::end(double seconds) {
     if (process_ < 0) return "";
     input_.close();
     const bool by_itself = ends_within(process_, seconds);
-    // Also after its exit, for processes that a launcher left behind.
+    // The group is killed even if the leader has exited: a launcher may have left processes behind.
     ::kill(-process_, SIGKILL);
     constexpr double seconds_to_be_killed = 0.5;
     int status = 0;

@@ -10,32 +10,32 @@
 
 namespace sawtooth {
 
-// A program with pipes on its standard streams. It leads its own session: everything it starts ends with it,
-// Ctrl+C in the terminal does not reach it, and it cannot prompt at the terminal.
+// A program with pipes as its standard streams. It leads a session of its own: everything it starts ends with
+// it, Ctrl+C in the terminal does not reach it, and it cannot prompt at the terminal.
 class WorkerProcess {
   public:
-    // The first word is the program's path.
+    // Starts a program; the first word is its path.
     static Outcome<WorkerProcess> start(std::vector<std::string> words);
     WorkerProcess(WorkerProcess&&) noexcept;
     WorkerProcess& operator=(WorkerProcess&&) noexcept;
-    ~WorkerProcess();  // kills and reaps
+    ~WorkerProcess();  // kills and reaps the process
 
-    // Non-blocking descriptors; -1 once closed.
+    // The non-blocking descriptors of the pipes; -1 once closed.
     int input() const { return input_.number(); }  // to write to
     int output() const { return output_.number(); }
     int errors() const { return errors_.number(); }
 
-    void close_input();  // an end of file for the program
+    void close_input();  // the program sees an end of file
     void read_errors();  // reads pending standard error
-    // The last 2 KiB of standard error, in one line.
+    // The last 2 KiB of standard error, in a single line.
     const std::string& last_errors() const { return last_errors_; }
 
-    // Whether the started process has ended, although others may hold its pipes open.
+    // Returns whether the started process has ended, even if others hold its pipes open.
     bool has_ended() const;
 
     // Closes the input, at which a worker exits by itself, and kills it after `seconds`. Reaps it and returns
-    // how it ended by itself: "exit code 1", "signal 11 (Segmentation fault)"; "" if it had to be killed. One
-    // that the system cannot end at once is left behind.
+    // how it ended by itself: "exit code 1", "signal 11 (Segmentation fault)"; "" if it had to be killed. A
+    // process that the system cannot end at once is left behind.
     std::string end(double seconds);
 
   private:

@@ -13,7 +13,7 @@
 namespace sawtooth {
 namespace {
 
-// Valid in this frame, as the figure is.
+// The entries for a figure; valid only in this frame, like the figure.
 std::vector<Action> entries_of(const ShownFigure& shown) {
     const Figure& figure = *shown.figure;
     const BackgroundSweep* const sweep = shown.sweep;

@@ -7,18 +7,18 @@
 
 namespace sawtooth {
 
-// The menu of a figure, in the popup that is open under this name; `panel` shows it.
+// The id of the popup with the menu of a figure; `panel` is the panel that shows the figure.
 constexpr const char* figure_menu = "figure menu";
 void draw_figure_menu(LabState& lab, const std::string& panel, const ShownFigure& shown);
 
-// Its entries for every figure, for the palette.
+// Adds the menu entries of every figure to the palette.
 void add_figures(const LabState& lab, std::vector<Action>& all);
 
-// The same in every panel that shows the figure.
+// A key of the figure that is the same in every panel.
 std::string figure_key(const ShownFigure& shown);
-// Ranges and cursors are stored by axis if plots share it, otherwise by figure.
+// The key under which ranges and cursors are stored: the axis if plots share it, otherwise the figure.
 std::string axis_key(const ShownFigure& shown);
-// In LabState::filling.
+// The name of the figure in LabState::filling.
 std::string name_in(const std::string& panel, const ShownFigure& shown);
 
 }  // namespace sawtooth

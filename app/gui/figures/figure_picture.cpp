@@ -14,7 +14,7 @@
 namespace sawtooth {
 namespace {
 
-// Twice the size of the SVG, so that it is sharp on paper and on screens of high density.
+// The picture has twice the size of the SVG, so that it is sharp on paper and on high-density screens.
 constexpr float density = 2;
 constexpr int width = static_cast<int>(saved_width * density);
 constexpr int height = static_cast<int>(saved_height * density);

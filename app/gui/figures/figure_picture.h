@@ -8,8 +8,8 @@ struct ImDrawList;
 
 namespace sawtooth {
 
-// The figure to save as PNG. It is laid out within a frame of Dear ImGui and drawn after it, when the font
-// textures are complete.
+// Makes the figure that is saved as PNG. It is laid out within a frame of Dear ImGui and drawn after it, when
+// the font textures are complete.
 class FigurePicture {
   public:
     explicit FigurePicture(const LabState& lab);
@@ -17,7 +17,7 @@ class FigurePicture {
     FigurePicture(const FigurePicture&) = delete;
     FigurePicture& operator=(const FigurePicture&) = delete;
 
-    // Draws it if requested, and writes it in the background; LabState::saving has the outcome.
+    // Draws the figure if requested and writes it in the background; LabState::saving gets the outcome.
     void save(LabState& lab);
 
   private:

@@ -31,9 +31,9 @@
 namespace sawtooth {
 namespace {
 
-constexpr float smallest_width = 280, smallest_height = 200;  // of a figure in a grid
+constexpr float smallest_width = 280, smallest_height = 200;  // for a figure in a grid
 
-// Details of a span of the timeline from the result.
+// Returns a function that looks up details of a span of the timeline in the result.
 DescribeSpan describer_of(const LabState& lab) {
     return [result = lab.result](const Tracks::Track& track, const Tracks::Span& span) {
         const LaunchRecord* launch = result ? launch_of(*result, track, span) : nullptr;
@@ -41,7 +41,7 @@ DescribeSpan describer_of(const LabState& lab) {
     };
 }
 
-// The bars that tell of the selected launch's kernel, neighbours of each other.
+// The adjacent bars that belong to the kernel of the selected launch.
 std::optional<DrawOptions::Rows> rows_of_selected(const LabState& lab, const Figure& figure) {
     const auto found = selected_launch(lab);
     if (!found || figure.place != Place::occupancy) return {};
@@ -86,7 +86,7 @@ DrawOptions options_for(const LabState& lab, const ShownFigure& shown, ImVec2 si
 // Marks the figure as out of date.
 void draw_badge(ImVec2 corner, ImVec2 size, const std::string& text) {
     const ImVec2 extent = ImGui::CalcTextSize(text.c_str());
-    const ImVec2 padding{units(8), units(2)};  // no higher than the title beside it
+    const ImVec2 padding{units(8), units(2)};  // the badge must not be higher than the title beside it
     const ImVec2 end{corner.x + size.x - units(4), corner.y + extent.y + 2 * padding.y};
     const ImVec2 begin{std::max(corner.x, end.x - extent.x - 2 * padding.x), corner.y};
     ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -94,7 +94,7 @@ void draw_badge(ImVec2 corner, ImVec2 size, const std::string& text) {
     list.AddText({begin.x + padding.x, begin.y + padding.y}, ImGui::GetColorU32(ImGuiCol_Text), text.c_str());
 }
 
-// "" if none is up to date.
+// The caption from the sweeps over this parameter; "" if none is up to date.
 std::string caption_of_sweep(const LabState& lab, const std::string& parameter) {
     for (const BackgroundSweep& sweep : lab.sweeps)
         if (sweep.figures && sweep.done > 0 && !sweep.by_person &&
@@ -103,14 +103,14 @@ std::string caption_of_sweep(const LabState& lab, const std::string& parameter) 
     return "";
 }
 
-// The figure as drawn: with marks at the current values, without hidden variants.
+// The figure as it is drawn: with marks at the current values and without hidden variants.
 Figure figure_as_drawn(const LabState& lab, const ShownFigure& shown, const std::string& found) {
     Figure figure = with_present(*shown.figure, lab.parameters);
     figure.caption = found + figure.caption;
     return lab.hidden_variants.empty() ? figure : without_variants(figure, lab.hidden_variants);
 }
 
-// Draws, at the right end of the title line, controls that only choose what is drawn, if there is a choice.
+// Draws controls that only choose what is drawn at the right end of the title line, if there is a choice.
 // Returns their width.
 float draw_choosers(LabState& lab, const ShownFigure& shown, ImVec2 corner, float room) {
     const float own = std::min(units(136), room / 3);
@@ -126,8 +126,8 @@ float draw_choosers(LabState& lab, const ShownFigure& shown, ImVec2 corner, floa
     return width;
 }
 
-// The button, at the first figure of a sweep of the user, that sets what it found. Returns the width that it
-// takes of `room`.
+// Draws the button that sets what a sweep found, at the first figure of a sweep by the user. Returns how much
+// of `room` the button takes.
 float draw_best_button(LabState& lab, const ShownFigure& shown, ImVec2 corner, float room) {
     if (!shown.sweep || shown.sweep->best.values.empty() || shown.figure != &shown.sweep->figures->front())
         return 0;
@@ -145,13 +145,13 @@ float draw_best_button(LabState& lab, const ShownFigure& shown, ImVec2 corner, f
     return width + units(8);
 }
 
-// Figures over time and those with texts along arrows need the full width.
+// Figures over time, and figures with texts along arrows, need the full width.
 bool is_wide(const Figure& figure) { return has_axis_on_top(figure) || has_arrows(figure); }
 
-using Rows = std::vector<std::vector<const ShownFigure*>>;
+using FigureRows = std::vector<std::vector<const ShownFigure*>>;
 
-Rows rows_of(const std::vector<ShownFigure>& shown, size_t columns) {
-    Rows rows;
+FigureRows rows_of(const std::vector<ShownFigure>& shown, size_t columns) {
+    FigureRows rows;
     for (const ShownFigure& each : shown) {
         const bool joins = !rows.empty() && rows.back().size() < columns && !is_wide(*each.figure) &&
                            !is_wide(*rows.back().front()->figure);
@@ -162,13 +162,13 @@ Rows rows_of(const std::vector<ShownFigure>& shown, size_t columns) {
 }
 
 // Chooses the number of columns that suits the panel, without making figures too narrow.
-Rows rows_for(const std::vector<ShownFigure>& shown, ImVec2 room) {
+FigureRows rows_for(const std::vector<ShownFigure>& shown, ImVec2 room) {
     const size_t most =
         std::clamp<size_t>(static_cast<size_t>(room.x / units(smallest_width)), 1, shown.size());
-    Rows best;
+    FigureRows best;
     float best_waste = 1e9f;
     for (size_t columns = 1; columns <= most; ++columns) {
-        Rows rows = rows_of(shown, columns);
+        FigureRows rows = rows_of(shown, columns);
         const auto count = static_cast<float>(rows.size());
         const float shape =
             (room.x / static_cast<float>(columns)) / std::max(room.y / count, units(smallest_height));
@@ -181,9 +181,9 @@ Rows rows_for(const std::vector<ShownFigure>& shown, ImVec2 room) {
     return best;
 }
 
-// The height of every row: a share of the room, or if that is too little for one, the height each needs, with
-// scrolling. Wide figures then fill most of the visible part.
-std::vector<float> heights_of(const Rows& rows, float room, float gap, bool may_scroll) {
+// The height of every row: a share of the room, or if one of the rows would be too low, the height that each
+// one needs, with scrolling. Wide figures then fill most of the visible part.
+std::vector<float> heights_of(const FigureRows& rows, float room, float gap, bool may_scroll) {
     constexpr float share_of_wide = 1.5f;
     float least = rows.size() > 1 ? units(smallest_height) : 0, shares = 0;
     for (const auto& row : rows) {
@@ -210,7 +210,7 @@ std::string help_of(const Figure& figure) {
            "has the focus, to save the figure or copy its numbers.";
 }
 
-// The caption if it is cut, and the terms of title, caption and legend.
+// The text of the tooltip: the caption if it is cut, and the terms in title, caption and legend.
 std::string heading_words(const LabState& lab, const Figure& figure, const std::string& caption,
                           bool is_cut) {
     std::string words = figure.title + " " + caption;
@@ -235,7 +235,7 @@ void take_events(LabState& lab, const std::string& panel, const ShownFigure& sho
     if (events.visible) look_at(lab, key, events.visible);
     if (events.fit) look_at(lab, key, {});
     if (events.cursor_x) lab.next_cursor[key] = *events.cursor_x;
-    // A zoom and the figure above it show the same times.
+    // A zoom and the figure above it share their times.
     if (events.cursor_x && (key == time_of_runs || key == time_of_zoom))
         lab.next_cursor[time_of_runs] = lab.next_cursor[time_of_zoom] = *events.cursor_x;
     for (const PlotEvents::Chosen& chosen : events.chosen) choose_value(lab, chosen.parameter, chosen.value);
@@ -251,8 +251,8 @@ void take_events(LabState& lab, const std::string& panel, const ShownFigure& sho
     if (events.fill) lab.filling = lab.filling.empty() ? name_in(panel, shown) : "";
 }
 
-// A figure takes the keyboard's focus as a whole, its plot does not: arrows move to the next figure. The
-// mouse has the plot.
+// Gives the keyboard focus to the figure as a whole instead of its plot: arrow keys move to the next figure,
+// and the mouse has the plot.
 class FigureFocus {
   public:
     FigureFocus(ImVec2 corner, ImVec2 end) : id_(ImGui::GetID("focus")), place_(corner, end) {}
@@ -260,7 +260,7 @@ class FigureFocus {
     bool is_here() const {
         return ImGui::GetFocusID() == id_ && ImGui::GetCurrentContext()->NavCursorVisible;
     }
-    // Over the figure. True if a key asks for its menu.
+    // Draws the focus over the figure. Returns true if a key asks for the menu of the figure.
     bool draw() const {
         const ImGuiContext& context = *ImGui::GetCurrentContext();
         ImGui::ItemAdd(place_, id_);
@@ -365,7 +365,7 @@ void draw_figure_grid(LabState& lab, const std::string& panel, const std::vector
     ImVec2 room = ImGui::GetContentRegionAvail();
     room.y = std::max(room.y - below, 1.0f);
     const float gap = units(8);
-    const Rows rows = rows_for(shown, room);
+    const FigureRows rows = rows_for(shown, room);
     // A panel that fills a picture cannot scroll and shows only what fits.
     const bool may_scroll = !(ImGui::GetCurrentWindow()->Flags & ImGuiWindowFlags_NoScrollbar);
     const std::vector<float> heights = heights_of(rows, room.y, gap, may_scroll);

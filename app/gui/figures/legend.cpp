@@ -13,8 +13,8 @@
 namespace sawtooth {
 namespace {
 
-// The variants that the figures show, and once one has points, all that ran: the legend of Story keeps its
-// lines while sweeps fill their figures.
+// The variants that the figures show. Once a variant has points, all variants that ran are included, so that
+// the legend of Story keeps its number of lines while sweeps fill their figures.
 std::vector<int> entries_of(const LabState& lab, const std::vector<ShownFigure>& shown) {
     std::vector<bool> is_shown(lab.family->variants.size());
     bool any = false;

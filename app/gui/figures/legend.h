@@ -6,10 +6,10 @@
 
 namespace sawtooth {
 
-// One legend of the variants for all figures of a panel: click to hide, Alt+click to show only one. The
-// meaning of other lines and areas stands in the figures.
+// Draws one legend of the variants for all figures of a panel: a click hides a variant, Alt+click shows only
+// that one. The figures themselves explain other lines and areas.
 void draw_legend(LabState& lab, const std::vector<ShownFigure>& shown);
-// In pixels, at that width; 0 if there are no entries.
+// The height in pixels at that width; 0 if there are no entries.
 float legend_height(const LabState& lab, const std::vector<ShownFigure>& shown, float width);
 
 }  // namespace sawtooth

@@ -14,7 +14,7 @@ struct Picture {
     std::vector<uint8_t> rgb;  // row-major, top row first
 };
 
-// Writes the complete file or nothing.
+// Writes the complete file or leaves it unchanged.
 std::optional<Error> write_png(const std::string& path, const Picture& picture);
 
 }  // namespace sawtooth

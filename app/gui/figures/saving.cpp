@@ -19,7 +19,7 @@ const char* ending_of(Saving::Format format) {
     return format == Saving::Format::png ? "png" : format == Saving::Format::svg ? "svg" : "csv";
 }
 
-// The dialog may be closed by now, or show another figure.
+// The dialog may have been closed in the meantime, or show another figure.
 void finish_saving(LabState& lab, const std::string& path, const std::optional<Error>& problem) {
     const bool shown = lab.saving && lab.saving->step == Saving::Step::writing && lab.saving->path == path;
     if (shown) lab.saving->step = problem ? Saving::Step::asking : Saving::Step::saved;
@@ -60,7 +60,7 @@ void write_saving(LabState& lab, FileWriter::Write write) {
     saving.problem.clear();
     saving.step = Saving::Step::writing;
     const auto write_to_file = [path = saving.path, write = std::move(write)] {
-        const auto problem = check_replaceable(path);  // a pipe could wait for ever
+        const auto problem = check_replaceable(path);  // opening a pipe could wait forever
         return problem ? problem : write();
     };
     lab.files->add(saving.path, write_to_file,

@@ -4,13 +4,14 @@
 
 namespace sawtooth {
 
-constexpr int saved_width = 960, saved_height = 600;  // of a figure, in units; also the pixels of an SVG
+// The size of a saved figure in units, which are the pixels of an SVG.
+constexpr int saved_width = 960, saved_height = 600;
 
-// Opens the dialog that saves the figure, with a suggested name.
+// Opens the dialog that saves the figure, and suggests a name.
 void begin_saving(LabState& lab, const Figure& figure, Saving::Format format);
-// Writes the file in the background, or requests its picture; problems are shown in the dialog.
+// Writes the file in the background, or requests its picture; the dialog shows problems.
 void save(LabState& lab);
-// Writes the file of the dialog with that function, in the background.
+// Writes the file of the dialog in the background by calling that function.
 void write_saving(LabState& lab, FileWriter::Write write);
 
 }  // namespace sawtooth

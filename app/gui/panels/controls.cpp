@@ -31,7 +31,8 @@ bool is_word(const Parameter& row, const Value& value) {
     return !row.word.empty() && value == Value(row.word);
 }
 
-// "4096", "auto", "auto (1024)"; "4096 (1024)" if the parameter is currently limited to 1024.
+// The value in words: "4096", "auto", "auto (1024)"; "4096 (1024)" if the parameter is currently limited to
+// 1024.
 std::string value_text(const LabState& lab, const Parameter& row) {
     const Value value = shown_value(lab, row);
     if (const auto settled = settled_value(lab, row))
@@ -45,7 +46,7 @@ bool is_typed_into(const LabState& lab, const Parameter& row) {
     return lab.typing && lab.typing->parameter == row.name;
 }
 
-// Takes typed text; invalid text stays, with the reason in the tooltip.
+// Draws the field for typing a value; invalid text stays, and the tooltip gives the reason.
 void draw_typing(LabState& lab, const Parameter& row) {
     LabState::Typing& typing = *lab.typing;
     if (!typing.begun) ImGui::SetKeyboardFocusHere();
@@ -81,7 +82,7 @@ bool wants_typing() {
            ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(corner, end);
 }
 
-void draw_powers_slider(LabState& lab, const Parameter& row, const Span& span) {
+void draw_powers_slider(LabState& lab, const Parameter& row, const SliderSpan& span) {
     const double present = number_of(present_value(lab, row));
     int exponent = static_cast<int>(std::lround(std::log2(std::max(present, 1.0))));
     if (ImGui::SliderInt("##control", &exponent, static_cast<int>(span.low), static_cast<int>(span.high), "",
@@ -89,19 +90,19 @@ void draw_powers_slider(LabState& lab, const Parameter& row, const Span& span) {
         set_parameter(lab, row, int64_t{1} << exponent);
 }
 
-ImGuiSliderFlags slider_flags(const Parameter& row, const Span& span) {
+ImGuiSliderFlags slider_flags(const Parameter& row, const SliderSpan& span) {
     return ImGuiSliderFlags_NoInput | ImGuiSliderFlags_NoRoundToFormat |
            (is_logarithmic(row, span) ? ImGuiSliderFlags_Logarithmic : 0);
 }
 
-void draw_integer_slider(LabState& lab, const Parameter& row, const Span& span) {
+void draw_integer_slider(LabState& lab, const Parameter& row, const SliderSpan& span) {
     auto value = static_cast<int64_t>(number_of(present_value(lab, row)));
     const auto low = static_cast<int64_t>(span.low), high = static_cast<int64_t>(span.high);
     if (ImGui::SliderScalar("##control", ImGuiDataType_S64, &value, &low, &high, "", slider_flags(row, span)))
         set_parameter(lab, row, value);
 }
 
-void draw_towards_one_slider(LabState& lab, const Parameter& row, const Span& span) {
+void draw_towards_one_slider(LabState& lab, const Parameter& row, const SliderSpan& span) {
     double share = static_cast<double>(share_of(row, span, number_of(present_value(lab, row))));
     constexpr double low = 0, high = 1;
     if (ImGui::SliderScalar("##control", ImGuiDataType_Double, &share, &low, &high, "",
@@ -110,15 +111,15 @@ void draw_towards_one_slider(LabState& lab, const Parameter& row, const Span& sp
                       std::strtod(fmt::format("{:.6f}", towards_one_at(span, share)).c_str(), nullptr));
 }
 
-void draw_real_slider(LabState& lab, const Parameter& row, const Span& span) {
+void draw_real_slider(LabState& lab, const Parameter& row, const SliderSpan& span) {
     double value = number_of(present_value(lab, row));
-    // Three digits: the precision of a drag.
+    // Three digits are the precision of a drag.
     if (ImGui::SliderScalar("##control", ImGuiDataType_Double, &value, &span.low, &span.high, "",
                             slider_flags(row, span)))
         set_parameter(lab, row, std::strtod(fmt::format("{:.3g}", value).c_str(), nullptr));
 }
 
-// A track along the lower edge of the previous item, so that value and knob do not overlap.
+// Draws a track along the lower edge of the previous item, so that value and knob do not overlap.
 void draw_track(float share) {
     const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
     const float inset = units(4), thick = units(2), knob = units(4);
@@ -133,8 +134,8 @@ void draw_track(float share) {
                        ImGui::GetColorU32(held ? ImGuiCol_SliderGrabActive : ImGuiCol_SliderGrab), units(1));
 }
 
-// Value and unit at the right end of the previous item. If an automatic value is too wide, its number
-// stands alone: the button beside it says "auto".
+// Draws value and unit at the right end of the previous item. If an automatic value is too wide, only its
+// number is drawn: the button beside it says "auto".
 void draw_value(std::string value, const std::string& number, const std::string& unit) {
     const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
     const float top = low.y + ImGui::GetStyle().FramePadding.y;
@@ -165,7 +166,7 @@ void draw_slider(LabState& lab, const Parameter& row) {
     }
     ImGui::PushStyleColor(ImGuiCol_SliderGrab, 0);
     ImGui::PushStyleColor(ImGuiCol_SliderGrabActive, 0);
-    const Span span = span_of(lab, row);
+    const SliderSpan span = span_of(lab, row);
     if (row.step == Step::towards_one)
         draw_towards_one_slider(lab, row, span);
     else if (row.type == Type::real)
@@ -179,13 +180,13 @@ void draw_slider(LabState& lab, const Parameter& row) {
     std::string number;
     if (const auto settled = settled_value(lab, row))
         number = row.type == Type::real ? fmt::format("{:.4g}", number_of(*settled)) : to_text(*settled);
-    // A title of the same words stands before the slider.
+    // A title with the same words is already in front of the slider.
     draw_value(value_text(lab, row), number, row.unit == row.title ? "" : row.unit);
     if (ImGui::IsItemFocused() && ImGui::IsKeyPressed(ImGuiKey_Enter)) begin_typing(lab, row);
 }
 
-// Greyed, with the reason, if it keeps variants from running; without effect if it keeps all of them. Returns
-// whether it was clicked.
+// Draws a choice, greyed with the reason if it keeps variants from running, and disabled if it keeps all of
+// them from running. Returns whether it was clicked.
 bool draw_choice(const std::string& name, bool chosen, const ChoiceRefusal& refusal) {
     ImGui::BeginDisabled(refusal.by_all);
     const bool dims = !refusal.reason.empty() && !refusal.by_all;
@@ -234,7 +235,7 @@ void draw_list(LabState& lab, const Parameter& row) {
         begin_typing(lab, row);
 }
 
-// The button beside a slider whose parameter also accepts a word.
+// Draws the button beside a slider whose parameter also accepts a word.
 void draw_word_button(LabState& lab, const Parameter& row) {
     const Value present = shown_value(lab, row);
     const bool on = is_word(row, present);
@@ -263,7 +264,7 @@ void draw_menu(LabState& lab, const Parameter& row) {
     ImGui::EndPopup();
 }
 
-// A dot before the name of a changed parameter; a click resets it.
+// Draws a dot before the name of a changed parameter; a click on it resets the parameter.
 void draw_changed_dot(LabState& lab, const Parameter& row) {
     const ImVec2 corner = ImGui::GetCursorScreenPos();
     const ImVec2 size{units(12), ImGui::GetFrameHeight()};
@@ -297,7 +298,7 @@ void draw_by_type(LabState& lab, const Parameter& row) {
     }
 }
 
-// The name, and beside it the title as far as there is room.
+// Draws the name, followed by as much of the title as fits.
 void draw_name(const Parameter& row, float room) {
     elided_text(row.name, room);
     const float rest = room - ImGui::CalcTextSize(row.name.c_str()).x - units(8);

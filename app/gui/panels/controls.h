@@ -4,21 +4,21 @@
 
 namespace sawtooth {
 
-// Columns shared by all rows of the panel, in pixels.
+// The widths of the columns that all rows of the panel share, in pixels.
 struct ControlColumns {
     float name = 0, control = 0;
 };
 ControlColumns columns_for(const LabState& lab, float width);
 
-// One row: name, control with value and unit; tooltip; menu on right click.
+// Draws one row: the name and the control with value and unit, a tooltip, and a menu on right click.
 void draw_control(LabState& lab, const Parameter& row, const ControlColumns& columns);
 
-// Only the control, one line high, for the header of a figure.
+// Draws only the control, one line high, for the header of a figure.
 void draw_small_control(LabState& lab, const Parameter& row, float width);
-// Whether there is more than one value to choose from.
+// Returns whether there is more than one value to choose from.
 bool has_choice(const LabState& lab, const Parameter& row);
 
-// The control accepts text from the next frame on.
+// From the next frame on the control accepts text.
 void begin_typing(LabState& lab, const Parameter& row);
 
 }  // namespace sawtooth

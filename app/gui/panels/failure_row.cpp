@@ -22,7 +22,7 @@ float buttons_width() {
     return button_width(again) + button_width(copy) + ImGui::GetFrameHeight() + 2 * units(8);
 }
 
-// The width of the text in a row of `width`.
+// The width of the text in a row of that width.
 float text_room(float width) {
     return std::max(width - buttons_width() - ImGui::GetTextLineHeight() - units(32), units(120));
 }
@@ -36,7 +36,7 @@ float failure_row_height(const LabState& lab) {
     return std::max(text + ImGui::GetTextLineHeight() + units(4), ImGui::GetFrameHeight()) + units(16);
 }
 
-// The error in full, and the command that repeats the run.
+// Draws the complete error and the command that repeats the run.
 void draw_failure_row(LabState& lab) {
     const Failure failure = *lab.failure;
     const float whole = ImGui::GetContentRegionAvail().x, room = text_room(whole);

@@ -24,7 +24,7 @@ void quiet(const std::string& words) {
     ImGui::PopStyleColor();
 }
 
-// What the example claims, once a run of it shows whether it is so.
+// Draws the claim of an example, and whether it holds once a run has shown that.
 void draw_claim(const LabState& lab, const Try& example) {
     const bool is_known =
         lab.result && lab.result->complete && why_outdated(lab).empty() && !lab.pending.ticket;

@@ -30,7 +30,7 @@ void draw_progress(LabState& lab, const CheckReport& report) {
                 ImGui::GetContentRegionAvail().x);
 }
 
-// One finding: its sentence, and below it the command and what can be done with it.
+// Draws a finding: its sentence, and below it the command and the actions on it.
 void draw_finding(LabState& lab, const Finding& finding, size_t index) {
     ImGui::PushID(static_cast<int>(index));
     problem_mark(lab);
@@ -70,7 +70,7 @@ void draw_check(LabState& lab) {
                              : "The check ended: " + checking.ended);
         return;
     }
-    const auto report = checking.report;  // a new one may replace it
+    const auto report = checking.report;  // kept, as an action may replace the report
     if (checking.ticket)
         draw_progress(lab, *report);
     else

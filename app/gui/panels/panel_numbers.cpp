@@ -41,14 +41,14 @@ std::string head_of(const Table::Column& column) {
     return column.unit.empty() ? column.name : column.name + " (" + column.unit + ")";
 }
 
-// "unstable: 3x" is "3x" below "spread".
+// The text of a cell below its head: "unstable: 3x" is "3x" in the column "spread".
 std::string shown_text(const Table& table, size_t column, const std::string& text) {
     const size_t colon = text.find(": ");
     return table.columns[column].name == stability_column && colon != text.npos ? text.substr(colon + 2)
                                                                                 : text;
 }
 
-// What a badge in the colour of problems says about the cell; "" if it has none.
+// The text of the badge on a cell, in the colour of problems; "" if it has none.
 std::string problem_of(const LabState& lab, const Table& table, size_t column,
                        const std::vector<std::string>& row) {
     const std::string& name = table.columns[column].name;
@@ -59,7 +59,7 @@ std::string problem_of(const LabState& lab, const Table& table, size_t column,
     return name == verdict_column && wrong != lab.told.wrong.end() ? wrong->second : "";
 }
 
-// Those up to the verdict: time, stability, speed-up.
+// The number of columns up to the verdict: time, stability, speed-up.
 size_t wanted_columns(const Table& table) {
     const auto verdict =
         std::find_if(table.columns.begin(), table.columns.end(),
@@ -98,10 +98,10 @@ void draw_head(const Table& table) {
     }
 }
 
-// In a frame, in the colour of problems; what it means is in the tooltip.
+// Draws the words in a frame, in the colour of problems; the tooltip explains them.
 void draw_badge(const LabState& lab, const std::string& words, const std::string& meaning) {
     right_align(words, badge_margin());
-    const float margin = badge_margin() - 1;  // the cell would cut the frame
+    const float margin = badge_margin() - 1;  // otherwise the cell would cut the frame
     const ImVec2 extent = ImGui::CalcTextSize(words.c_str()), corner = ImGui::GetCursorScreenPos();
     const ImVec2 begin{corner.x - margin, corner.y}, end{corner.x + extent.x + margin, corner.y + extent.y};
     ImVec4 ground = problem_colour(lab);
@@ -144,7 +144,7 @@ void draw_variant_name(const LabState& lab, const std::string& name) {
     elided_text(name, ImGui::GetContentRegionAvail().x);
 }
 
-// One that did not run is greyed, with the reason in its tooltip.
+// Draws the name of a variant; if it did not run, greyed, with the reason in its tooltip.
 void draw_variant_cell(const LabState& lab, const std::string& name) {
     ImGui::TableNextColumn();
     const VariantResult* const variant = find(*lab.result, name);
@@ -188,7 +188,7 @@ void draw_launch(const LabState& lab, float below) {
     ImGui::EndTable();
 }
 
-// The tab of the selected launch comes to the front once.
+// Draws the tab of the selected launch, which comes to the front once per selection.
 void draw_launch_leaf(LabState& lab, float below) {
     const bool is_new = !std::exchange(lab.selected->in_numbers, true);
     if (!ImGui::BeginTabItem((title_of_selected(lab) + "###launch").c_str(), nullptr,
@@ -198,7 +198,7 @@ void draw_launch_leaf(LabState& lab, float below) {
     ImGui::EndTabItem();
 }
 
-// The tabs of the panel: measurements, compiled kernels and the selected launch.
+// Draws the tabs of the panel: measurements, compiled kernels and the selected launch.
 void draw_tables(LabState& lab, const Table& measured, const Table& compiled, float below) {
     const bool has_launch = selected_launch(lab).has_value();
     if (compiled.rows.empty() && !has_launch) return draw_table(lab, "numbers", measured, below);

@@ -14,12 +14,12 @@
 namespace sawtooth {
 namespace {
 
-// The architecture offered by buttons if none is chosen.
+// The architecture that buttons offer if none is chosen.
 constexpr const char* offered_architecture = "sm_90a";
 
 std::string name_of_chip(const Chip& chip) { return fmt::format("{}, {}", chip.architecture, chip.name); }
 
-// Finds a chip by name, with or without the letter.
+// Finds a chip by its architecture, with or without the letter at the end.
 const Chip* find_chip(const std::vector<Chip>& known, const std::string& architecture) {
     const auto found = std::find_if(known.begin(), known.end(), [&](const Chip& chip) {
         return chip.architecture == architecture || chip.architecture == architecture + "a";
@@ -57,7 +57,7 @@ bool has_marks(const LabState& lab) {
 
 constexpr const char* measure_achieved = "Measure achieved";
 
-// For a GPU run whose counters were not read.
+// Returns whether this is a GPU run whose counters were not read.
 bool offers_counters(const LabState& lab) {
     return lab.result && lab.result->backend != Backend::cpu && !lab.told.has_achieved;
 }
@@ -73,13 +73,13 @@ void draw_counters_button(LabState& lab) {
     tooltip(asked ? why : "Run again with profile = counters to measure how many warps were resident.");
 }
 
-// "Launch 2: fold kept 1 of 2 workers busy. "
+// One sentence: "Launch 2: fold kept 1 of 2 workers busy. "
 std::string sentence_of_selected(const LabState& lab) {
     const std::string workers = workers_of_selected(lab);
     return workers.empty() ? "" : fmt::format("{} kept {} busy. ", title_of_selected(lab), workers);
 }
 
-// Why there is no figure yet.
+// The reason why there is no figure yet.
 std::string sentence(const LabState& lab, const Chip* chosen) {
     const std::string shows = "theoretical and achieved occupancy, and what limits it";
     if (const std::string reason = reason_not_compiled(lab); !reason.empty())
@@ -93,7 +93,7 @@ std::string sentence(const LabState& lab, const Chip* chosen) {
            "run on a GPU.";
 }
 
-// Beside the chips, if the CPU ran and none is chosen.
+// Draws the button beside the chips, if the CPU ran and no chip is chosen.
 void draw_compile_button(LabState& lab, const Chip& offered) {
     ImGui::SameLine();
     const std::string reason = reason_not_compiled(lab);

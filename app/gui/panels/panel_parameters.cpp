@@ -37,7 +37,7 @@ int count_changed(const LabState& lab) {
     return count;
 }
 
-// The problem of the run, or the number of changes, always in one line, so that nothing jumps.
+// Draws the problem of the run or the number of changes, always on one line, so that nothing jumps.
 void draw_state_line(LabState& lab) {
     const int changed = count_changed(lab);
     const char* reset = "Reset all";
@@ -77,7 +77,7 @@ void draw_file_line(LabState& lab) {
     tooltip("Closes the file; inputs are generated again.");
 }
 
-// Rows match by any part of their name, title, unit or meaning.
+// A row matches a filter by any part of its name, title, unit or meaning.
 bool is_filtered_out(const LabState& lab, const Parameter& row) {
     const auto lower = [](std::string text) {
         std::transform(text.begin(), text.end(), text.begin(),
@@ -113,7 +113,7 @@ void draw_presets(LabState& lab, float width) {
     tooltip("Sets all parameters to those of a published experiment, or back to the defaults.");
 }
 
-// "Not used by rule delta" for rows of other rules; "Only on CUDA".
+// The head of a fold: "Not used by rule delta" for rows of other rules, "Only on CUDA".
 std::string why_folded(const LabState& lab, const Parameter& row) {
     const auto unmet = std::find_if(row.applies.begin(), row.applies.end(), [&](const Condition& condition) {
         return !condition.holds(lab.parameters, backend_in_force(lab));
@@ -134,7 +134,7 @@ void draw_rows(LabState& lab, std::string_view heading, const Rows& rows, const 
     for (const Parameter* row : rows) draw_control(lab, *row, columns);
 }
 
-// Rows under the reason why they are not used.
+// Rows grouped under the reason why they are not used.
 using Folds = std::vector<std::pair<std::string, Rows>>;
 
 Folds folds_of(const LabState& lab, const Rows& rows) {
@@ -151,10 +151,11 @@ Folds folds_of(const LabState& lab, const Rows& rows) {
     return folds;
 }
 
-// Folded, with their number; open while a filter is active.
+// Draws the unused rows in folds, with their number; the folds are open while a filter is active.
 void draw_unused(LabState& lab, const Folds& folds, const ControlColumns& columns) {
     for (const auto& [why, own] : folds) {
-        const bool searched = !lab.filter.empty();  // open then, without a trace in the fold of its own
+        // A search opens the folds, but does not change which ones are open without it.
+        const bool searched = !lab.filter.empty();
         if (searched) ImGui::SetNextItemOpen(true);
         ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
         const std::string count = fmt::format(" ({})", own.size());
@@ -170,7 +171,7 @@ void draw_unused(LabState& lab, const Folds& folds, const ControlColumns& column
     }
 }
 
-// Rows that only choose what is drawn are in the header of their figures, and here if they are searched.
+// Rows that only choose what is drawn are in the header of their figures; they are here only while searching.
 Rows rows_of_family(const LabState& lab) {
     Rows rows;
     for (const Parameter& row : lab.family->parameters)
@@ -225,7 +226,7 @@ void draw_parameters(LabState& lab) {
         return taken;
     };
     const bool finds_none = rows.empty();
-    // Before any control is drawn, as one that is changed may make them used.
+    // Determined before any control is drawn, because changing one may make others used.
     const Folds unused =
         folds_of(lab, take([&](const Parameter* row) { return !reason_unused(lab, *row).empty(); }));
     Rows main;

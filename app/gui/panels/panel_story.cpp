@@ -1,5 +1,5 @@
-// The first screen of a family: its most important figures, completely visible, and the panel with all
-// others.
+// The first screen of a family: its most important figures, each completely visible, and the panel with all
+// the others.
 
 #include <imgui.h>
 
@@ -21,14 +21,14 @@
 namespace sawtooth {
 namespace {
 
-// Units, of a figure. In a low window figures are lower, so that two rows fit.
+// The smallest size of a figure, in units. In a low window figures are lower, so that two rows fit.
 constexpr float narrowest = 264, lowest = 196, lowest_of_all = 132;
 
 struct Row {
     std::vector<ShownFigure> figures;
-    std::vector<float> widths;  // relative to each other
+    std::vector<float> widths;  // relative widths of the figures
     double weight = 1;
-    float least = 0;       // pixels, of the height
+    float least = 0;       // the least height in pixels
     bool is_main = false;  // shows the main output, with its error beside it
 };
 
@@ -39,18 +39,18 @@ std::vector<ShownFigure> all_figures(const LabState& lab) {
     return all;
 }
 
-// Rows of launches need less than plots.
+// Rows of launches need less height than plots.
 float least_height_of(const ShownFigure& shown, float lowest_here) {
     const float line = ImGui::GetTextLineHeight();
     const float caption = shown.figure->caption.empty() ? 0 : (shown.figure->zoom ? 1.2f : 2.4f) * line;
     const float own = std::ceil(least_height(ImGuiCanvas(nullptr), *shown.figure) + caption);
     if (!has_axis_on_top(*shown.figure)) return std::max(lowest_here, own);
-    constexpr float around = 2.5f, row = 1.4f;  // lines: title and axis; a row
+    constexpr float around = 2.5f, row = 1.4f;  // lines: around for title and axis, row for each row
     const auto rows = static_cast<float>(row_names(*shown.figure).size());
     return std::max(own, std::ceil((around + row * std::min(rows, 3.0f)) * line + caption));
 }
 
-// Relative to the other figures of a row: names of rows need room beside the plot.
+// The width relative to the other figures of a row: names of rows need room beside the plot.
 float width_of(const ShownFigure& shown) { return row_names(*shown.figure).empty() ? 3 : 4; }
 
 const ShownFigure* find_figure(const std::vector<ShownFigure>& all, std::string_view id) {
@@ -59,7 +59,7 @@ const ShownFigure* find_figure(const std::vector<ShownFigure>& all, std::string_
     return found == all.end() ? nullptr : &*found;
 }
 
-// As many figures per row as are large enough.
+// Distributes the figures over rows, as many per row as are large enough.
 std::vector<Row> all_rows(const LabState& lab, const std::vector<ShownFigure>& all, size_t most,
                           float lowest_here) {
     const std::string output = "output-" + lab.family->main_output;
@@ -79,7 +79,7 @@ std::vector<Row> all_rows(const LabState& lab, const std::vector<ShownFigure>& a
     return rows;
 }
 
-// The rows that are high enough. The last ones are dropped first, but output and error stay.
+// The rows that have enough height. The last ones are dropped first, but output and error always stay.
 std::vector<Row> rows_that_fit(const LabState& lab, ImVec2 room) {
     const auto all = all_figures(lab);
     const float gap = units(8);
@@ -112,10 +112,10 @@ std::vector<ShownFigure> figures_of(const std::vector<Row>& rows) {
     return shown;
 }
 
-// Where a zoom and the range that it shows lie.
+// The places of a zoom and of the range that it shows.
 struct JoinedZoom {
     Box whole, zoom;
-    float left = 0, right = 0;  // of the range, in the figure above
+    float left = 0, right = 0;  // x of the range, in the figure above
 };
 
 std::optional<JoinedZoom> joined_zoom(const Figure& figure, const std::map<std::string, Frame>& plots) {
@@ -129,7 +129,7 @@ std::optional<JoinedZoom> joined_zoom(const Figure& figure, const std::map<std::
     return JoinedZoom{whole.box, zoom.box, left, std::max(place(zoom.x.high), left + 1)};
 }
 
-// Two lines from the range to the corners of the zoom.
+// Draws two lines from the range to the corners of the zoom.
 void join(const JoinedZoom& joined, Colour accent) {
     const auto& [whole, zoom, left, right] = joined;
     ImGuiCanvas canvas(ImGui::GetWindowDrawList());
@@ -140,7 +140,7 @@ void join(const JoinedZoom& joined, Colour accent) {
                 {accent.faded(0.5f), 1});
 }
 
-// Two lines at the ends of the range.
+// Draws two lines at the ends of the range.
 void mark_range(const JoinedZoom& joined, Colour accent) {
     ImGuiCanvas canvas(ImGui::GetWindowDrawList());
     for (const float x : {joined.left, joined.right})
@@ -183,7 +183,7 @@ void draw_story(LabState& lab) {
     for (const PlacedFigure& each : placed) shown.push_back(each.shown);
     if (draw_filling_figure(lab, "Story", shown)) return;
     draw_legend(lab, shown);
-    // Lines between figures lie under them.
+    // The lines between figures are drawn below them.
     ImDrawList* const list = ImGui::GetWindowDrawList();
     ImDrawListSplitter layers;
     layers.Split(list, 2);

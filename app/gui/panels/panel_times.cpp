@@ -16,7 +16,7 @@ float clocks_line_height(const LabState& lab) {
     return lab.result && lab.result->clocks ? ImGui::GetTextLineHeightWithSpacing() : 0;
 }
 
-// In a quiet line; nothing if they are unknown.
+// Draws the clocks in a muted line; draws nothing if they are unknown.
 void draw_clocks_line(const LabState& lab) {
     if (!lab.result || !lab.result->clocks) return;
     const Clocks& clocks = *lab.result->clocks;

@@ -7,7 +7,7 @@
 
 namespace sawtooth {
 
-// The place of a panel in a new layout. Panels of one place are tabs, the first in front.
+// The place of a panel in a new layout. Panels in one place are tabs, and the first one is in front.
 enum class Dock { left, centre, times, occupancy, numbers, about, bottom };
 
 struct Panel {
@@ -36,7 +36,7 @@ void draw_about(LabState& lab);
 void draw_timeline(LabState& lab);
 void draw_log(LabState& lab);
 
-// Not panels: the rows above and below them, and popups.
+// These are not panels but the rows above and below them, and popups.
 void draw_top_bar(LabState& lab);
 void draw_status_bar(LabState& lab);
 void draw_failure_row(LabState& lab);
@@ -49,7 +49,7 @@ void draw_save_dialog(LabState& lab);
 void draw_sweep_dialog(LabState& lab);
 void draw_help(LabState& lab);  // call at the end of a frame; shown after F1 until closed
 
-// The sentence of a panel without data; `shows` is what it will show, "the outputs of every variant".
+// The sentence in a panel without data. `shows` says what it will show: "the outputs of every variant".
 std::string empty_sentence(const LabState& lab, const std::string& shows);
 
 }  // namespace sawtooth

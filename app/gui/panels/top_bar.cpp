@@ -17,7 +17,7 @@
 namespace sawtooth {
 namespace {
 
-// Units; in narrower bars words, then key names, are omitted.
+// Widths in units; a narrower bar leaves out words, then key names.
 constexpr float fair = 800, roomy = 1000, very_roomy = 1240;
 
 void draw_family_chooser(LabState& lab, float width) {
@@ -74,7 +74,7 @@ void draw_run_buttons(LabState& lab, bool keys) {
 }
 
 struct SweepProgress {
-    size_t done = 0, of = 0;
+    size_t done = 0, total = 0;
     std::string words;
 };
 
@@ -84,14 +84,14 @@ SweepProgress sweep_progress(const LabState& lab) {
         if (!sweep.ticket) continue;
         if (progress.words.empty()) progress.words = sweep.title;
         progress.done += sweep.done;
-        progress.of += sweep.sweep.cells();
+        progress.total += sweep.sweep.cells();
     }
-    progress.words += fmt::format(": {} of {}", progress.done, progress.of);
+    progress.words += fmt::format(": {} of {}", progress.done, progress.total);
     return progress;
 }
 
 void draw_bar(float fraction, const std::string& words, float width) {
-    // The words are beside the bar, not over its colour. They have priority if room is scarce.
+    // The words stand beside the bar, not over its colour, and have priority if there is little room.
     const float wanted = ImGui::CalcTextSize(words.c_str()).x + units(8);
     const float bar = std::clamp(width - wanted, std::min(units(40), width), units(120));
     const float top = ImGui::GetCursorPosY();
@@ -105,14 +105,14 @@ void draw_bar(float fraction, const std::string& words, float width) {
     elided_text(words, width - bar - units(8));
 }
 
-// The progress of the run, or the countdown of its worker.
+// Draws the progress of the run, or the countdown of its worker.
 void draw_run_progress(LabState& lab, float width) {
     const Progress& progress = lab.pending.progress;
     const auto seconds = countdown(lab);
     const auto fraction = static_cast<float>(progress.fraction);
     if (!seconds) return draw_bar(fraction, progress.words.empty() ? "waiting" : progress.words, width);
     std::string words = countdown_words(*seconds);
-    // A short text in a narrow bar; the status bar has all of it.
+    // A narrow bar gets a short text; the status bar has all of it.
     if (*seconds > 0 && ImGui::CalcTextSize(words.c_str()).x + units(56) > width)
         words = fmt::format("{} s left", *seconds);
     ImGui::PushStyleColor(ImGuiCol_Text, problem_colour(lab));
@@ -144,7 +144,7 @@ void draw_progress(LabState& lab, float width) {
     const float button = ImGui::GetFrameHeight();
     const SweepProgress progress = sweep_progress(lab);
     const float share =
-        static_cast<float>(progress.done) / static_cast<float>(std::max<size_t>(progress.of, 1));
+        static_cast<float>(progress.done) / static_cast<float>(std::max<size_t>(progress.total, 1));
     if (ImGui::Button("×###cancel sweeps", {button, 0})) cancel_sweeps(lab);
     tooltip("Cancels the background sweeps.");
     ImGui::SameLine();
@@ -177,7 +177,7 @@ float button_width(const char* words) {
     return ImGui::CalcTextSize(words).x + 2 * ImGui::GetStyle().FramePadding.x;
 }
 
-// In the colour of what is on, where About is a tab behind others.
+// Draws the button in the colour of a switch that is on, if About is a tab behind others.
 void draw_about_button() {
     const ImVec4 ground = ImGui::GetStyleColorVec4(ImGuiCol_CheckMark);
     const ImVec4 text = ImGui::GetStyleColorVec4(ImGuiCol_WindowBg);
@@ -233,7 +233,7 @@ void draw_top_bar(LabState& lab) {
 
 namespace {
 
-// The state of the plots, at the right of the status bar.
+// Says whether the plots are up to date, for the right end of the status bar.
 std::string words_about_drawn(const LabState& lab) {
     if (const auto seconds = countdown(lab)) {
         const std::string& words = lab.pending.progress.words;
@@ -247,7 +247,7 @@ std::string words_about_drawn(const LabState& lab) {
 
 }  // namespace
 
-// The current problem, otherwise the last event. A failure has its own row.
+// Draws the current problem, otherwise the last event. A failure has a row of its own.
 void draw_status_bar(LabState& lab) {
     const std::string about = words_about_drawn(lab);
     const float right = about.empty() ? 0 : ImGui::CalcTextSize(about.c_str()).x + units(16);

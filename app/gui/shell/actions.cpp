@@ -23,7 +23,7 @@ constexpr int ctrl = ImGuiMod_Ctrl, shift = ImGuiMod_Shift;
 constexpr const char* is_a_step =
     "Every change of parameters, variants, backend, inputs or family is a step.";
 
-// Leaves one mode per press.
+// Leaves one mode with every key press.
 void leave_last(LabState& lab) {
     if (!lab.filling.empty())
         lab.filling.clear();
@@ -97,7 +97,7 @@ std::vector<Action> all_actions() {
          [](LabState& lab) { copy_text(lab, lab.told.measured.markdown(), "the table as Markdown"); },
          {},
          reason_no_result});
-    // Plus needs Shift on some keyboards.
+    // On some keyboards plus needs Shift.
     add({"View",
          "Larger",
          [](LabState& lab) { step_scale(lab, scale_step); },
@@ -183,7 +183,7 @@ void take_keys(LabState& lab) {
 std::string keys_of(const Action& action) {
     if (action.keys.empty()) return "";
     std::string words = ImGui::GetKeyChordName(action.keys.front());
-    // As they are called on the keyboard.
+    // The names that are printed on keyboards.
     for (const auto& [name, shown] : {std::pair("Equal", "plus"), {"Minus", "minus"}, {"Escape", "Esc"}})
         if (words.ends_with(name))
             words.replace(words.size() - std::string_view(name).size(), std::string::npos, shown);

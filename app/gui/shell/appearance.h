@@ -9,24 +9,24 @@ namespace sawtooth {
 
 constexpr double smallest_scale = 1, scale_step = 0.25;
 
-// Loads the fonts; missing ones are noted in the Log.
+// Loads the fonts; notes missing ones in the Log.
 void load_fonts(LabState& lab);
 ImFont* bold_font();
 ImFont* number_font();
 
-// Applies theme and scale of the lab to the styles if they changed.
+// Applies theme and scale of the lab to the styles, if they changed.
 void apply_appearance(LabState& lab);
 
 const Theme& theme_of(const LabState& lab);
 ThemeChoice theme_choice(const LabState& lab);
 void choose_theme(LabState& lab, ThemeChoice choice);
 
-// The size of texts compared with a monitor at 100 %: the chosen one, or the monitor's.
+// The size of texts relative to a monitor at 100 %: the chosen scale, or that of the monitor.
 double scale_of(const LabState& lab);
 double largest_scale(const LabState& lab);
-// 0: as the monitor.
+// Sets the scale; 0 follows the monitor.
 void choose_scale(LabState& lab, double scale);
-// What lengths are multiplied with: the system multiplies by Monitor::pixels.
+// The factor for lengths; the system multiplies them by Monitor::pixels as well.
 double drawn_scale(const LabState& lab);
 
 // Converts a length given at 100 % to pixels.

@@ -8,7 +8,8 @@
 namespace sawtooth {
 namespace {
 
-// Half of a number, the other of two, another choice; the default if there is no other value.
+// Another value: half of a number, the other value of two, another choice. The default if there is no other
+// value.
 Value other_value(const LabState& lab, const Parameter& row) {
     if (row.type == Type::boolean) return !std::get<bool>(row.initial);
     for (const Value& choice : row.choices)

@@ -23,7 +23,7 @@ constexpr int width = 1600, height = 900;
 constexpr int moves = 11, frames = 60;
 constexpr double settle_seconds = 1.5, idle_seconds = 3;
 
-// The first result of a run, when the window receives it.
+// The first result of a run, and when the window receives it.
 struct Arrival {
     uint64_t ticket = 0;
     double at = 0;
@@ -54,7 +54,7 @@ void watch_arrivals(Bench& bench) {
     };
 }
 
-// Why nothing more arrives.
+// The reason why nothing more will arrive.
 std::optional<Error> problem_of(const LabState& lab) {
     if (lab.problem) return lab.problem->error;
     return {};
@@ -67,7 +67,7 @@ struct Move {
 
 enum class Until { outputs, times };
 
-// Moves a slider and runs the window's loop until its outputs, or also its times, are on the screen.
+// Moves a slider and runs the loop of the window until its outputs, or also its times, are on the screen.
 Outcome<Move> move_slider(Bench& bench, const Parameter& row, const Value& value, Until until) {
     Headless& session = bench.session;
     LabState& lab = bench.lab();
@@ -95,7 +95,7 @@ Outcome<Move> move_slider(Bench& bench, const Parameter& row, const Value& value
         move.hops.insert(move.hops.end(), bench.arrival.hops.begin(), bench.arrival.hops.end());
         double known = 0;
         for (const Hop& hop : move.hops) known += hop.ms;
-        // The engine may start before `set_parameter` returns.
+        // The engine may start before `set_parameter` returns, hence the maximum.
         move.hops.push_back({"wait for the window", std::max((bench.arrival.at - begin) * 1e3 - known, 0.0)});
         move.hops.push_back({"wait for a frame", (now - bench.arrival.at) * 1e3});
         move.hops.push_back({"frame drawn", ms_since(now)});
@@ -103,7 +103,7 @@ Outcome<Move> move_slider(Bench& bench, const Parameter& row, const Value& value
     return move;
 }
 
-// By name, in the order of the first move. A hop missing from a move counts as 0 ms.
+// The hops by name, in the order of the first move. A hop that a move lacks counts as 0 ms.
 std::vector<std::pair<std::string, SpreadMs>> hops_of(const std::vector<Move>& runs) {
     std::vector<std::pair<std::string, SpreadMs>> spreads;
     for (const Hop& first : runs.front().hops) {
@@ -118,7 +118,8 @@ std::vector<std::pair<std::string, SpreadMs>> hops_of(const std::vector<Move>& r
     return spreads;
 }
 
-// Away from the default and back to it; the way back counts, so that the sizes are those of the defaults.
+// Moves the slider away from its default and back; only the way back is measured, so that sizes are the
+// defaults.
 Outcome<SliderBench> measure_slider(Bench& bench, const BenchSlider& slider, const std::string& how,
                                     Until until) {
     std::vector<Move> runs;
@@ -127,7 +128,7 @@ Outcome<SliderBench> measure_slider(Bench& bench, const BenchSlider& slider, con
         if (!away) return away.error();
         auto back = move_slider(bench, *slider.row, slider.initial, until);
         if (!back) return back.error();
-        if (i > 0) runs.push_back(std::move(*back));  // the first moves warm up
+        if (i > 0) runs.push_back(std::move(*back));  // the first moves only warm up
     }
     reset_parameter(bench.lab(), *slider.row);
     bench.session.wait_until_done();
@@ -160,7 +161,7 @@ double processor_seconds() {
     return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// The loop of the idle window, after everything is drawn.
+// The processor share of the idle window's loop, after everything is drawn.
 double measure_idle(Bench& bench) {
     Headless& session = bench.session;
     Pacing pacing;
@@ -182,7 +183,7 @@ double measure_idle(Bench& bench) {
     return (processor_seconds() - processor_begin) / (session.seconds() - begin);
 }
 
-// Printed as it comes: a loaded machine takes minutes.
+// Prints each line as soon as it is known, because a busy machine takes minutes.
 void print_now(const std::string& text) {
     fmt::print("{}", text);
     std::fflush(stdout);
@@ -190,7 +191,7 @@ void print_now(const std::string& text) {
 
 using Say = std::function<void(const std::string& text)>;
 
-// Fills in the numbers until an error.
+// Fills in the numbers until there is an error.
 std::optional<Error> measure_family(Bench& bench, const Say& say, FamilyBench& measured) {
     bench.session.wait_until_done();
     if (bench.lab().result) measured.device = bench.lab().result->device;

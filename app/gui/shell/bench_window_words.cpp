@@ -34,7 +34,7 @@ std::string json_of(const SpreadMs& spread) {
 
 std::string json_of(const std::optional<SpreadMs>& spread) { return spread ? json_of(*spread) : "null"; }
 
-// The JSON of each, separated by commas.
+// The JSON of every element, separated by commas.
 template <class T, class Write>
 std::string list_of(const std::vector<T>& items, const Write& write) {
     std::string text;

@@ -7,7 +7,7 @@
 
 namespace sawtooth {
 
-// What `bench window` measured, in milliseconds, and its words.
+// The measurements of `bench window`, in milliseconds, and the words for them.
 
 struct SpreadMs {
     double median = 0, q1 = 0, q3 = 0, worst = 0;
@@ -15,28 +15,28 @@ struct SpreadMs {
 SpreadMs spread_of(std::vector<double> ms);
 
 struct SliderBench {
-    std::string moved, how;                              // "chunk", "moved, reference kept"
-    SpreadMs outputs;                                    // from the slider to new outputs and errors
-    std::vector<std::pair<std::string, SpreadMs>> hops;  // their sum is `outputs` in each move
-    std::optional<SpreadMs> times;                       // from the slider to new times
+    std::string moved, how;  // which slider, and how: "chunk", "moved, reference kept"
+    SpreadMs outputs;        // time from the slider to new outputs and errors
+    std::vector<std::pair<std::string, SpreadMs>> hops;  // in each move they add up to `outputs`
+    std::optional<SpreadMs> times;                       // time from the slider to new times
 };
 
 struct FamilyBench {
     std::string name, device;
     std::optional<SpreadMs> frame;
     std::vector<SliderBench> sliders;
-    std::string note;     // a kind of slider that it lacks
-    std::string problem;  // why the measuring ended early; "" if it did not
+    std::string note;     // names a kind of slider that the family lacks
+    std::string problem;  // why measuring ended early; "" if it did not
 };
 
 struct WindowBench {
     int width = 0, height = 0;
     std::vector<FamilyBench> families;
-    double idle_share = 0;  // of a core
+    double idle_share = 0;  // a share of one core
 };
 
-// Lines of the report, in order; each can be printed as soon as its numbers are known. The row of a whole
-// ends with a badge if its quartiles lie apart.
+// The lines of the report, in order; each can be printed as soon as its numbers are known. The row of a total
+// ends with a badge if its quartiles are far apart.
 std::string heading_of(const WindowBench& bench);
 std::string heading_of(const FamilyBench& family);
 std::string frame_words(const SpreadMs& frame);

@@ -1,4 +1,4 @@
-// The part of the palette that depends on the family, the devices and what was run.
+// The entries of the palette that depend on the family, the devices and the runs so far.
 
 #include <fmt/format.h>
 #include <imgui.h>
@@ -80,7 +80,7 @@ void add_settings(const LabState& lab, Actions& all) {
     }
 }
 
-// Every choice of a row. Numbers have their controls.
+// Adds every choice of a row. Numbers are set by their controls instead.
 void add_parameter(const LabState& lab, const Parameter& row, Actions& all) {
     const std::string reason = reason_fixed(lab, row);
     const Value present = shown_value(lab, row);

@@ -38,7 +38,7 @@ bool begin_dialog(const char* name) {
 
 using Entry = FolderListing::Entry;
 
-// Folders and .npz files next to the typed path, by name.
+// The folders and .npz files beside the typed path, sorted by name.
 std::vector<Entry> entries_of(const fs::path& folder) {
     std::vector<Entry> entries;
     std::error_code problem;
@@ -63,8 +63,8 @@ fs::path folder_of(const std::string& typed) {
     return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
-// Read when the dialog opens or goes to another folder, and now and then: not in every frame, as a folder may
-// be large or far away.
+// The folder is read when the dialog opens or moves to another folder, and from time to time. It is not read
+// in every frame, because a folder may be large or far away.
 const FolderListing& listed(LabState& lab) {
     constexpr double long_ago = 1;  // seconds
     auto& listing = lab.listing;
@@ -78,7 +78,7 @@ const FolderListing& listed(LabState& lab) {
     return *listing;
 }
 
-// True if a file was chosen.
+// Returns true if a file was chosen.
 bool draw_file_list(LabState& lab) {
     bool chosen = false;
     const FolderListing& listing = listed(lab);
@@ -100,7 +100,7 @@ bool draw_file_list(LabState& lab) {
     return chosen;
 }
 
-// "25 points: 16, 32, 64, 128, 256 by 16, 32, 64, 128, 256"
+// A sweep in words: "25 points: 16, 32, 64, 128, 256 by 16, 32, 64, 128, 256".
 std::string words_of(const Sweep& sweep) {
     constexpr size_t most_named = 12;
     std::string axes;
@@ -113,7 +113,7 @@ std::string words_of(const Sweep& sweep) {
     return fmt::format("{} point{}: {}", sweep.cells(), sweep.cells() == 1 ? "" : "s", axes);
 }
 
-// One axis of a sweep: what moves, and its values.
+// Draws one axis of a sweep: the parameters that move, and their values.
 bool draw_axis(const char* label, std::string& over, std::string& values, bool starts_here) {
     ImGui::AlignTextToFramePadding();
     ImGui::TextUnformatted(label);

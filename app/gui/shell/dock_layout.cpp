@@ -13,7 +13,7 @@
 namespace sawtooth {
 namespace {
 
-// In units. Below these sizes, panels that do not fit become tabs of the middle, or of the panel above.
+// Sizes in units. Below them, panels that do not fit become tabs of the middle, or of the panel above.
 constexpr float three_columns = 1000, timeline_below = 1000, about_below = 140, numbers_below = 370;
 constexpr int frames_to_settle = 6;
 
@@ -25,7 +25,7 @@ ImGuiID split(ImGuiID& node, ImGuiDir direction, float share) {
     return ImGui::DockBuilderSplitNode(node, direction, share, nullptr, &node);
 }
 
-// Times over Occupancy over About, with Numbers between them where all fit, and otherwise behind Occupancy.
+// Docks Times over Occupancy over About. Numbers is between them if all fit, otherwise behind Occupancy.
 void split_right(std::map<Dock, ImGuiID>& nodes, ImGuiID column, float height) {
     const float whole = height / units(1);
     const float times = std::clamp(0.285f * whole, 244.0f, 350.0f);
@@ -71,7 +71,7 @@ std::map<Dock, ImGuiID> make_nodes(ImGuiID dock_space, ImVec2 size) {
     return nodes;
 }
 
-// In the order of the table of panels.
+// The panels in front, in the order of the table of panels.
 std::vector<const Panel*> panels_in_front() {
     std::vector<const Panel*> found;
     for (const Panel& panel : panels()) {
@@ -89,14 +89,14 @@ void build_layout(ImGuiID dock_space, ImVec2 size) {
         return own != nodes.end() ? own->second : nodes.at(Dock::centre);
     };
     for (const Panel& panel : panels()) ImGui::DockBuilderDockWindow(panel.name, place_of(panel));
-    // Of several that meet in one dock, the first.
+    // If several panels meet in one dock, the first one is in front.
     for (auto panel = in_front.rbegin(); panel != in_front.rend(); ++panel)
         ImGui::DockBuilderGetNode(place_of(**panel))->SelectedTabId =
             ImGui::FindWindowByName((*panel)->name)->TabId;
     ImGui::DockBuilderFinish(dock_space);
 }
 
-// Where every panel is docked, and the size of that dock.
+// Where every panel is docked, with the size of that dock.
 std::vector<std::array<double, 3>> places() {
     std::vector<std::array<double, 3>> found;
     for (const Panel& panel : panels()) {
@@ -116,7 +116,8 @@ void build_layout_if_due(LabState& lab, ImGuiID dock_space, ImVec2 size) {
     const ImVec2 window = ImGui::GetMainViewport()->WorkSize;
     const std::array<double, 3> now{static_cast<double>(window.x), static_cast<double>(window.y),
                                     drawn_scale(lab)};
-    // Not while the window is dragged: panels would flicker. Texts have a new scale one frame late.
+    // Nothing is built while the window is dragged, because panels would flicker. Texts get a new scale one
+    // frame late.
     const bool is_at_rest = now == std::exchange(layout.last, now);
     const bool is_new = lab.rebuild_layout || !ImGui::DockBuilderGetNode(dock_space);
     const bool fits = now == layout.built_for || lab.settings.own_layout;

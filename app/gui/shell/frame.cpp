@@ -20,8 +20,8 @@
 namespace sawtooth {
 namespace {
 
-// In a panel that a key has brought to the front no item has the focus yet, and Dear ImGui would not find the
-// next one.
+// After a key has brought a panel to the front, no item of it has the focus, and Dear ImGui would not find
+// the next one.
 void begin_tabbing() {
     const ImGuiContext& context = *ImGui::GetCurrentContext();
     if (context.NavWindow && context.NavId == 0 && ImGui::IsKeyPressed(ImGuiKey_Tab))
@@ -32,7 +32,7 @@ constexpr ImGuiWindowFlags fixed = ImGuiWindowFlags_NoDecoration | ImGuiWindowFl
                                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoDocking |
                                    ImGuiWindowFlags_NoBringToFrontOnFocus;
 
-// A row across the window.
+// Draws a row across the window.
 void draw_row(LabState& lab, const char* name, float top, float height, ImVec4 ground,
               void (*draw)(LabState&), ImGuiWindowFlags more = 0) {
     const ImGuiViewport& viewport = *ImGui::GetMainViewport();
@@ -48,13 +48,13 @@ void draw_row(LabState& lab, const char* name, float top, float height, ImVec4 g
     ImGui::PopStyleVar(3);
 }
 
-// Coloured enough to be noticed, pale enough to read on.
+// A colour that is strong enough to be noticed and pale enough to read on.
 ImVec4 tinted_ground(ImVec4 colour) {
     constexpr float share = 0.16f;
     return ImLerp(ImGui::GetStyleColorVec4(ImGuiCol_MenuBarBg), colour, share);
 }
 
-// The space between the rows, where panels dock.
+// Draws the space between the rows, where panels dock.
 void draw_dock_space(LabState& lab, float top, float height) {
     const ImGuiViewport& viewport = *ImGui::GetMainViewport();
     const ImVec2 size{viewport.WorkSize.x, height};
@@ -72,14 +72,14 @@ void draw_dock_space(LabState& lab, float top, float height) {
     ImGui::End();
 }
 
-// Whether the panel is docked. DockIsActive is not reliable: it is not set before Begin for a panel that is
-// alone in its node.
+// Returns whether the panel is docked. DockIsActive is not reliable: before Begin it is not set for a panel
+// that is alone in its node.
 bool is_docked(const ImGuiWindow& window) {
     return window.DockNode && ImGui::DockNodeGetRootNode(window.DockNode)->IsDockSpace();
 }
 
 // A docked panel is drawn on the cleared frame, which has its background colour: filling it again would take
-// most of a frame in a software renderer.
+// most of the time of a frame in a software renderer.
 void draw_panel(LabState& lab, const Panel& panel, ImGuiWindowFlags flags) {
     const ImGuiWindow* const window = ImGui::FindWindowByName(panel.name);
     if (window && is_docked(*window)) flags |= ImGuiWindowFlags_NoBackground;
@@ -106,8 +106,8 @@ void draw_alone(LabState& lab, const Panel& panel) {
 }  // namespace
 
 Context::Context(LabState& lab) {
-    // Dear ImGui does not check what it gets, and is in no state to go on after an exception: without memory
-    // the program ends here, in words.
+    // Dear ImGui does not check allocations and cannot continue after an exception, so without memory the
+    // program ends here with a message.
     ImGui::SetAllocatorFunctions([](size_t bytes, void*) noexcept { return ::operator new(bytes); },
                                  [](void* memory, void*) { ::operator delete(memory); });
     ImGui::CreateContext();
@@ -115,7 +115,7 @@ Context::Context(LabState& lab) {
     ImGuiIO& io = ImGui::GetIO();
     io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard | ImGuiConfigFlags_DockingEnable;
     io.ConfigWindowsMoveFromTitleBarOnly = true;
-    io.IniFilename = nullptr;  // settings.cpp saves the layout
+    io.IniFilename = nullptr;  // none, because settings.cpp saves the layout
     load_fonts(lab);
 }
 

@@ -6,7 +6,7 @@
 
 namespace sawtooth {
 
-// The contexts of Dear ImGui and ImPlot with the fonts of the lab, one per surface.
+// The contexts of Dear ImGui and ImPlot with the fonts of the lab; each surface has its own.
 class Context {
   public:
     explicit Context(LabState& lab);
@@ -15,7 +15,7 @@ class Context {
     Context& operator=(const Context&) = delete;
 };
 
-// Call between NewFrame and Render: draws the whole window, or only one panel, which fills it.
+// Draws the whole window, or only one panel, which then fills it. Call between NewFrame and Render.
 void draw_frame(LabState& lab, const std::string& only_panel = "");
 
 }  // namespace sawtooth

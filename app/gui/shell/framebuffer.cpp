@@ -50,7 +50,7 @@ Outcome<Picture> Framebuffer::read() const {
     glReadPixels(0, 0, width_, height_, GL_RGBA, GL_UNSIGNED_BYTE, upwards.data());
     Picture picture{width_, height_, {}};
     picture.rgb.reserve(3 * pixels);
-    for (int y = height_ - 1; y >= 0; --y) {  // the first row of OpenGL is the lowest
+    for (int y = height_ - 1; y >= 0; --y) {  // OpenGL has the lowest row first
         const uint8_t* const row =
             upwards.data() + size_t{4} * static_cast<size_t>(width_) * static_cast<size_t>(y);
         for (int x = 0; x < width_; ++x) picture.rgb.insert(picture.rgb.end(), row + 4 * x, row + 4 * x + 3);

@@ -4,17 +4,17 @@
 
 namespace sawtooth {
 
-// An invisible surface of RGBA pixels. Needs a current OpenGL context, which must outlive it.
+// An invisible surface of RGBA pixels. Needs a current OpenGL context that outlives it.
 class Framebuffer {
   public:
-    // Failure: the driver does not offer this size.
+    // Failure: the driver does not support this size.
     static Outcome<Framebuffer> make(int width, int height);
     ~Framebuffer();
     Framebuffer(Framebuffer&& other) noexcept;
     Framebuffer& operator=(Framebuffer&&) = delete;
 
     void bind() const;
-    // The picture, top row first. Failure: the driver lost it.
+    // The picture, top row first. Failure: the driver has lost it.
     Outcome<Picture> read() const;
     int width() const { return width_; }
     int height() const { return height_; }

@@ -11,7 +11,7 @@
 namespace sawtooth {
 
 std::optional<Error> Graphics::memory_problem() {
-    constexpr rlim_t least = rlim_t{2} << 30;  // llvmpipe fails in many ways below half of it
+    constexpr rlim_t least = rlim_t{2} << 30;  // with less than half of this llvmpipe fails in many ways
     rlimit limit{};
     if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur >= least) return {};
     return Error::failure("OpenGL needs 2 GiB of address space, but the limit is " +

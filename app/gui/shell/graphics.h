@@ -7,15 +7,15 @@
 
 namespace sawtooth {
 
-// Shared by windows and pictures: draws Dear ImGui with OpenGL 3.3 into the bound framebuffer. Needs a
-// current context, which must outlive it.
+// Draws Dear ImGui with OpenGL 3.3 into the bound framebuffer, for windows and pictures. Needs a current
+// context that outlives it.
 class Graphics {
   public:
     using Loader = void (*(*)(const char*))();
 
-    // Why no driver should be opened: under a small limit of memory (ulimit -v) they crash or hang.
+    // Why no driver should be opened: with little memory allowed (ulimit -v), drivers crash or hang.
     static std::optional<Error> memory_problem();
-    // `loader` returns an OpenGL function by name.
+    // Loads the functions of OpenGL; `loader` returns one by its name.
     static std::optional<Error> load(Loader loader);
 
     Graphics();

@@ -14,7 +14,7 @@ constexpr const char* name = "help";
 
 using Rows = std::vector<std::pair<std::string, std::string>>;
 
-// Those of Dear ImGui and of plots, which no action has.
+// Keys of Dear ImGui and of plots, which belong to no action.
 const Rows in_panels{{"Ctrl+Tab", "next panel"},
                      {"Tab, arrow keys", "move between controls and figures"},
                      {"Enter, Space", "type a value, press, open the menu of a figure"},
@@ -52,7 +52,7 @@ void draw_rows(const char* title, const Rows& rows) {
     ImGui::Spacing();
 }
 
-// In two columns if there is room.
+// Draws the shortcuts, in two columns if there is room.
 void draw_shortcuts(float room) {
     ImGui::BeginGroup();
     draw_rows("Everywhere", of_actions());

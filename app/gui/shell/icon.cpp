@@ -9,7 +9,7 @@ namespace {
 struct Point {
     float x, y;
 };
-// In units of the drawing, which is 128 wide and high.
+// Coordinates in units of the drawing, which is 128 wide and high.
 constexpr Point sawtooth_line[] = {{20, 96}, {48, 36}, {48, 96}, {76, 36}, {76, 96}, {104, 36}, {104, 96}};
 constexpr float line_width = 9, corner = 24, edge = 60;
 
@@ -25,7 +25,7 @@ float distance_to_line(Point p) {
     return nearest;
 }
 
-// Negative inside the square with round corners.
+// The distance to the square with round corners; negative inside it.
 float distance_to_ground(Point p) {
     const float x = std::max(std::abs(p.x - 64) - (edge - corner), 0.0f);
     const float y = std::max(std::abs(p.y - 64) - (edge - corner), 0.0f);

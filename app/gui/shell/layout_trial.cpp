@@ -17,13 +17,13 @@
 namespace sawtooth {
 namespace {
 
-// Processor time, which does not depend on what else runs. A trial takes a hundredth of it.
+// A limit on processor time does not depend on what else runs. A trial takes a hundredth of it.
 constexpr rlim_t most_processor_seconds = 2;
 constexpr double longest_trial = 10;               // seconds, in case the process waits for something
 constexpr rlim_t most_growth = rlim_t{500} << 20;  // bytes of address space
 constexpr int frames_to_settle = 6;
 
-// The process reads while this writes.
+// Writes while the process reads.
 void write_all(int pipe, std::string_view text) {
     while (!text.empty()) {
         const ssize_t count = ::write(pipe, text.data(), text.size());
@@ -47,7 +47,7 @@ void limit_process() {
     limit(RLIMIT_CORE, 0);
 }
 
-// The first family, without an engine.
+// A lab with the first family and without an engine.
 LabState idle_lab(const Settings& settings) {
     LabState lab;
     lab.engine = {[](Request, View) { return 0; },
@@ -68,7 +68,7 @@ LabState idle_lab(const Settings& settings) {
     return lab;
 }
 
-// Takes the textures of fonts without drawing them.
+// Accepts the font textures without drawing them.
 void take_textures() {
     for (ImTextureData* texture : ImGui::GetPlatformIO().Textures)
         texture->SetStatus(texture->Status == ImTextureStatus_WantDestroy ? ImTextureStatus_Destroyed
@@ -84,7 +84,7 @@ void draw_without_display(LabState& lab, ImVec2 size) {
     take_textures();
 }
 
-// A window of that size, whose user then changes it.
+// Draws a window of that size, then another size to which its user changes it.
 void try_at(const Settings& settings, const std::string& layout, ImVec2 size, ImVec2 then) {
     LabState lab = idle_lab(settings);
     const Context context(lab);
@@ -130,7 +130,7 @@ int try_layout(const std::string& argument) {
     limit_process();
     const std::string layout(std::istreambuf_iterator<char>(std::cin), {});
     const ImVec2 saved{static_cast<float>(settings.width), static_cast<float>(settings.height)};
-    // Some layouts crash only at another size, and a display need not give the saved one.
+    // Some layouts crash only at another size, and a display need not provide the saved one.
     for (const ImVec2 size : {saved, ImVec2(640, 400), ImVec2(3840, 2160)})
         try_at(settings, layout, size, saved);
     return 0;

@@ -8,15 +8,15 @@
 
 namespace sawtooth {
 
-// The saved layout. A damaged one can crash Dear ImGui, keep it busy for ever, or fill the memory, so a
-// process of this program tries it first: it draws some frames of the window without a display.
+// The saved layout. A damaged one can crash Dear ImGui, keep it busy forever, or fill the memory. Therefore
+// another process of this program tries it first and draws some frames of the window without a display.
 class SavedLayout {
   public:
-    // Reads the layout and starts the trial, at the size and scale of the lab's settings.
+    // Reads the layout and starts the trial, with the size and scale from the settings of the lab.
     SavedLayout(LabState& lab, const std::string& directory);
 
-    // Waits for the trial. The text for Dear ImGui; "" if none is saved, or if it failed: then the file is
-    // renamed and the Log says so.
+    // Waits for the trial. Returns the text for Dear ImGui; "" if no layout is saved. If the trial failed it
+    // also returns "", renames the file and says so in the Log.
     std::string tried(LabState& lab);
 
   private:
@@ -24,11 +24,11 @@ class SavedLayout {
     std::optional<WorkerProcess> trial_;
 };
 
-// Loads the user's own layout into Dear ImGui. Call before its first frame.
+// Loads the layout of the user into Dear ImGui. Call before its first frame.
 void use_layout(LabState& lab, const std::string& layout);
 
-// The program of that process: `argument` is the text of the settings, standard input the layout. Returns the
-// exit code.
+// The program of that process. `argument` is the text of the settings, and standard input is the layout.
+// Returns the exit code.
 constexpr const char* try_layout_command = "try-layout";
 int try_layout(const std::string& argument);
 

@@ -19,7 +19,7 @@
 namespace sawtooth {
 namespace {
 
-// libEGL, opened on first use and never closed: drivers do not support closing.
+// libEGL, opened on first use and never closed, because drivers do not support closing.
 void* egl_library() {
     static void* const library = dlopen("libEGL.so.1", RTLD_NOW | RTLD_LOCAL);
     return library;
@@ -48,7 +48,7 @@ bool draws_on_processor(EGLDeviceEXT device) {
     return extensions && std::strstr(extensions, "EGL_MESA_device_software");
 }
 
-// Displays without a display server: the devices of the machine, then the surfaceless one of Mesa.
+// Displays that need no display server: the devices of the machine, then the surfaceless display of Mesa.
 std::vector<EGLDisplay> displays(Renderer renderer) {
     std::vector<EGLDisplay> found;
     const auto get_display = egl_extension<PFNEGLGETPLATFORMDISPLAYEXTPROC>("eglGetPlatformDisplayEXT");
@@ -71,7 +71,7 @@ std::vector<EGLDisplay> displays(Renderer renderer) {
 
 }  // namespace
 
-// A display with a current OpenGL 3.3 context without a surface.
+// A display with a current OpenGL 3.3 context that has no surface.
 struct Offscreen::Display {
     EGLDisplay display = EGL_NO_DISPLAY;
     EGLContext context = EGL_NO_CONTEXT;

@@ -9,11 +9,11 @@
 
 namespace sawtooth {
 
-// The renderer. A GPU is as fast as the user's window; the processor gives the same pixels everywhere and
-// does not disturb a GPU that is being measured.
+// Which renderer to prefer. A GPU is as fast as the user's window; the processor gives the same pixels
+// everywhere and does not disturb a GPU that is being measured.
 enum class Renderer { processor_first, gpu_first };
 
-// An OpenGL context and a framebuffer without a display, through EGL.
+// An OpenGL context and a framebuffer that need no display, through EGL.
 class Offscreen {
   public:
     static Outcome<std::unique_ptr<Offscreen>> open(int width, int height, Renderer renderer);
@@ -28,11 +28,11 @@ class Offscreen {
     struct Display;
     Offscreen(std::unique_ptr<Display> display, Framebuffer framebuffer);
 
-    std::unique_ptr<Display> display_;  // outlives the framebuffer
+    std::unique_ptr<Display> display_;  // declared first, so that it outlives the framebuffer
     Framebuffer framebuffer_;
 };
 
-// The whole window on such a framebuffer; except for the surface it equals run_window.
+// The whole window on such a framebuffer; apart from the surface it is the same as run_window.
 class OffscreenWindow {
   public:
     static Outcome<std::unique_ptr<OffscreenWindow>> open(LabState& lab, int width, int height,

@@ -39,7 +39,7 @@ bool begins_a_word(const std::string& text, const std::string& word) {
     return false;
 }
 
-// Arrows move the selection; the field is one line and needs them for nothing else.
+// Arrow keys move the selection; the field has one line and needs them for nothing else.
 int take_arrows(ImGuiInputTextCallbackData* data) {
     *static_cast<int*>(data->UserData) += data->EventKey == ImGuiKey_UpArrow ? -1 : 1;
     return 0;
@@ -72,7 +72,8 @@ void draw_text(ImVec2 at, ImVec4 colour, const std::string& text, float width) {
     ImGui::PopStyleColor();
 }
 
-// Group, name and details, and at the right the key or why it cannot be done. True if it was clicked.
+// Draws group, name and details, and at the right the key or the reason against the action. Returns true if
+// clicked.
 bool draw_row(const LabState& lab, const Action& action, bool selected) {
     const std::string reason = reason_against(lab, action);
     const ImVec2 corner = ImGui::GetCursorScreenPos();
@@ -102,7 +103,7 @@ bool draw_row(const LabState& lab, const Action& action, bool selected) {
     return clicked;
 }
 
-// The row that was clicked; null: none.
+// Draws the rows and returns the one that was clicked; null: none.
 const Action* draw_rows(const LabState& lab, const std::vector<const Action*>& rows, Palette& palette) {
     const Action* clicked = nullptr;
     const float height = ImGui::GetFrameHeight();
@@ -110,7 +111,7 @@ const Action* draw_rows(const LabState& lab, const std::vector<const Action*>& r
     const float shown = std::min(static_cast<float>(std::max<size_t>(rows.size(), 1)),
                                  std::floor(std::min(units(480), whole * 0.6f) / height));
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
-    // More visible than under the mouse.
+    // The selection must be more visible than the row under the mouse.
     ImVec4 selected = ImGui::GetStyleColorVec4(ImGuiCol_CheckMark);
     selected.w = 0.3f;
     ImGui::PushStyleColor(ImGuiCol_Header, selected);
@@ -174,7 +175,7 @@ void draw_palette(LabState& lab) {
                             {0.5f, 0});
     ImGui::SetNextWindowSize({width, 0});
     if (!ImGui::BeginPopup(name)) {
-        lab.palette.reset();  // a click beside it closed it
+        lab.palette.reset();  // a click outside has closed it
         return;
     }
     const Action* chosen = nullptr;

@@ -7,12 +7,12 @@
 
 namespace sawtooth {
 
-// Opens the list of everything that can be done, filtered by what is typed; closes it if it is open.
+// Opens the list of all actions, filtered by what is typed; closes the list if it is open.
 void open_palette(LabState& lab);
 void draw_palette(LabState& lab);
 
-// The actions whose group, name or details have every typed word somewhere; those first whose name begins
-// with what is typed, then those where each typed word begins one.
+// The actions that contain every typed word in their group, name or details. First come those whose name
+// begins with the typed text, then those in which each typed word begins a word.
 std::vector<const Action*> matches(const LabState& lab, const std::vector<Action>& all,
                                    std::string_view typed);
 

@@ -10,7 +10,7 @@
 namespace sawtooth {
 namespace {
 
-constexpr int frames_to_settle = 6;  // for the layout of Dear ImGui, and for fits
+constexpr int frames_to_settle = 6;  // Dear ImGui needs them for the layout and for fits
 
 std::optional<Error> check_options(const ShotOptions& options) {
     if (!options.panel.empty() && !find_panel(options.panel))
@@ -19,7 +19,7 @@ std::optional<Error> check_options(const ShotOptions& options) {
     return check_writable(options.path);
 }
 
-// A picture is the same on every machine: saved and desktop settings are ignored.
+// A picture must be the same on every machine, so saved settings and those of the desktop are ignored.
 void settle_look(LabState& lab) {
     if (theme_choice(lab) == ThemeChoice::system) lab.once.theme = ThemeChoice::dark;
 }

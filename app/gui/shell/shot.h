@@ -7,7 +7,7 @@
 
 namespace sawtooth {
 
-// Draws the window off screen, once the request and the sweeps of its figures are done.
+// Draws the window off screen once the request and the sweeps of its figures are complete.
 std::optional<Error> shoot(const ShotOptions& options);
 
 }  // namespace sawtooth

@@ -25,7 +25,7 @@ int grow(ImGuiInputTextCallbackData* data) {
 
 LabState& lab_of_frame() { return *static_cast<LabState*>(ImGui::GetIO().UserData); }
 
-// Not for the item with the keyboard focus, which may be far from where the user looks.
+// An item with the keyboard focus gets no tooltip, as it may be far from where the user looks.
 bool wants_tooltip() {
     return ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled |
                                 ImGuiHoveredFlags_NoNavOverride);
@@ -53,7 +53,7 @@ void underline(ImVec2 begin, float width) {
                                                   ImGui::GetColorU32(ImGuiCol_TextDisabled));
 }
 
-// A piece of text that is not broken: a word, or a term.
+// A piece of text that must not be broken: a word or a term.
 struct Piece {
     std::string_view text;
     const Term* term = nullptr;
@@ -147,7 +147,7 @@ void text_with_terms(std::string_view text) {
     ImVec2 at{0, 0};
     for (size_t i = 0; i < pieces.size(); ++i) {
         const Piece& piece = pieces[i];
-        // What follows without a space stays on the line: "launches."
+        // Text that follows without a space stays on the same line: "launches."
         float whole = 0;
         for (size_t next = i; next < pieces.size(); ++next) {
             if (next > i && (pieces[next].after_space || pieces[next].after_break)) break;
@@ -174,7 +174,7 @@ void text_with_terms(std::string_view text) {
 void problem_mark(const LabState& lab) {
     const float height = ImGui::GetTextLineHeight();
     const ImVec2 corner = ImGui::GetCursorScreenPos();
-    // Moved down like text that is aligned to frames.
+    // Moved down, like text that is aligned to frames.
     const float down = ImGui::GetCurrentWindow()->DC.CurrLineTextBaseOffset;
     const ImVec2 centre{corner.x + height / 2, corner.y + down + height / 2};
     ImDrawList& list = *ImGui::GetWindowDrawList();

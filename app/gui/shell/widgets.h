@@ -9,41 +9,41 @@
 
 namespace sawtooth {
 
-// A text field for a std::string; shows `hint` while it is empty.
+// A text field for a std::string; shows `hint` while empty.
 bool input_text(const char* label, std::string& text, ImGuiInputTextFlags flags = 0, const char* hint = "");
 
-// Copies to the clipboard and confirms in the Log and the status bar: "Copied the table as TSV."
+// Copies the text to the clipboard and confirms it in the Log and the status bar: "Copied the table as TSV."
 void copy_text(LabState& lab, const std::string& text, const std::string& what);
 
-// A wrapped tooltip for the previous item, also if that item is disabled. There is one at a time, of the
-// innermost item, and only for the mouse: none while a button of it is down, and none after a drag until the
-// mouse leaves, as it would cover what the drag changes.
+// A wrapped tooltip for the previous item, even if that item is disabled. There is at most one, that of the
+// innermost item, and only for the mouse. It would cover what a drag changes, so there is none while a button
+// of the mouse is down, and none after a drag until the mouse leaves.
 void tooltip(std::string_view text);
-// The same without an item: once the mouse rests in the rectangle of the current window.
+// A tooltip without an item, once the mouse rests in the rectangle of the current window.
 void tooltip_in(ImVec2 corner, ImVec2 end, std::string_view text);
-// Call at the begin and the end of every frame.
+// Call at the beginning and at the end of every frame.
 void begin_tooltips(LabState& lab);
 void end_tooltips(LabState& lab);
 
-// The same for F1, if the mouse or the keyboard focus is `here`; the first call in a frame is the innermost.
-// The list of shortcuts follows where there is no item.
+// Offers help for F1 if the mouse or the keyboard focus is `here`; the first call in a frame is the
+// innermost. If there is no item, the list of shortcuts follows.
 void offer_help(std::string_view title, std::string_view text, bool here, bool lists_shortcuts = false);
 
-// The text with an ellipsis if it is wider, for the labels of widgets.
+// The text, cut with an ellipsis if it is wider than that; for the labels of widgets.
 std::string elided_to(std::string_view text, float width);
-// One line with an ellipsis if it does not fit; the tooltip then has the whole text.
+// Draws one line, cut with an ellipsis if it does not fit; the tooltip then has the whole text.
 void elided_text(std::string_view text, float width);
 
-// Wrapped text whose terms are underlined and have their definition as tooltip.
+// Draws wrapped text in which terms are underlined and have their definition as a tooltip.
 void text_with_terms(std::string_view text);
 
-// "!" in a disc for errors, so that colour is not the only sign.
+// Draws "!" in a disc to mark an error, so that colour is not the only sign.
 void problem_mark(const LabState& lab);
 
-// A sentence centred in the rest of the panel, with `below` pixels under it.
+// Draws a sentence centred in the rest of the panel, with `below` pixels under it.
 void centred_sentence(std::string_view text, float below = 0);
 
-// The line and marker of a variant.
+// Draws the line and the marker of a variant.
 void swatch(const LabState& lab, int variant, float width);
 
 }  // namespace sawtooth

@@ -30,7 +30,7 @@
 #include "app/gui/state/settings.h"
 #include "app/gui/state/system_theme.h"
 
-extern "C" GLFWmonitor* wayland_monitor_of(GLFWwindow* window);  // cmake/glfw_monitor.c
+extern "C" GLFWmonitor* wayland_monitor_of(GLFWwindow* window);  // defined in cmake/glfw_monitor.c
 
 namespace sawtooth {
 namespace {
@@ -63,7 +63,7 @@ WindowHandle open_window(const Settings& settings) {
     glfwSetWindowSizeLimits(window.get(), least_width, least_height, GLFW_DONT_CARE, GLFW_DONT_CARE);
     std::vector<uint8_t> large = icon_pixels(64), small = icon_pixels(32);
     const GLFWimage icons[] = {{64, 64, large.data()}, {32, 32, small.data()}};
-    glfwSetWindowIcon(window.get(), 2, icons);  // on X11; Wayland takes that of the .desktop file
+    glfwSetWindowIcon(window.get(), 2, icons);  // on X11; Wayland takes the icon of the .desktop file
     glfwMakeContextCurrent(window.get());
     glfwSwapInterval(1);
     return window;
@@ -77,7 +77,7 @@ struct Input {
     Input& operator=(const Input&) = delete;
 };
 
-// Events from GLFW callbacks for the loop.
+// The events of GLFW callbacks, kept for the loop.
 struct Happened {
     LabState* lab = nullptr;
     bool redraw = true;
@@ -98,8 +98,8 @@ void set_up_callbacks(GLFWwindow* window, Happened& happened) {
     });
 }
 
-// F11: fills the monitor that contains the middle of the window. On Wayland no window knows its position, but
-// the compositor says on which monitor it is.
+// F11 makes the window fill the monitor that contains its middle. On Wayland no window knows its position,
+// but the compositor says on which monitor it is.
 class FullScreen {
   public:
     void follow(GLFWwindow* window, bool wanted) {
@@ -138,7 +138,7 @@ class FullScreen {
     int x_ = 0, y_ = 0, width_ = 0, height_ = 0;
 };
 
-// Saves settings and layout after changes, but not at every pixel of a drag.
+// Saves settings and layout after changes, but not for every pixel of a drag.
 class Keeper {
   public:
     Keeper(std::string directory, const LabState& lab)
@@ -152,13 +152,13 @@ class Keeper {
         if (now - last_ >= save_rest) save(lab, now);
     }
 
-    // When follow has something to save; nullopt: not before another change.
+    // The time at which `follow` has something to save; nullopt: not before another change.
     std::optional<double> due(const LabState& lab) const {
         if (!layout_changed_ && lab.settings == saved_ && kept_of(lab) == saved_lab_) return {};
         return last_ + save_rest;
     }
 
-    // At the end, because Dear ImGui may not have requested it yet.
+    // Saves everything at the end, because Dear ImGui may not have requested it yet.
     void save_all(LabState& lab) {
         layout_changed_ = true;
         save(lab, last_);
@@ -186,7 +186,7 @@ class Keeper {
 
 bool input_waits() { return ImGui::GetCurrentContext()->InputEventsQueue.Size > 0; }
 
-// It may be another one than in the last frame.
+// Looks up the monitor, which may have changed since the last frame.
 void take_monitor(LabState& lab, GLFWwindow* window, int pixels) {
     float scale = 1;
     int width = 0;
@@ -196,7 +196,8 @@ void take_monitor(LabState& lab, GLFWwindow* window, int pixels) {
     lab.monitor = {static_cast<double>(scale), static_cast<double>(pixels) / width};
 }
 
-// At the start, and whenever the window gets the focus: the user may come from the settings of the desktop.
+// Follows the theme of the desktop: at the start, and whenever the window gets the focus, because the user
+// may have changed the settings of the desktop.
 class ThemeFollower {
   public:
     void follow(LabState& lab, GLFWwindow* window, const std::function<void()>& wake) {
@@ -206,7 +207,7 @@ class ThemeFollower {
         if (!asks || lab.asking_theme) return;
         has_asked_ = true;
         auto asking = in_background<std::optional<int>>([](std::stop_token) { return ask_portal(); }, wake);
-        if (asking) lab.asking_theme = std::move(*asking);  // otherwise the theme stays
+        if (asking) lab.asking_theme = std::move(*asking);  // otherwise keeps the theme
     }
 
   private:
@@ -216,7 +217,7 @@ class ThemeFollower {
 void draw_and_show(LabState& lab, GLFWwindow* window, Graphics& graphics) {
     int width = 0, height = 0;
     glfwGetFramebufferSize(window, &width, &height);
-    if (width == 0 || height == 0) return;  // minimised
+    if (width == 0 || height == 0) return;  // the window is minimised
     take_monitor(lab, window, width);
     apply_appearance(lab);
     graphics.begin_frame();
@@ -266,8 +267,8 @@ bool is_set(const char* variable) {
     return value && *value;
 }
 
-// False if the environment names no display. Called before GLFW, whose libraries would print their own
-// errors.
+// Returns false if the environment names no display. Call before GLFW, whose libraries would print errors of
+// their own.
 bool choose_platform() {
     const bool wayland = is_set("WAYLAND_DISPLAY") || is_set("WAYLAND_SOCKET");
     if (!wayland) glfwInitHint(GLFW_PLATFORM, GLFW_PLATFORM_X11);
@@ -298,7 +299,7 @@ std::optional<Error> run_window_until(const WindowOptions& options,
     const std::stop_callback interrupt(options.stop, wake);
     Engine engine(options.cache_directory, wake);
     WindowOptions started = options;
-    // A remote worker should use its GPU.
+    // A remote worker should use its own GPU.
     if (!options.request.on.empty()) started.request.backend = BackendChoice::automatic;
     auto lab = open_lab(started, calls_of(engine, wake));
     if (!lab) return lab.error();

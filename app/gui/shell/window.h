@@ -8,10 +8,10 @@
 
 namespace sawtooth {
 
-// Opens the window and returns when it is closed. Failure without a display: says what to do instead.
-// A requested stop closes it as its button does, and is cancelled.
+// Opens the window and returns when it is closed. Failure without a display: the error says what to do
+// instead. A requested stop closes the window as its button does, and returns `cancelled`.
 std::optional<Error> run_window(const WindowOptions& options);
-// The same, but closes when `done` returns true; called after every frame.
+// The same, but the window also closes when `done` returns true; `done` is called after every frame.
 std::optional<Error> run_window_until(const WindowOptions& options,
                                       const std::function<bool(const LabState&)>& done);
 

@@ -28,7 +28,7 @@ std::string reason_no_gpu(const LabState& lab) {
     return lab.devices->gpus.empty() ? "The driver finds no GPU." : "";
 }
 
-// "H200", because the bar is narrow; with its number if there are several.
+// The short name of a GPU, such as "H200", because the bar is narrow; with its number if there are several.
 std::string gpu_name(const LabState& lab, size_t index) {
     const auto& gpus = lab.devices->gpus;
     std::string_view name = gpus[index].name;
@@ -57,7 +57,7 @@ BackendOption gpu_option(const LabState& lab, size_t index) {
             fmt::format("{}, {}", gpu.name, gpu.architecture), reason_no_gpu(lab)};
 }
 
-// For an unknown GPU, or if there is none.
+// The option for an unknown GPU, or for the case that there is none.
 BackendOption any_gpu_option(const LabState& lab, int device) {
     const std::string name = device == 0 && !elsewhere(lab) ? "GPU" : fmt::format("GPU {}", device);
     return {BackendChoice::cuda, device, elsewhere(lab) ? name + " there" : name,
@@ -114,7 +114,7 @@ void take_devices(LabState& lab) {
     });
     if (found != options.end() && found->reason.empty()) {
         choose_backend(lab, kept, device);
-        lab.history.present.reset();  // the start, not a step
+        lab.history.present.reset();  // this is the initial state and no step of undo
         return;
     }
     const std::string reason = found == options.end() ? reason_no_gpu(lab) : found->reason;

@@ -12,7 +12,7 @@
 
 namespace sawtooth {
 
-// Something slow on a thread of its own, which is stopped and waited for when this ends.
+// A slow task on its own thread, which is stopped and waited for when this object ends.
 template <class T>
 struct Background {
     std::future<T> result;
@@ -21,7 +21,7 @@ struct Background {
     bool is_ready() const { return result.wait_for(std::chrono::seconds(0)) == std::future_status::ready; }
 };
 
-// Starts it; `wake` is called at its end. Failure: the system has no more threads.
+// Starts the task; `wake` is called when it ends. Failure: the system has no more threads.
 template <class T>
 Outcome<Background<T>> in_background(std::function<T(std::stop_token)> act, std::function<void()> wake) {
     return guarded([&]() -> Outcome<Background<T>> {

@@ -4,11 +4,11 @@
 
 namespace sawtooth {
 
-// Checks the selected variants where they run now.
+// Checks the selected variants on the device where they run now.
 void start_check(LabState& lab);
-// Takes an event of the check that runs.
+// Takes an event of the running check.
 void take_check_event(LabState& lab, const Event& event);
-// Sets everything as in the Request that shows a finding, and runs it.
+// Sets everything as in the Request of a finding, and runs it.
 void load_finding(LabState& lab, const Finding& finding);
 
 }  // namespace sawtooth

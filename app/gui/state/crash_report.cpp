@@ -21,13 +21,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A report is new until a start has offered it.
+// The start of the name of a report: it is new until the program has offered it at a start.
 constexpr std::string_view new_report = "crash-new-", offered_report = "crash-";
 constexpr size_t reports_kept = 10;
 constexpr int most_frames = 64;
 constexpr int64_t longest_report = 1 << 20;
 
-// What the handler writes, made before: it can neither allocate nor format.
+// The texts that the handler writes, prepared because it can neither allocate nor format.
 char report_path[4096], about_program[8192];
 
 void write_text(int file, const char* text) {
@@ -46,7 +46,8 @@ void write_number(int file, long number) {
     if (problem == std::errc{}) write_text(file, digits);
 }
 
-// Calls only what a signal handler may, and backtrace, which has been called before so that it loads nothing.
+// Calls only what a signal handler may call, and backtrace, which was called before so that it loads nothing
+// here.
 void report_crash(int signal, siginfo_t* info, void*) {
     const int file = ::open(report_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (file >= 0) {
@@ -62,8 +63,8 @@ void report_crash(int signal, siginfo_t* info, void*) {
         ::backtrace_symbols_fd(frames, ::backtrace(frames, most_frames), file);
         ::close(file);
     }
-    // The default action is back. An instruction that faults does so again, with its own place in the core
-    // file.
+    // The default action is installed again. An instruction that faults repeats the fault, with its own place
+    // in the core file.
     if (info->si_code <= 0) ::raise(signal);
 }
 
@@ -76,7 +77,7 @@ std::optional<int> signal_of(std::string_view text) {
     return number;
 }
 
-// The newest last.
+// The reports in the folder, the newest last.
 std::vector<fs::path> reports_in(const std::string& directory, std::string_view head) {
     std::vector<std::pair<fs::file_time_type, fs::path>> found;
     std::error_code problem;
@@ -91,7 +92,8 @@ std::vector<fs::path> reports_in(const std::string& directory, std::string_view 
     return paths;
 }
 
-// "crash-2026-11-24-225920-4711.txt" for "crash-new-4711.txt". Absent: another start has taken it.
+// Renames "crash-new-4711.txt" to "crash-2026-11-24-225920-4711.txt". Absent if another process took it
+// first.
 std::optional<fs::path> mark_offered(const fs::path& report) {
     const std::time_t now = std::time(nullptr);
     std::tm local{};
@@ -114,7 +116,7 @@ CrashWatch::CrashWatch(const std::string& directory, const std::string& log_path
     std::strcpy(report_path, path.c_str());
     std::strcpy(about_program, about.c_str());
     void* frame = nullptr;
-    ::backtrace(&frame, 1);  // loads what it needs
+    ::backtrace(&frame, 1);  // loads whatever it needs
     stack_t stack = {};
     stack.ss_sp = stack_.data();
     stack.ss_size = stack_.size();

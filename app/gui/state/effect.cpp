@@ -14,7 +14,7 @@ double last_value(const LabState& lab, const Parameter& row) { return row.last(l
 
 Request acting(const LabState& lab, Request request) {
     const Backend backend = backend_in_force(lab);
-    // A chosen chip compiles for CUDA.
+    // If a chip is chosen, kernels are compiled for CUDA.
     request.parameters = lab.family->acting(in_force(*lab.family, request, lab.given, backend),
                                             request.arch.empty() ? backend : Backend::cuda);
     return request;

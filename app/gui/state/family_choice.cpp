@@ -1,4 +1,4 @@
-// Another family comes with the settings that it was left at.
+// Switches between families; each one returns with the settings at which it was left.
 
 #include "app/gui/state/family_choice.h"
 #include "app/gui/state/input_file.h"
@@ -8,7 +8,7 @@
 namespace sawtooth {
 namespace {
 
-// Everything that tells of the family that was shown.
+// Clears everything that belongs to the family shown before.
 void forget_results(LabState& lab) {
     cancel_sweeps(lab);
     lab.sweeps.clear();

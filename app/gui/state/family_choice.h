@@ -4,14 +4,14 @@
 
 namespace sawtooth {
 
-// Shows another family. Submits if the lab is live.
+// Shows another family, and submits if the lab is live.
 void choose_family(LabState& lab, const Family& family);
-// Its parts, for callers that set more. Stores what the shown family is left at; returns what the next one
-// was left at.
+// The first step of choose_family, for callers that also set something else: stores the settings of the shown
+// family and returns those at which the next family was left.
 FamilySettings leave_family(LabState& lab, const Family& next);
-// Without its results, and without its input file; runs nothing.
+// The second step: shows a family without results and without its input file; runs nothing.
 void show_family(LabState& lab, const Family& family, FamilySettings settings);
-// What the shown family would be left at.
+// The settings that would be stored for the shown family.
 FamilySettings settings_of(const LabState& lab);
 
 }  // namespace sawtooth

@@ -18,7 +18,7 @@ void FileWriter::add(const std::string& path, Write write, Done done) {
     if (thread_.joinable()) return;
     try {
         thread_ = std::jthread([this](const std::stop_token& stop) { write_until(stop); });
-    } catch (const std::system_error&) {  // no more threads: write here
+    } catch (const std::system_error&) {  // there are no more threads: writes on this one
         std::stop_source stopped;
         stopped.request_stop();
         write_until(stopped.get_token());

@@ -15,17 +15,17 @@ namespace sawtooth {
 
 struct LabState;
 
-// Writes files in the background, one after another, so that a slow disk delays no frame. The destructor
-// finishes what waits.
+// Writes files in the background, one after another, so that a slow disk does not delay a frame. The
+// destructor completes the waiting writes.
 class FileWriter {
   public:
     using Write = std::function<std::optional<Error>()>;
     using Done = std::function<void(LabState&, const std::optional<Error>&)>;
 
-    // `wake` is called in the background after every write.
+    // `wake` is called on the background thread after every write.
     explicit FileWriter(std::function<void()> wake = {}) : wake_(std::move(wake)) {}
 
-    // `write` writes the file at `path`, and replaces a waiting write of the same path.
+    // Adds a write: `write` writes the file at `path`. A waiting write of the same path is replaced.
     void add(const std::string& path, Write write, Done done);
     // Calls `done` for every finished write.
     void take_written(LabState& lab);
@@ -47,7 +47,7 @@ class FileWriter {
     std::condition_variable_any changed_;
     std::deque<Job> waiting_;
     std::vector<Written> written_;
-    std::jthread thread_;  // from the first write on; ends before the members above
+    std::jthread thread_;  // started by the first write; ends before the members above
 };
 
 }  // namespace sawtooth

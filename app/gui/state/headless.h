@@ -10,18 +10,18 @@
 
 namespace sawtooth {
 
-// An engine and its lab, for programs without an event loop: wait() is woken by the engine.
+// An engine and its lab, for programs without an event loop; the engine wakes wait().
 class Headless {
   public:
     static Outcome<std::unique_ptr<Headless>> open(const WindowOptions& options);
 
     LabState& lab() { return lab_; }
-    double seconds() const;  // since it was opened
+    double seconds() const;  // since construction
 
-    // Waits until an event is available or `seconds` have passed, and takes all events. False: there was
+    // Waits until an event is available or `seconds` have passed, and takes all events. False: there were
     // none.
     bool wait(double seconds);
-    // Waits until the request and all sweeps are done, the settings cannot run, or a stop is requested.
+    // Waits until the request and all sweeps are complete, the settings cannot run, or a stop is requested.
     void wait_until_done(const std::stop_token& stop = {});
 
   private:
@@ -35,7 +35,7 @@ class Headless {
     LabState lab_;
 };
 
-// Applies theme and scale of the options, if given, for this session.
+// Applies theme and scale of the options, if any, for this session only.
 void apply_options(LabState& lab, const WindowOptions& options);
 
 }  // namespace sawtooth

@@ -22,7 +22,7 @@ bool is_at(const LabState& lab, const Snapshot& step) {
            lab.disabled_variants == step.disabled_variants;
 }
 
-// "chunk", "the inputs"; "3 settings" if they differ in several.
+// The difference in words: "chunk", "the inputs"; "3 settings" if several differ.
 std::string words_of_change(const Snapshot& from, const Snapshot& to) {
     if (from.family != to.family) return "the family";
     std::vector<std::string> names;

@@ -6,14 +6,15 @@
 
 namespace sawtooth {
 
-// Undo and redo of everything that changes the Request, across families.
+// Undo and redo of all changes of the Request, across families.
 
-// Once per frame: a change since the last call is a step, unless an item is `held`, so that a drag is one.
+// Call once per frame: a change since the last call becomes a step. While an item is `held` there are no
+// steps, so that a drag is a single one.
 void follow_changes(LabState& lab, bool held);
-// Without effect if there is no step.
+// Undo and redo have no effect if there is no step.
 void undo(LabState& lab);
 void redo(LabState& lab);
-// What a step changes, for the menu: "chunk", "the family", "3 settings"; "" if there is none.
+// The changes of a step in words, for the menu: "chunk", "the family", "3 settings"; "" if there is none.
 std::string words_of_undo(const LabState& lab);
 std::string words_of_redo(const LabState& lab);
 

@@ -12,7 +12,7 @@
 namespace sawtooth {
 namespace {
 
-// The parameters fixed by arrays of the file, each with the name of the array.
+// The parameters that arrays of the file fix, each with the name of the array.
 std::map<std::string, std::string> fixed_by(const Family& family, const Arrays& arrays) {
     std::map<std::string, std::string> fixed;
     for (const Array& array : arrays)

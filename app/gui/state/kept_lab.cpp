@@ -44,10 +44,10 @@ std::optional<View::Range> parse_range(std::string_view text) {
 
 constexpr std::string_view zoom_word = "zoom ";
 
-// Takes lines in order: those of a family follow the line that names it.
+// Takes the lines in order: the lines of a family follow the line that names it.
 class Parser {
   public:
-    // False: the line is skipped.
+    // Takes a line; false if it is skipped.
     bool take(std::string_view name, std::string_view value) {
         if (name == "family" || name == "other family") return begin_family(name == "family", value);
         if (!family_) return false;
@@ -83,7 +83,7 @@ class Parser {
         return known;
     }
 
-    // The lines name the variants that are on, if some are off.
+    // If some variants are off, the lines name those that are on.
     bool take_variant(FamilySettings& settings, bool hidden, std::string_view name) {
         const auto index = variant_index(*family_, name);
         if (index && hidden) settings.hidden_variants.insert(*index);

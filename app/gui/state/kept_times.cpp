@@ -27,8 +27,8 @@ std::shared_ptr<const Result> with_times_of(const Result& before, const Result& 
     return merged;
 }
 
-// The settings that differed when the shown times were measured: "chunk = 64, d = 32", or the device; "" if
-// none did.
+// The settings that were different when the shown times were measured: "chunk = 64, d = 32", or the device;
+// "" if there are none.
 std::string setting_of_times(const LabState& lab) {
     std::string words = lab.times_of->device == lab.result->device ? "" : lab.times_of->device;
     const Parameters &then = lab.times_of->parameters, &now = lab.result->parameters;
@@ -73,7 +73,7 @@ std::string why_times_outdated(const LabState& lab) {
 
 std::string why_outdated(const LabState& lab, const Figure& figure) {
     if (lab.kept_figures.contains(figure.id)) return why_times_outdated(lab);
-    // When a run stops after showing its outputs, only the times are out of date.
+    // If a run stops after showing its outputs, only the times are out of date.
     const bool only_times = lab.result && !lab.result->timed && shows_what_is_set(lab);
     return only_times && !lab.pending.ticket ? "" : why_outdated(lab);
 }

@@ -7,18 +7,18 @@
 
 namespace sawtooth {
 
-// A run shows its outputs and errors before it measures times. Until then the times of the last complete run
-// stay visible.
+// A run shows its outputs and errors before it measures times. Until it does, the times of the last complete
+// run remain visible.
 
-// Shows a result. A result without times gets the times, launches and clocks of the last complete one.
+// Shows a result. If it has no times, it gets the times, launches and clocks of the last complete one.
 void show_result(LabState& lab, const std::shared_ptr<const Result>& result);
-// Shows the figures of that result. A figure without data keeps the previous figure with its id.
+// Shows the figures of that result. For a figure without data, the previous figure with its id remains.
 void show_figures(LabState& lab, const Figures& figures);
 
-// Like `why_outdated` of the lab, for one figure: those that show times are updated last ("measuring (shown:
-// chunk = 64)").
+// Why a single figure is out of date, like `why_outdated` of the lab. Figures with times are updated last:
+// "measuring (shown: chunk = 64)".
 std::string why_outdated(const LabState& lab, const Figure& figure);
-// The same for the times in a table.
+// Why the times in a table are out of date.
 std::string why_times_outdated(const LabState& lab);
 
 }  // namespace sawtooth

@@ -28,14 +28,14 @@
 namespace sawtooth {
 namespace {
 
-constexpr double rest_before_sweeps = 0.5;  // seconds without a change
+constexpr double rest_before_sweeps = 0.5;  // seconds without a change before sweeps start
 constexpr double rest_before_look = 0.05;
 constexpr size_t log_lines_kept = 500;
 // A countdown starts only after a launch has run this long, in seconds or as a share of the limit: for short
 // launches it would only flicker.
 constexpr double rest_before_countdown = 1, share_before_countdown = 0.5;
 
-// Values of the parameters that only renew figures.
+// The values of the parameters that renew only figures.
 Parameters figure_parameters(const LabState& lab) {
     Parameters chosen;
     for (const Parameter& row : lab.family->parameters)
@@ -43,7 +43,7 @@ Parameters figure_parameters(const LabState& lab) {
     return chosen;
 }
 
-// "length = 5: must be …" belongs to the control of length.
+// Finds the control that an error belongs to: "length = 5: must be …" belongs to that of length.
 Problem problem_of(const LabState& lab, const Error& error) {
     for (const Parameter& row : lab.family->parameters)
         if (error.text.starts_with(row.name + " = ") || error.text.starts_with(row.name + ":"))
@@ -90,7 +90,7 @@ void take_progress(LabState& lab, const Progress& progress) {
         lab.pending.deadline.reset();
         return;
     }
-    constexpr double same = 0.1;  // seconds: the two clocks are not read at the same time
+    constexpr double same = 0.1;  // seconds: the two clocks are read at slightly different times
     const double at = lab.now + std::chrono::duration<double>(*progress.deadline - Clock::now()).count();
     if (!lab.pending.deadline || std::abs(lab.pending.deadline->at - at) > same)
         lab.pending.deadline = Pending::Deadline{at, lab.now};
@@ -113,7 +113,7 @@ void take_failure(LabState& lab, const Error& error) {
     note(lab, LogLine::Kind::problem, error.text);
 }
 
-// The old figures stay. Repeated failures while zooming are noted once.
+// The previous figures remain. Repeated failures while zooming are noted only once.
 void take_failed_look(LabState& lab, const Error& error) {
     const bool told = !lab.log.empty() && lab.log.back().text == error.text;
     if (told || error.kind == Error::Kind::cancelled) return;
@@ -123,7 +123,7 @@ void take_failed_look(LabState& lab, const Error& error) {
 void take_run_event(LabState& lab, const Event& event) {
     const bool newest = event.ticket == lab.pending.ticket;
     if (event.kind == Event::Kind::progress && newest) take_progress(lab, event.progress);
-    // Results of older tickets are shown too, so that figures follow the slider.
+    // Results of older tickets are shown, too, so that figures follow the slider.
     if (event.kind == Event::Kind::result && event.ticket >= lab.shown_ticket &&
         event.result->request.family == lab.family->name) {
         lab.shown_ticket = event.ticket;
@@ -147,9 +147,10 @@ void take_run_event(LabState& lab, const Event& event) {
 
 void take_event(LabState& lab, const Event& event) {
     if (event.ticket == lab.checking.ticket && event.ticket > 0) return take_check_event(lab, event);
-    if (event.kind == Event::Kind::checked) return;  // of an earlier check
+    if (event.kind == Event::Kind::checked) return;  // it belongs to an earlier check
     if (event.kind == Event::Kind::figures) {
-        if (lab.result) show_figures(lab, event.figures);  // of the previous family, if there is none yet
+        // Without a result they belong to the previous family.
+        if (lab.result) show_figures(lab, event.figures);
         return;
     }
     const bool of_sweep =
@@ -158,7 +159,7 @@ void take_event(LabState& lab, const Event& event) {
     of_sweep ? take_sweep_event(lab, event) : take_run_event(lab, event);
 }
 
-// Settles the current settings, or sets the problem to show.
+// Settles the current settings, or sets the problem that is shown.
 bool settle(LabState& lab) {
     const auto configuration = configure_shapes(request_of(lab), lab.given, backend_in_force(lab));
     if (!configuration) {
@@ -177,7 +178,7 @@ bool settle(LabState& lab) {
     return true;
 }
 
-// Sweeps use other values than the current ones, where the change may have an effect.
+// Sweeps use other values than the current ones; there the change may have an effect.
 void take_change_without_effect(LabState& lab) {
     const auto outdated = [&](const BackgroundSweep& sweep) { return is_outdated(lab, sweep); };
     if (settle(lab) && std::any_of(lab.sweeps.begin(), lab.sweeps.end(), outdated))
@@ -281,7 +282,7 @@ std::optional<double> changes_at(const LabState& lab) {
     const auto& deadline = lab.pending.deadline;
     if (!deadline || lab.now > deadline->at) return {};
     if (lab.now < countdown_begin(*deadline)) return countdown_begin(*deadline) + just_after;
-    // The time of the next whole second.
+    // The time when the countdown reaches the next whole second.
     return deadline->at - (std::ceil(deadline->at - lab.now) - 1) + just_after;
 }
 
@@ -391,7 +392,7 @@ void look_at(LabState& lab, const std::string& axis, std::optional<View::Range> 
 }
 
 void fit_columns(LabState& lab, int pixels) {
-    // In steps, so that dragging a border does not recompute figures at every pixel.
+    // The width changes in steps, so that dragging a border does not recompute figures for every pixel.
     constexpr int step = 128;
     const int columns = std::clamp((pixels + step - 1) / step * step, step, View{}.columns);
     if (columns == lab.view.columns) return;

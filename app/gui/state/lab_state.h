@@ -20,7 +20,7 @@
 
 namespace sawtooth {
 
-// The engine as seen by the lab. Tests use their own functions.
+// The engine as the lab sees it. Tests replace its functions.
 struct EngineCalls {
     std::function<uint64_t(Request, View)> run;
     std::function<uint64_t(Sweep)> sweep;
@@ -31,25 +31,27 @@ struct EngineCalls {
     std::function<void()> cancel_check;
     std::function<std::vector<Event>()> take_events;
     std::function<void()> wake;  // draws the next frame soon; may be called on any thread
-    std::function<Devices(std::stop_token)> devices;  // may take a while: called on its own thread
+    // May take a while, so it is called on a thread of its own.
+    std::function<Devices(std::stop_token)> devices;
 };
 
 using Figures = std::shared_ptr<const std::vector<Figure>>;
 
-// The newest Request that was sent and is not answered yet.
+// The newest Request that was sent and has not been answered yet.
 struct Pending {
     uint64_t ticket = 0;  // 0: nothing runs
     double since = 0;
     Request request = {};
     Progress progress = {};
-    // When its worker will be stopped, and when that was first reported, on the clock of LabState::now.
+    // The time at which its worker will be stopped, and when that was first reported, on the clock of
+    // LabState::now.
     struct Deadline {
         double at = 0, heard = 0;
     };
     std::optional<Deadline> deadline = {};
 };
 
-// A failed run: kept until the next one is sent or the user dismisses it.
+// A failed run; kept until the next one is sent or the user dismisses it.
 struct Failure {
     Error error;
     Request request;
@@ -57,22 +59,22 @@ struct Failure {
 
 // A sweep with figures in Story and More, requested by figures of the family or by the user.
 struct BackgroundSweep {
-    std::string key;  // the id of the sweep, or what the user sweeps
+    std::string key;  // the id of the sweep, or the parameters that the user sweeps
     Sweep sweep;
     std::string title;
     bool by_person = false;
     uint64_t ticket = 0;    // 0: not running
-    uint64_t finished = 0;  // the ticket after the end: newer results renew its figures
-    size_t done = 0;        // cells
-    Figures figures;        // figures of an earlier base stay, dimmed, until the new ones have two points
-    bool of_earlier_base = false;  // the figures
-    Request asked;                 // the Request for which it was started or found valid
+    uint64_t finished = 0;  // the ticket once it has ended: newer results renew its figures
+    size_t done = 0;        // number of cells
+    Figures figures;        // those of an earlier base remain, dimmed, until the new ones have two points
+    bool of_earlier_base = false;  // whether the figures are those
+    Request asked;  // the Request for which it was started, or for which it was found to be valid
     std::string problem;
-    Parameters best = {};    // of the fastest right result, once it is complete
+    Parameters best = {};    // the setting of the fastest correct result, once the sweep is complete
     std::string best_words;  // "fused: chunk 64, 12.3 us …"
 
-    // Whether the sweep would give the same numbers with other settings. Kept, because every cell is
-    // compared and figures ask in every frame.
+    // Whether the sweep would give the same numbers with other settings. It is kept because every cell must
+    // be compared and figures ask in every frame.
     struct Compared {
         Request asked, now;
         Backend backend = Backend::cpu;
@@ -83,26 +85,26 @@ struct BackgroundSweep {
     bool answers_to(uint64_t event) const { return event != 0 && (event == ticket || event == finished); }
 };
 
-// A sweep as the user asks for it, in the grammar of the command line.
+// A sweep as the user describes it, in the grammar of the command line.
 struct SweepForm {
-    std::string over, values;                     // of the first axis
-    std::string second = {}, second_values = {};  // of the second; "": none
+    std::string over, values;                     // the first axis
+    std::string second = {}, second_values = {};  // the second axis; "": none
     int repeats = 9;
     bool search = false;
 };
 
-// The check of a family, running or done.
+// The check of a family, which is running or complete.
 struct Checking {
-    uint64_t ticket = 0;  // 0: none runs
+    uint64_t ticket = 0;  // 0: no check is running
     std::shared_ptr<const CheckReport> report;
     std::string ended;      // why it ended early: "stopped", or an error
-    size_t shown = 0;       // the finding with figures
-    bool to_front = false;  // the panel, once
+    size_t shown = 0;       // index of the finding whose figures are shown
+    bool to_front = false;  // brings the panel to the front, once
 };
 
-// Why the current settings cannot run.
+// The reason why the current settings cannot run.
 struct Problem {
-    std::string parameter;  // the control that shows it; "" if it concerns no single one
+    std::string parameter;  // the control that shows it; "" if it concerns several or none
     Error error;
 };
 
@@ -118,21 +120,21 @@ struct Opening {
     Background<Outcome<InputFile>> file;
 };
 
-// The folder shown in the Open dialog, as it was when it was read.
+// The folder shown in the Open dialog, as of when it was read.
 struct FolderListing {
     struct Entry {
         std::string name;
         bool folder = false;
     };
-    std::string typed, folder;  // the folder of what was typed
+    std::string typed, folder;  // folder: that of the typed path
     std::vector<Entry> entries;
     double at = 0;  // on the clock of LabState::now
 };
 
-// A figure being saved.
+// A figure that is being saved.
 struct Saving {
     enum class Format { png, svg, csv };
-    enum class Step { asking, drawing, writing, saved };  // drawing: a PNG, after this frame
+    enum class Step { asking, drawing, writing, saved };  // drawing: a PNG is drawn after this frame
     Format format = Format::svg;
     Figure figure;
     std::string path;
@@ -142,30 +144,30 @@ struct Saving {
 
 enum class ThemeChoice { system, dark, light };
 
-// Settings saved between starts, beside the panel layout.
+// Settings that are saved between starts, beside the layout of the panels.
 struct Settings {
     ThemeChoice theme = ThemeChoice::system;
-    double scale = 0;  // 1 to 2; 0: as the monitor
+    double scale = 0;  // 1 to 2; 0: that of the monitor
     int width = 1600, height = 900;
     BackendChoice backend = BackendChoice::cpu;
     int device = 0;
-    bool own_layout = false;  // the user docked or resized panels: then the layout keeps what he did
+    bool own_layout = false;  // the user docked or resized panels, which the layout must then keep
 
     bool operator==(const Settings&) const = default;
 };
 
-// What a family was left at: it returns when the family does, also at the next start.
+// The settings at which a family was left: they return with the family, also at the next start.
 struct FamilySettings {
     std::string preset, input;
-    Parameters parameters;  // the ones set by the user
+    Parameters parameters;  // those that the user set
     std::set<std::string> disabled_variants;
-    std::set<int> hidden_variants;               // in the figures; they still run
+    std::set<int> hidden_variants;               // hidden in the figures; they still run
     std::map<std::string, View::Range> visible;  // the zoom, as in View
 
     bool operator==(const FamilySettings&) const = default;
 };
 
-// All that decides what runs, as undo brings it back.
+// Everything that decides what runs, for undo.
 struct Snapshot {
     const Family* family = nullptr;
     Request request;
@@ -175,58 +177,58 @@ struct Snapshot {
     std::string tried;
 };
 
-// The help of F1 for the item under the mouse.
+// The help that F1 shows for the item under the mouse.
 struct Help {
     std::string title, text;
-    bool lists_shortcuts = false;  // below: there was no item
+    bool lists_shortcuts = false;  // below it: there was no item
 };
 
-// The palette of Ctrl+Shift+P while it is open.
+// The palette of Ctrl+Shift+P, while it is open.
 struct Palette {
     std::array<char, 128> text = {};
     int selected = 0;
-    bool scrolls = false;  // to the selected row, in this frame
+    bool scrolls = false;  // scrolls to the selected row in this frame
 };
 
-// The last session ended by a signal and left this report.
+// The report that the last session left when a signal ended it.
 struct CrashNotice {
     std::string words, path, text;
-    bool shown = false;  // the text, in a dialog
+    bool shown = false;  // the dialog shows its text
 };
 
 class LogFile;
 
-// Facts about a result for panels, computed once: a GPU run has thousands of launches, too many to go through
-// in every frame.
+// Facts about a result that panels show. They are computed once, because a GPU run has thousands of launches,
+// too many to go through in every frame.
 struct Told {
     Table measured, compiled;
-    std::map<std::string, std::string> wrong;  // variants whose outputs are, with the words for it
-    bool has_achieved = false;                 // occupancy: counters were read
+    std::map<std::string, std::string> wrong;  // variants with wrong outputs, and the words for them
+    bool has_achieved = false;                 // counters were read, so there is achieved occupancy
 };
 
 // The complete state of the window. lab.h changes it; panels draw it.
 struct LabState {
     EngineCalls engine;
     std::unique_ptr<FileWriter> files = std::make_unique<FileWriter>();
-    double now = 0;  // seconds on the clock of the window
+    double now = 0;  // seconds, on the clock of the window
 
     // The settings. `request.parameters` has only values set by the user.
     std::vector<const Family*> families;
     const Family* family = nullptr;
     Request request;
     bool live = true;
-    Parameters parameters;  // all of the family, as in effect in the last valid configuration
+    Parameters parameters;  // all parameters of the family, as in effect in the last valid configuration
     std::optional<Problem> problem;
     std::set<std::string> disabled_variants;
     std::string tried;  // the example of About that was set last; "" after another change
-    std::map<std::string, FamilySettings> others;  // of the families that are not shown, by name
+    std::map<std::string, FamilySettings> others;  // settings of the families that are not shown, by name
     struct History {
         std::optional<Snapshot> present;  // as of the last frame; absent at the start
         std::vector<Snapshot> undo, redo;
     };
     History history;
 
-    // Available devices: absent until `search` has found them. Then the saved backend is chosen, unless
+    // The available devices; absent until `search` has found them. The saved backend is then chosen, unless
     // another one was chosen before.
     std::optional<Devices> devices;
     std::optional<Background<Devices>> search;
@@ -234,19 +236,20 @@ struct LabState {
 
     // The arrays of the input file, without their data, and the parameters fixed by them.
     Arrays given;
-    std::map<std::string, std::string> fixed;  // parameter: name of the array
+    std::map<std::string, std::string> fixed;  // parameter to name of the array
     std::optional<Opening> opening;
-    std::vector<Opening> given_up;  // of families left since: they end soon, and nobody waits for them
+    // For families that were left since: they end soon, and nobody waits for them.
+    std::vector<Opening> given_up;
     std::string open_problem;
 
-    // Answers of the engine.
+    // The answers of the engine.
     Pending pending;
-    uint64_t shown_ticket = 0;  // of `result`
+    uint64_t shown_ticket = 0;  // ticket of `result`
     std::shared_ptr<const Result> result;
-    Told told;  // of `result`
+    Told told;  // facts about `result`
     Figures figures;
-    // While `result` has no times yet: the last complete result. `result` contains its times, and `figures`
-    // its figures with these ids.
+    // The last complete result, while `result` has no times yet. `result` contains its times, and `figures`
+    // contains its figures with these ids.
     std::shared_ptr<const Result> times_of;
     std::set<std::string> kept_figures;
     std::vector<BackgroundSweep> sweeps;
@@ -256,68 +259,69 @@ struct LabState {
     std::deque<LogLine> log;
     std::shared_ptr<LogFile> log_file;  // null: the Log is not kept
 
-    // Due actions, on the clock of `now`.
+    // The times of actions that are due, on the clock of `now`.
     std::optional<double> sweeps_due, look_due;
 
     // The visible ranges and the mouse position, by shared axis or by figure.
     View view;
-    int widest_plot = 0;                                // in pixels, in this frame
-    std::map<std::string, double> cursor, next_cursor;  // drawn in this frame, and found by it for the next
+    int widest_plot = 0;  // in pixels, measured in this frame
+    // Drawn in this frame, and found in it for the next frame.
+    std::map<std::string, double> cursor, next_cursor;
 
     // The launch selected by a click; selection.h finds it.
     struct SelectedLaunch {
         std::string variant;
-        size_t index = 0;  // among the variant's launches
+        size_t index = 0;  // index among the launches of the variant
         std::string kernel;
-        bool in_numbers = false, in_occupancy = false;  // was shown there
+        bool in_numbers = false, in_occupancy = false;  // whether it was shown there
     };
     std::optional<SelectedLaunch> selected;
     // The measured range of time on a figure.
     struct MeasuredTime {
         std::string figure;  // its key in figure_view.cpp, in any panel
         size_t row = 0;
-        Ink ink;  // of its track
+        Ink ink;  // ink of its track
         View::Range us;
-        bool of_result = true;  // otherwise of a sweep
+        bool of_result = true;  // false: of a sweep
         std::string words;
     };
     std::optional<MeasuredTime> measured;
 
-    // The window itself.
+    // The state of the window itself.
     Settings settings;
-    // From the command line, for this session: stronger than the settings, until the user chooses anew.
+    // Options of the command line for this session: they override the settings until the user chooses again.
     struct Once {
         std::optional<ThemeChoice> theme;
         std::optional<double> scale;
     };
     Once once;
-    // What the monitor asks for, and what a length of the window has in pixels: both are 2 on Wayland at
-    // 200 %, where only the first is on X11.
+    // The scale that the monitor requests, and the number of pixels per length of the window. On Wayland at
+    // 200 % both are 2; on X11 only the first one is.
     struct Monitor {
         double scale = 1, pixels = 1;
     };
     Monitor monitor;
-    // The desktop's theme: read from files at first, then as its portal answers.
+    // Whether the desktop is dark: read from files at first, then as its portal answers.
     std::optional<bool> system_dark;
     std::optional<Background<std::optional<int>>> asking_theme;
     bool dark = true;            // the theme in effect
-    bool rebuild_layout = true;  // as it is by default
-    // The default layout is built anew when size or scale change.
+    bool rebuild_layout = true;  // builds the default layout
+    // The default layout is rebuilt when size or scale change.
     struct Layout {
-        std::array<double, 3> built_for = {}, last = {};  // width and height of the window, scale
-        int frames = 0;                                   // since it was built
-        std::vector<std::array<double, 3>> places;        // of the panels in the last frame
+        std::array<double, 3> built_for = {}, last = {};  // width and height of the window, and scale
+        int frames = 0;                                   // number of frames since it was built
+        std::vector<std::array<double, 3>> places;        // places of the panels in the last frame
     };
     Layout layout;
     bool shows_story = true;          // a new layout has the story in front
-    std::set<int> hidden_variants;    // in the figures; they still run
-    bool shows_top_of_about = false;  // once, after a change of the family
+    std::set<int> hidden_variants;    // hidden in the figures; they still run
+    bool shows_top_of_about = false;  // once after a change of the family
     std::string filling;              // the figure that fills its panel, "" for none
     std::string removed_sweep;        // removed at the end of the frame, as its figures are being drawn
     struct Tooltips {
         bool shown = false;  // in this frame
-        std::string elided;  // the whole text under the mouse, shown if nothing else is
-        std::optional<std::array<float, 2>> dragged_to;  // until the mouse leaves
+        std::string elided;  // the whole text under the mouse, shown if there is no other tooltip
+        std::optional<std::array<float, 2>> dragged_to;  // where a drag ended, until the mouse leaves
     };
     Tooltips tooltips;
     bool full_screen = false;
@@ -328,11 +332,11 @@ struct LabState {
     std::optional<Help> help;
     std::optional<Palette> palette;
     std::optional<CrashNotice> crash;
-    struct Typing {  // typing into a control instead of dragging it
+    struct Typing {  // text typed into a control instead of dragging it
         std::string parameter, text, problem;
         bool begun = false;
     };
-    std::string filter;  // of the rows of Parameters
+    std::string filter;  // filters the rows of Parameters
     bool focuses_filter = false;
     std::optional<Typing> typing;
     std::string open_path;

@@ -14,7 +14,7 @@ using Facts = std::vector<std::pair<std::string, std::string>>;
 
 int64_t count_of(const Extent& extent) { return extent.x * extent.y * extent.z; }
 
-// "64 x 4".
+// An extent in words: "64 x 4".
 std::string text_of(const Extent& extent) {
     std::string text = std::to_string(extent.x);
     if (extent.y > 1 || extent.z > 1) text += fmt::format(" x {}", extent.y);
@@ -39,7 +39,7 @@ void add_resources(const Resources& resources, Facts& facts) {
                            short_bytes(static_cast<double>(resources.spill_bytes)) + " per thread");
 }
 
-// ", limited by registers"; "" if nothing is known to limit it.
+// What limits the occupancy: ", limited by registers"; "" if that is unknown.
 std::string words_of_limit(const Occupancy& occupancy) {
     if (*occupancy.theoretical >= 1) return ", warp slots full";
     if (occupancy.limiter.empty()) return "";
@@ -53,7 +53,7 @@ void add_occupancy(const Occupancy& occupancy, Facts& facts) {
     if (occupancy.achieved) facts.emplace_back("achieved", percent(*occupancy.achieved));
 }
 
-// "x [2, 4096], y [2, 4096]"
+// Names and shapes: "x [2, 4096], y [2, 4096]".
 std::string text_of(const std::vector<Buffer>& arrays) {
     std::string text;
     for (const Buffer& array : arrays)
@@ -73,7 +73,7 @@ const LaunchRecord* launch_of(const Result& result, const Tracks::Track& track, 
             if (launch.info->name == span.label && (!nearest || distance(launch) < distance(*nearest)))
                 nearest = &launch;
     }
-    constexpr double same = 1e-3;  // us
+    constexpr double same = 1e-3;  // in microseconds
     return nearest && distance(*nearest) <= same ? nearest : nullptr;
 }
 

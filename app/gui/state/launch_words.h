@@ -9,11 +9,11 @@
 
 namespace sawtooth {
 
-// The launch of a span of the timeline; null if it is not in this result.
+// The launch that a span of the timeline stands for; null if it is not in this result.
 const LaunchRecord* launch_of(const Result& result, const Tracks::Track& track, const Tracks::Span& span);
 
-// The facts about a launch, as names and values: meaning, grid with its formula, block, arrays with their
-// shapes, registers, shared memory, occupancy, bytes and their rate, counters.
+// The facts about a launch, as names and values: its meaning, its grid with the formula, its block, its
+// arrays with their shapes, registers, shared memory, occupancy, bytes and their rate, and counters.
 std::vector<std::pair<std::string, std::string>> facts_of(const LaunchRecord& launch);
 
 }  // namespace sawtooth

@@ -30,7 +30,7 @@ std::string present_time() {
     return time;
 }
 
-// Not to be opened if it is a pipe, which could wait for ever.
+// Opens the file, but no pipe, which could wait forever.
 Descriptor open_log(const std::string& path) {
     return Descriptor(
         ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600));
@@ -70,7 +70,7 @@ void LogFile::add(LabState& lab, const LogLine& line) {
     }
     const auto done = [](LabState& later, const std::optional<Error>& problem) {
         if (!problem || !later.log_file) return;
-        later.log_file.reset();  // said once
+        later.log_file.reset();  // notes the problem only once
         note(later, LogLine::Kind::problem, problem->text);
     };
     lab.files->add(

@@ -8,8 +8,8 @@
 
 namespace sawtooth {
 
-// The lines of the Log in a file that grows over sessions, for a look back after the window was closed. At a
-// megabyte it is renamed to log.old.txt, which replaces an older one.
+// The lines of the Log in a file that grows over sessions, so that they can be read after the window was
+// closed. At a megabyte it is renamed to log.old.txt and replaces an older one.
 class LogFile {
   public:
     explicit LogFile(std::string path) : path_(std::move(path)) {}
@@ -26,10 +26,10 @@ class LogFile {
     std::string waiting_;
 };
 
-// From now on, and with what the Log has so far.
+// Keeps the Log in a file from now on, including the lines it has so far.
 void keep_log(LabState& lab, const std::string& directory);
 
-// Appends to the file; first renames it to `full` if it is `limit` bytes long.
+// Appends to the file; first renames it to `full` if it has at least `limit` bytes.
 std::optional<Error> append_to_log(const std::string& path, const std::string& full, const std::string& text,
                                    int64_t limit);
 

@@ -5,7 +5,7 @@
 namespace sawtooth {
 namespace {
 
-// In seconds.
+// Times in seconds.
 constexpr double longest_wait = 3600, news_step = 0.1, tooltip_wait = 0.7, tooltip_step = 0.1,
                  blink_step = 0.4;
 

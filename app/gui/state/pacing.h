@@ -6,10 +6,10 @@
 
 namespace sawtooth {
 
-// Decides when the window draws: at once for user actions and for awaited outputs and times; less often for
-// the settling frames of Dear ImGui and other events of the engine, so that drawing does not disturb
-// measurements; slowly while a tooltip is about to appear; once a second during the countdown of a worker;
-// otherwise not until something happens or becomes due.
+// Decides when the window draws. It draws at once for user actions and for outputs and times that are
+// awaited. It draws less often for the settling frames of Dear ImGui and for other events of the engine, so
+// that drawing does not disturb measurements. It draws slowly while a tooltip is about to appear, and once a
+// second during the countdown of a worker. Otherwise it waits until something happens or becomes due.
 class Pacing {
   public:
     void happened(double now) {
@@ -26,7 +26,7 @@ class Pacing {
         unseen_input_ = woken_ = false;
     }
 
-    // The time of the next frame, unless something happens before.
+    // The time of the next frame, unless something happens earlier.
     double next(const LabState& lab, bool text_cursor_blinks) const;
 
   private:
@@ -35,7 +35,7 @@ class Pacing {
     int settling_ = frames_to_settle;
     bool unseen_input_ = true, woken_ = false;
     Figures drawn_figures_;
-    std::optional<double> changes_at_;  // of the last frame
+    std::optional<double> changes_at_;  // that of the last frame
 };
 
 }  // namespace sawtooth

@@ -17,7 +17,7 @@ constexpr ProfileName profile_names[] = {{Profile::none, "none"},
                                          {Profile::counters, "counters"},
                                          {Profile::sampling, "sampling"}};
 
-// Whole seconds as an integer, as set by the slider.
+// The limit as a value: whole seconds become an integer, as the slider sets it.
 Value limit_value(std::optional<double> seconds) {
     if (!seconds) return std::string("none");
     const auto whole = static_cast<int64_t>(*seconds);

@@ -12,17 +12,17 @@
 namespace sawtooth {
 namespace {
 
-// "12 %", "0.34 %"
+// A share in words: "12 %", "0.34 %".
 std::string percent(double share) {
     return share < 0.1 ? fmt::format("{:.2g} %", 100 * share) : fmt::format("{:.0f} %", 100 * share);
 }
 
-// The distance from `us` to the launch; 0 within it.
+// The distance from `us` to the launch; 0 if it lies within it.
 double distance(const LaunchRecord& launch, double us) {
     return std::max({0.0, launch.start_us - us, us - launch.start_us - launch.duration_us});
 }
 
-// A thread block runs on one SM, which may run several of them.
+// How many workers a launch kept busy. A thread block runs on one SM, but an SM may run several blocks.
 std::string workers_words(const Result& result, const LaunchRecord& launch) {
     const int64_t workers = workers_of(launch, result.processors);
     if (result.backend == Backend::cuda)

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 constexpr int64_t longest_file = 1 << 20;
 constexpr const char *own_layout = "own", *default_layout = "default";
-// First and last line of a layout, to detect truncated and foreign files.
+// The first and the last line of a layout, which reveal truncated and foreign files.
 constexpr std::string_view layout_head = "; sawtooth layout 1\n", layout_end = "; end\n";
 
 std::string settings_path(const std::string& directory) {
@@ -37,7 +37,7 @@ void set_aside(LabState& lab, const std::string& path, const std::string& why) {
                  : fmt::format("{} {}; it was renamed to {}.bad", path, why, path));
 }
 
-// Absent: nothing is saved, or the file was invalid and renamed.
+// The content of a saved file; absent if nothing is saved, or if the file was invalid and has been renamed.
 std::optional<std::string> kept(LabState& lab, const std::string& path) {
     std::error_code ignored;
     if (!fs::exists(path, ignored)) return {};
@@ -102,7 +102,7 @@ bool is_layout(std::string_view text) {
            std::all_of(text.begin(), text.end(), plain);
 }
 
-// A damaged file may have many, of any length and with any character.
+// Few lines are quoted, because a damaged file may have many, of any length and with any characters.
 void note_skipped(LabState& lab, const std::string& path, const std::vector<std::string>& lines) {
     constexpr size_t most_lines = 5, most_characters = 80;
     for (size_t i = 0; i < std::min(lines.size(), most_lines); ++i) {

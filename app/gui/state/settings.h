@@ -10,23 +10,23 @@
 
 namespace sawtooth {
 
-// Files in config_directory(): `settings` and `lab` (lines of "name = value") and `layout.ini` (of Dear
-// ImGui). Lines that cannot be taken, as those of another machine or a newer version, are noted in the Log
-// and skipped; a file of another kind is renamed to FILE.bad.
+// Loads the files in config_directory(): `settings` and `lab` (lines of "name = value") and `layout.ini` (of
+// Dear ImGui). Lines that cannot be used, for example because they come from another machine or a newer
+// version, are noted in the Log and skipped; a file of another kind is renamed to FILE.bad.
 void load_settings(LabState& lab, const std::string& directory);
-// Restores the saved state of the window, if there is one; if not `all`, only of the families not shown.
+// Restores the saved state of the window, if any; without `all`, only that of the families not shown.
 void load_lab(LabState& lab, const std::string& directory, bool all = true);
-// The text for Dear ImGui; "" if none is saved. It may still be damaged: SavedLayout tries it.
+// The layout for Dear ImGui; "" if none is saved. It may still be damaged: SavedLayout tries it.
 std::string load_layout(LabState& lab, const std::string& directory);
-// Renames it; `why` is said in the Log: "is invalid".
+// Renames the layout file and says why in the Log: "is invalid".
 void set_layout_aside(LabState& lab, const std::string& directory, const std::string& why);
 
-// In the background. A failure to write is noted once and has no other effect.
+// Saves in the background. A failure to write is noted once and has no other effect.
 void save_settings(LabState& lab, const std::string& directory);
 void save_lab(LabState& lab, const std::string& directory);
 void save_layout(LabState& lab, const std::string& directory, std::string_view layout);
 
-// The lines "name = value" that `take` took, and all others.
+// The lines "name = value" that `take` accepted, and all the others.
 struct TakenLines {
     int taken = 0;
     std::vector<std::string> skipped;

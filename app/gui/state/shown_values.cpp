@@ -1,4 +1,4 @@
-// What the controls of Parameters show.
+// The values that the controls of Parameters show.
 
 #include <fmt/format.h>
 
@@ -45,7 +45,7 @@ bool is_changed(const LabState& lab, const Parameter& row) {
 std::optional<Value> settled_value(const LabState& lab, const Parameter& row) {
     const Value shown = shown_value(lab, row);
     if (is_run_row(row) || !std::holds_alternative<std::string>(shown)) return {};
-    // Uses the findings of a run if the configuration cannot know them beforehand.
+    // Uses the findings of a run where the configuration cannot know the number beforehand.
     for (const Parameters* known : {&lab.parameters, lab.result ? &lab.result->parameters : nullptr})
         if (known && known->has(row.name) && known->at(row.name) != shown) return known->at(row.name);
     return {};
@@ -80,7 +80,8 @@ ChoiceRefusal choice_refusal(const LabState& lab, const Parameter& row, const Va
         return in_force(*lab.family, request, lab.given, chip->backend);
     };
     const Parameters chosen = parameters_with(choice);
-    if (lab.family->check && lab.family->check(chosen)) return {};  // other parameters can make it possible
+    // Other parameters may make this choice possible.
+    if (lab.family->check && lab.family->check(chosen)) return {};
     ChoiceRefusal refusal{"", true};
     for (const Variant& variant : lab.family->variants) {
         if (!variant.runs_on(chip->backend) || lab.disabled_variants.contains(variant.name)) continue;

@@ -7,26 +7,26 @@
 
 namespace sawtooth {
 
-// The value shown by the control of a row: the one set, otherwise the one in effect.
+// The value that the control of a row shows: the one that was set, otherwise the one in effect.
 Value shown_value(const LabState& lab, const Parameter& row);
 bool is_changed(const LabState& lab, const Parameter& row);
-// The number in effect for a word ("auto"); nullopt if it is unknown.
+// The number that a word ("auto") stands for at present; nullopt if unknown.
 std::optional<Value> settled_value(const LabState& lab, const Parameter& row);
-// That number, otherwise the shown value.
+// The number that a word stands for if it is known, otherwise the shown value.
 Value present_value(const LabState& lab, const Parameter& row);
 // Why a control cannot be moved; "" if it can.
 std::string reason_fixed(const LabState& lab, const Parameter& row);
 // Why a variant cannot run the current settings; "" if it can.
 std::string reason_refused(const LabState& lab, const Variant& variant);
-// Which selected variants a choice would keep from running on the present chip, although another choice of
-// the row lets them run. Nothing is compiled to know it.
+// The selected variants that a choice would keep from running on the present chip although another choice of
+// the row lets them run. Nothing is compiled to find this out.
 struct ChoiceRefusal {
-    std::string reason;   // "streaming: needs …", a line per variant; "" if it keeps none
+    std::string reason;   // a line per variant: "streaming: needs …"; "" if it keeps none from running
     bool by_all = false;  // no selected variant could run
 };
 ChoiceRefusal choice_refusal(const LabState& lab, const Parameter& row, const Value& choice);
 
-// What a row means, its range, its default, and what a change does, for its tooltip.
+// The text of a row's tooltip: what it means, its range, its default, and what a change does.
 std::string explanation(const LabState& lab, const Parameter& row);
 std::string with_unit(const std::string& text, const Parameter& row);
 

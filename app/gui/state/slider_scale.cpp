@@ -10,11 +10,11 @@
 namespace sawtooth {
 namespace {
 
-constexpr double many_steps = 4096;  // with more steps the pixels of a slider are too coarse
-constexpr double least_gap = 1e-4;   // between a number and 1, before the end of its slider
+constexpr double many_steps = 4096;  // with more steps than this the pixels of a slider are too coarse
+constexpr double least_gap = 1e-4;   // the least distance to 1 at the end of a slider
 
 // The distances to 1 at both ends of the slider.
-Span gaps_of(const Span& span) {
+SliderSpan gaps_of(const SliderSpan& span) {
     const double low = std::max(1 - span.low, least_gap);
     return {low, std::clamp(1 - span.high, least_gap, low / 2)};
 }
@@ -25,8 +25,8 @@ bool steps_in_powers(const Parameter& row) {
     return row.type == Type::integer && row.step == Step::powers_of_two;
 }
 
-// Exponents if steps are powers of two: the largest reaches an end between two powers.
-Span span_of(const LabState& lab, const Parameter& row) {
+// The ends of the slider; exponents if steps are powers of two, where the largest one may lie beyond the end.
+SliderSpan span_of(const LabState& lab, const Parameter& row) {
     const double last = last_value(lab, row);
     if (!steps_in_powers(row)) return {row.minimum, last};
     const auto exponent = [](double number) { return std::log2(std::max(number, 1.0)); };
@@ -34,17 +34,17 @@ Span span_of(const LabState& lab, const Parameter& row) {
             std::min(std::ceil(exponent(last)), std::floor(exponent(row.maximum)))};
 }
 
-bool is_logarithmic(const Parameter& row, const Span& span) {
+bool is_logarithmic(const Parameter& row, const SliderSpan& span) {
     if (row.type == Type::integer) return span.low >= 0 && span.high - span.low > many_steps;
     return span.low >= 0 && span.high > many_steps * std::max(span.low, 1e-6);
 }
 
-float share_of(const Parameter& row, const Span& span, double number) {
+float share_of(const Parameter& row, const SliderSpan& span, double number) {
     const auto share = [](double value, double low, double high) {
         return high > low ? static_cast<float>(std::clamp((value - low) / (high - low), 0.0, 1.0)) : 0.0f;
     };
     if (row.step == Step::towards_one) {
-        const Span gaps = gaps_of(span);
+        const SliderSpan gaps = gaps_of(span);
         return share(-std::log(std::max(1 - number, least_gap / 2)), -std::log(gaps.low),
                      -std::log(gaps.high));
     }
@@ -54,17 +54,17 @@ float share_of(const Parameter& row, const Span& span, double number) {
     return share(std::log(std::max(number, zero)), std::log(std::max(span.low, zero)), std::log(span.high));
 }
 
-double towards_one_at(const Span& span, double share) {
+double towards_one_at(const SliderSpan& span, double share) {
     if (share <= 0) return span.low;
     if (share >= 1) return span.high;
-    const Span gaps = gaps_of(span);
+    const SliderSpan gaps = gaps_of(span);
     const double gap = gaps.low * std::pow(gaps.high / gaps.low, share);
-    // Two digits of the gap: the precision of a drag.
+    // Two digits of the gap are the precision of a drag.
     const double unit = std::pow(10, std::floor(std::log10(gap)) - 1);
     return std::clamp(1 - std::round(gap / unit) * unit, span.low, span.high);
 }
 
-std::string scale_words(const Parameter& row, const Span& span) {
+std::string scale_words(const Parameter& row, const SliderSpan& span) {
     if (row.type != Type::integer && row.type != Type::real) return "";
     if (row.step == Step::towards_one) return fmt::format("logarithmic in 1 - {}", row.name);
     return !steps_in_powers(row) && is_logarithmic(row, span) ? "logarithmic" : "";

@@ -19,7 +19,7 @@
 namespace sawtooth {
 namespace {
 
-// The sweep without base values that its axes replace or that only renew figures.
+// The sweep without those base values that its axes replace or that renew only figures.
 Sweep decisive(Sweep sweep, const Family& family) {
     auto& values = sweep.base.parameters.values;
     for (const SweepAxis& axis : sweep.axes) {
@@ -31,8 +31,8 @@ Sweep decisive(Sweep sweep, const Family& family) {
     return sweep;
 }
 
-// Whether two sweeps give the same numbers. A parameter without effect in the base may have one in a cell, so
-// with different bases every cell is compared.
+// Returns whether two sweeps give the same numbers. A parameter that has no effect in the base may have one
+// in a cell, so with different bases every cell is compared.
 bool alike(const LabState& lab, const Sweep& one, const Sweep& other) {
     if (decisive(one, *lab.family) == decisive(other, *lab.family)) return true;
     if (one.axes != other.axes) return false;
@@ -47,7 +47,7 @@ std::string title_of(const Sweep& sweep) {
     return (sweep.search ? "search over " : "sweep over ") + names;
 }
 
-// The sweep of the key; created if there is none.
+// The sweep with that key; it is created if there is none.
 BackgroundSweep& background_of(LabState& lab, const std::string& key, bool by_person) {
     for (BackgroundSweep& sweep : lab.sweeps)
         if (sweep.key == key) return sweep;
@@ -57,7 +57,7 @@ BackgroundSweep& background_of(LabState& lab, const std::string& key, bool by_pe
     return lab.sweeps.emplace_back(std::move(fresh));
 }
 
-// Titles and axes, which have their room from the start.
+// Figures with titles and axes but no data, so that they have their room from the start.
 Figures figures_to_come(const Sweep& sweep) {
     std::vector<Figure> figures = figures_of(SweepResult{sweep, {}, false});
     for (Figure& figure : figures) {
@@ -82,7 +82,7 @@ void start(LabState& lab, BackgroundSweep& background, Sweep sweep) {
     background.ticket = lab.engine.sweep(background.sweep);
 }
 
-// The fastest right result of all variants; exact ones come first.
+// Keeps the fastest correct result of all variants; exact variants come first.
 void keep_best(BackgroundSweep& background, const SweepResult& result) {
     const VariantResult* fastest = nullptr;
     for (const BestCells& best : best_cells(result)) {
@@ -101,7 +101,7 @@ void keep_best(BackgroundSweep& background, const SweepResult& result) {
     }
 }
 
-// Nine values in even steps around the current value, which is one of them, within the range.
+// Nine values within the range in even steps; the current value is one of them.
 std::vector<double> even_steps(const Parameter& row, double present) {
     const bool whole = row.type == Type::integer;
     const double range = row.maximum - row.minimum;
@@ -230,7 +230,7 @@ void restart_sweeps(LabState& lab) {
         BackgroundSweep& background = background_of(lab, sweep.id, false);
         renew(background, std::move(sweep));
     }
-    // Those of figures that the family no longer shows with these settings.
+    // Removes the sweeps of figures that the family no longer shows with these settings.
     for (BackgroundSweep& sweep : lab.sweeps)
         if (!sweep.by_person && !wanted.contains(sweep.key)) cancel_sweep(lab, sweep);
     std::erase_if(lab.sweeps, [&](const BackgroundSweep& sweep) {
@@ -241,7 +241,7 @@ void restart_sweeps(LabState& lab) {
 void take_sweep_event(LabState& lab, const Event& event) {
     const auto found = std::find_if(lab.sweeps.begin(), lab.sweeps.end(),
                                     [&](const BackgroundSweep& s) { return s.answers_to(event.ticket); });
-    if (found == lab.sweeps.end()) return;  // of a cancelled sweep
+    if (found == lab.sweeps.end()) return;  // it belongs to a cancelled sweep
     BackgroundSweep& sweep = *found;
     if (event.kind == Event::Kind::cell) {
         sweep.done = event.sweep_result->cells.size();

@@ -38,7 +38,7 @@ std::optional<std::string> entry(const std::filesystem::path& path, const std::s
 
 bool names_dark(const std::string& theme) { return theme.find("dark") != std::string::npos; }
 
-// Without one, the programs below would start a bus of their own.
+// Without a session bus, the programs below would start one of their own.
 bool has_session_bus() {
     if (std::getenv("DBUS_SESSION_BUS_ADDRESS")) return true;
     const char* const folder = std::getenv("XDG_RUNTIME_DIR");
@@ -46,7 +46,7 @@ bool has_session_bus() {
     return folder && std::filesystem::exists(std::filesystem::path(folder) / "bus", ignored);
 }
 
-// What the program prints until it ends, or until a second has passed: then it is killed.
+// The output of a program until it ends; it is killed after a second.
 std::string answer_of(std::vector<std::string> words) {
     using Clock = std::chrono::steady_clock;
     constexpr auto longest = std::chrono::seconds(1);
@@ -69,7 +69,7 @@ std::string answer_of(std::vector<std::string> words) {
 }  // namespace
 
 std::optional<int> parse_colour_scheme(std::string_view answer) {
-    // "v v u 1" of busctl, "(<<uint32 1>>,)" of gdbus.
+    // busctl prints "v v u 1", and gdbus "(<<uint32 1>>,)".
     const size_t digit = answer.find_last_of("0123456789");
     const bool is_whole = digit != answer.npos && digit > 0 && answer[digit - 1] == ' ';
     if (!is_whole || answer[digit] > '2') return {};
@@ -78,7 +78,7 @@ std::optional<int> parse_colour_scheme(std::string_view answer) {
 
 std::optional<int> ask_portal() {
     if (!has_session_bus()) return {};
-    // systemd has the one, GLib the other; neither is on every machine.
+    // One comes with systemd and the other with GLib; neither is on every machine.
     constexpr const char* command =
         "busctl --user call org.freedesktop.portal.Desktop /org/freedesktop/portal/desktop "
         "org.freedesktop.portal.Settings Read ss org.freedesktop.appearance color-scheme || "
@@ -92,7 +92,7 @@ bool system_prefers_dark(std::optional<int> colour_scheme) {
     if (const char* theme = std::getenv("GTK_THEME")) return names_dark(lower(theme));
     constexpr int dark = 1, light = 2;
     if (colour_scheme == dark || colour_scheme == light) return colour_scheme == dark;
-    // The settings of GTK, then those of KDE.
+    // The settings of GTK come first, then those of KDE.
     const std::filesystem::path folder = std::filesystem::path(config_directory()).parent_path();
     for (const char* settings : {"gtk-4.0/settings.ini", "gtk-3.0/settings.ini"}) {
         if (const auto wish = entry(folder / settings, "gtk-application-prefer-dark-theme"))

@@ -7,7 +7,7 @@
 
 namespace sawtooth {
 
-// Of terms that begin alike, the longest is first.
+// Of the terms that begin alike, the longest comes first.
 const std::vector<Term>& terms() {
     static const std::vector<Term> all{
         {"approximation",
@@ -77,7 +77,7 @@ bool is_at(std::string_view text, size_t begin, std::string_view word) {
            });
 }
 
-// The end of the word, with the ending of its plural; `begin` if it is another word.
+// The end of the word, including a plural ending; `begin` if it is another word.
 size_t end_of_word(std::string_view text, size_t begin, std::string_view word) {
     if (!is_at(text, begin, word)) return begin;
     for (const std::string_view ending : {"", "s", "es"}) {

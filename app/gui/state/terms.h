@@ -6,20 +6,20 @@
 
 namespace sawtooth {
 
-// Words that a newcomer may not know, each with its definition in one line.
+// A word that a newcomer may not know, and its definition in one line.
 struct Term {
     std::string_view word, meaning;
 };
 const std::vector<Term>& terms();
 
-// Where a text has a term: as whole words, in any case, also in the plural.
+// A place where a text has a term: as whole words, in upper or lower case, also in the plural.
 struct FoundTerm {
-    size_t begin = 0, end = 0;  // bytes of the text
+    size_t begin = 0, end = 0;  // byte positions in the text
     const Term* term = nullptr;
 };
 std::vector<FoundTerm> find_terms(std::string_view text);
 
-// "launch: one start of a kernel …", a line for each term of the text; "" if it has none.
+// One line per term of the text: "launch: one start of a kernel …"; "" if it has none.
 std::string definitions_in(std::string_view text);
 
 }  // namespace sawtooth

@@ -1,7 +1,7 @@
-// Two launches, with a scan of the totals of tiles between them: the first computes the gates and projections
-// of a tile of positions and the total of u, the second scans u from the prefix of the tile and computes y.
-// Backward likewise from the end, then the gradients of the weights, summed over parts of the tokens. What
-// passes from step to step within a launch stays in the L2 cache.
+// The variant fused has two launches, with a scan of the totals of tiles between them: the first computes the
+// gates and projections of a tile of positions and the total of u, the second scans u from the prefix of the
+// tile and computes y. The backward pass does the same from the end, then sums the gradients of the weights
+// over parts of the tokens. What passes from step to step within a launch stays in the L2 cache.
 
 #include <algorithm>
 #include <vector>
@@ -19,7 +19,7 @@ namespace {
 
 using cpu::Into;
 
-// Rows of a tile, `stride` apart.
+// Takes scratch for the rows of a tile, `stride` numbers apart.
 Rows take_rows(cpu::Scratch& scratch, const CpuJob& job, int64_t stride) {
     return {scratch.take<float>(job.most_tokens_a_tile() * stride), stride};
 }
@@ -44,7 +44,7 @@ struct ProjectRooms {
 
 struct ScanAndOutputRooms {
     Rows u, v;
-    Rows c, w;  // null if the backward pass reads those of all tokens
+    Rows c, w;  // null if arrays keep them for the backward pass
     float *carry, *y;
     AroundRooms around;
 
@@ -79,11 +79,11 @@ struct InputGradientRooms {
           around(scratch, job) {}
 };
 
-// Some positions of one sequence. `index` counts the tiles of all sequences.
+// A tile of positions of one sequence. `index` counts the tiles of all sequences.
 struct Tile {
     Range tokens;
     int64_t index;
-    bool is_first, is_last;  // of its sequence
+    bool is_first, is_last;  // in its sequence
 
     int64_t first() const { return tokens.first; }
     int64_t count() const { return tokens.count(); }
@@ -107,8 +107,8 @@ struct Fused {
                         .total = {{total}}});
     }
 
-    // to = the scan of the rows of a tile from what precedes it, along the sequence or from its end. Prefixes
-    // of tiles include their own; `carry` is room for one row.
+    // to = the scan of the rows of a tile, along the sequence or from its end, continued from the tiles that
+    // come before. A prefix in `prefixes` includes its own tile; `carry` is room for one row.
     void scan(const Tile& tile, const Rows& rows, const Buffer& prefixes, bool flipped, float* carry,
               const Rows& to) const {
         const int64_t start = flipped ? tile.count() - 1 : 0, stride = flipped ? -to.stride : to.stride;
@@ -144,7 +144,7 @@ struct Fused {
         fold(rooms.u, tile, job.totals);
     }
 
-    // To u or v.
+    // Computes u or v: `projected` times the gates.
     void gate(const Tile& tile, const Buffer& projected, const Rows& to) const {
         multiply(rows_from(projected, tile.first()), rows_from(job.gates, tile.first()), to, tile.count());
     }
@@ -198,13 +198,13 @@ struct Fused {
 };
 
 struct TotalRooms {
-    float* total;  // of a block
+    float* total;  // the total of a block
 
     TotalRooms(cpu::Scratch& scratch, int64_t numbers) : total(scratch.take<float>(numbers)) {}
 };
 
-// The gradients of all weights: first summed over each of a number of parts of the tokens that does not
-// depend on threads, then over the parts in order.
+// Sums the gradients of all weights: first over each part of the tokens, then over the parts in order.
+// Neither the number of parts nor the bits depend on the number of threads.
 struct WeightSums {
     // Some rows of a gradient, and where they begin in the sums of a part.
     struct Block {
@@ -216,7 +216,7 @@ struct WeightSums {
     const CpuJob& job;
     std::vector<WeightGradient> gradients;
     std::vector<Block> blocks;
-    int64_t parts, numbers = 0;  // `numbers` of a part
+    int64_t parts, numbers = 0;  // `numbers` is per part
     int64_t most_numbers_a_block = 0;
     Buffer partial;  // [parts, numbers]
 
@@ -235,7 +235,7 @@ struct WeightSums {
         partial = builder.take("partial_gradients", {parts, numbers});
     }
 
-    // The scratch of a part: for one gradient after another, all of it.
+    // The bytes of scratch of a part, in which the gradients take turns.
     int64_t part_bytes() const {
         int64_t most = 0;
         for (const WeightGradient& gradient : gradients)
@@ -272,7 +272,7 @@ struct WeightSums {
     }
 };
 
-// Adds the launches in their order.
+// Adds the launches in order.
 class Launches {
   public:
     explicit Launches(cpu::PlanBuilder& builder)

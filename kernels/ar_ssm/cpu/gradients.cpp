@@ -6,7 +6,7 @@ namespace sawtooth::ar_ssm {
 
 TermRooms::TermRooms(cpu::Scratch& scratch, const CpuJob& job, const WeightGradient& gradient, int64_t rows,
                      int64_t columns) {
-    const bool beside = gradient.of_neighbours;
+    const bool beside = gradient.takes_neighbours;
     const int64_t tokens = job.most_tokens_a_tile(), across = std::min(columns, gradient.columns());
     const int64_t down = std::min(rows, gradient.rows());
     left = gradient.left ? take_room(scratch, gradient.left, tokens, beside ? across : down) : nullptr;
@@ -17,9 +17,10 @@ TermRooms::TermRooms(cpu::Scratch& scratch, const CpuJob& job, const WeightGradi
 void add_terms(const CpuJob& job, const WeightGradient& gradient, Range tokens, Range rows, Range columns,
                const TermRooms& rooms, float* sums) {
     const int64_t stride = cpu::padded(columns.count());
-    if (gradient.of_neighbours) {
+    if (gradient.takes_neighbours) {
         const Surroundings around(job, gradient.right, tokens, columns, rooms.right);
-        for (int64_t i = 0; i < tokens.count(); ++i) rooms.neighbours[i] = around.of(tokens.first + i);
+        for (int64_t i = 0; i < tokens.count(); ++i)
+            rooms.neighbours[i] = around.neighbours_of(tokens.first + i);
         const Rows dt = load(gradient.left, tokens, columns, rooms.left);
         const std::span from(rooms.neighbours, static_cast<size_t>(tokens.count()));
         return add_tap_gradients(from, dt.values, dt.stride, stride, sums);

@@ -4,19 +4,19 @@
 
 namespace sawtooth::ar_ssm {
 
-// What `add_terms` needs for a tile, for blocks of at most `rows` x `columns` of the gradient.
+// The scratch of `add_terms`, for tiles of at most `rows` x `columns` of the gradient.
 struct TermRooms {
     float *left, *right;
-    Neighbours* neighbours;  // of every token; null unless they are multiplied
+    Neighbours* neighbours;  // those of every token; null unless the gradient takes them
 
     TermRooms(cpu::Scratch& scratch, const CpuJob& job, const WeightGradient& gradient, int64_t rows,
               int64_t columns);
 };
 
-// Adds the terms of a tile of tokens for a block of the gradient, [rows, padded columns].
+// Adds the terms of the given tokens to `sums`, a tile [rows, padded columns] of the gradient.
 void add_terms(const CpuJob& job, const WeightGradient& gradient, Range tokens, Range rows, Range columns,
                const TermRooms& rooms, float* sums);
-// Writes such a block to the output, or adds it.
+// Writes such a tile to the output, or adds it to the output.
 void put_sums(const WeightGradient& gradient, const float* sums, Range rows, Range columns);
 
 }  // namespace sawtooth::ar_ssm

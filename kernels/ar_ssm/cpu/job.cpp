@@ -14,19 +14,19 @@ using cpu::lanes;
 using cpu::padded;
 using cpu::strips_of;
 
-// A matrix as it is given; element (k, c) of the factor is values[k * inner_step + c * column_step].
-struct View {
+// A weight in memory, seen as a factor: element (k, c) is values[k * inner_step + c * column_step].
+struct WeightView {
     const float* values = nullptr;
     int64_t inner = 0, columns = 0, inner_step = 0, column_step = 0;
 
-    View transposed() const { return {values, columns, inner, column_step, inner_step}; }
-    View reversed() const {
+    WeightView transposed() const { return {values, columns, inner, column_step, inner_step}; }
+    WeightView reversed() const {
         return {values + (inner - 1) * inner_step, inner, columns, -inner_step, column_step};
     }
 };
 
-// A weight [rows, columns], as the factor that maps rows of `columns` numbers to `rows` numbers.
-View view(const Buffer& weight) {
+// A weight [rows, columns] as the factor that maps rows of `columns` numbers to `rows` numbers.
+WeightView view(const Buffer& weight) {
     const int64_t columns = weight.shape.back();
     return {weight.as<float>(), columns, weight.shape.front(), 1, columns};
 }
@@ -36,13 +36,13 @@ class Packing {
   public:
     explicit Packing(cpu::PlanBuilder& builder) : builder_(builder) {}
 
-    Factor factor(const View& weight, Buffer& packed, float scale = 1) const {
+    Factor factor(const WeightView& weight, Buffer& packed, float scale = 1) const {
         auto* const to = builder_.take<float>(strips_of(weight.columns) * weight.inner * lanes);
         fill(weight, scale, to);
         packed.address = to;
         return {to, weight.inner, weight.columns};
     }
-    // Columns of all side by side, each padded, in one array.
+    // Packs all weights side by side into one factor, the columns of each padded.
     Factor joined(std::initializer_list<Buffer*> weights) const {
         Factor all = {.inner = (*weights.begin())->shape.back()};
         for (const Buffer* weight : weights) all.columns += padded(weight->shape.front());
@@ -59,8 +59,8 @@ class Packing {
         const int64_t count = bias.shape.back();
         lines({bias.as<float>(), 1, count, count, 1}, bias);
     }
-    // [inner, padded columns]
-    void lines(const View& weight, Buffer& packed, float scale = 1) const {
+    // Packs a weight as [inner, padded columns].
+    void lines(const WeightView& weight, Buffer& packed, float scale = 1) const {
         const int64_t stride = padded(weight.columns);
         auto* const to = builder_.take<float>(weight.inner * stride);
         packed.address = to;
@@ -72,10 +72,10 @@ class Packing {
 
   private:
     bool writes() const { return !builder_.dry() && !builder_.failed(); }
-    static float element(const View& weight, int64_t k, int64_t c, float scale) {
+    static float element(const WeightView& weight, int64_t k, int64_t c, float scale) {
         return scale * weight.values[k * weight.inner_step + c * weight.column_step];
     }
-    void fill(const View& weight, float scale, float* to) const {
+    void fill(const WeightView& weight, float scale, float* to) const {
         if (!writes()) return;
         std::fill_n(to, strips_of(weight.columns) * weight.inner * lanes, 0.0f);
         for (int64_t c = 0; c < weight.columns; ++c)
@@ -86,11 +86,11 @@ class Packing {
     cpu::PlanBuilder& builder_;
 };
 
-Factor part_of(const Factor& factor, int64_t first, int64_t columns) {
+Factor columns_of(const Factor& factor, int64_t first, int64_t columns) {
     return {factor.strips + first * factor.inner, factor.inner, columns};
 }
 
-// One strip of a factor times a row.
+// A row times one strip of a factor, in double precision.
 std::array<double, lanes> strip_in_double(const Factor& factor, int64_t strip, const float* row) {
     std::array<double, lanes> sums;
     multiply_in_double(row, factor.inner, factor.strips + strip * factor.inner * lanes, sums.data());
@@ -114,9 +114,9 @@ CpuJob::CpuJob(cpu::PlanBuilder& builder, bool fused) : Tensors(builder, fused) 
     const Weights given = weight;
     const float output_scale = fused ? scale() : 1;
     projections = pack.joined({&weight.gate_w1, &weight.u_proj, &weight.v_proj});
-    gate_w1 = part_of(projections, 0, hidden);
-    u_proj = part_of(projections, hidden_stride(), rank);
-    v_proj = part_of(projections, hidden_stride() + rank_stride(), rank);
+    gate_w1 = columns_of(projections, 0, hidden);
+    u_proj = columns_of(projections, hidden_stride(), rank);
+    v_proj = columns_of(projections, hidden_stride() + rank_stride(), rank);
     gate_w2 = pack.factor(view(given.gate_w2), weight.gate_w2);
     out_proj = pack.factor(view(given.out_proj), weight.out_proj, output_scale);
     for (Buffer* bias : {&weight.gate_b1, &weight.gate_b2, &weight.out_bias}) pack.numbers(*bias);
@@ -137,8 +137,8 @@ double CpuJob::unit_in_double(int64_t token, int64_t unit, const DoubleRooms& ro
            double{weight.gate_b1.as<float>()[unit]};
 }
 
-// A unit so much smaller than the largest of its token may be rounded to the wrong side of the jump of relu's
-// derivative.
+// A unit that is so much smaller than the largest one of its token may have been rounded across 0, where the
+// derivative of the relu jumps. It is computed again.
 void CpuJob::activate_hidden(Range tokens, const Rows& rows, const DoubleRooms& rooms) const {
     constexpr float near = 0x1p-14f;
     const auto* const bias = weight.gate_b1.as<float>();
@@ -166,9 +166,9 @@ void CpuJob::hidden_in_double(int64_t token, const DoubleRooms& rooms) const {
     }
 }
 
-double CpuJob::logit_in_double(const double* units, int64_t of_rank) const {
-    const float* const weights = gate_w2.strips + of_rank / lanes * hidden * lanes + of_rank % lanes;
-    double logit = weight.gate_b2.as<float>()[of_rank];
+double CpuJob::logit_in_double(const double* units, int64_t gate) const {
+    const float* const weights = gate_w2.strips + gate / lanes * hidden * lanes + gate % lanes;
+    double logit = weight.gate_b2.as<float>()[gate];
     for (int64_t i = 0; i < hidden; ++i) logit += units[i] * double{weights[i * lanes]};
     return logit;
 }
@@ -179,7 +179,7 @@ void CpuJob::open_gates(Range tokens, float* rows, const DoubleRooms& rooms) con
     for (float* row = rows; row < rows + numbers; row += stride) add_bias(row, bias, rank);
     if (gate_slopes) {
         float* const slopes = rows_from(gate_slopes, tokens.first).values;
-        // The sigmoid that is nearer to 0: no digit is lost where a gate is near 1.
+        // Of gate and 1 - gate, the one nearer to 0 is computed, because the other has lost digits.
         for (int64_t i = 0; i < numbers; ++i) slopes[i] = -std::abs(rows[i]);
         cpu::sigmoid(slopes, numbers);
         for (int64_t i = 0; i < numbers; ++i) slopes[i] *= 1 - slopes[i];
@@ -189,11 +189,11 @@ void CpuJob::open_gates(Range tokens, float* rows, const DoubleRooms& rooms) con
     put(rows, tokens, stored_gates);
 }
 
-// A logit close to 0 may be rounded to the wrong side of the jump of a hard gate.
+// A logit close to 0 may have been rounded across 0, where a hard gate jumps. It is computed again.
 void CpuJob::open_hard_gates(Range tokens, float* rows, const DoubleRooms& rooms) const {
     constexpr float near = 0x1p-10f;
     for (int64_t token = tokens.first; token < tokens.last; ++token, rows += rank_stride()) {
-        bool has_units = false;  // computed once a token, where a logit needs them
+        bool has_units = false;  // computed once per token, and only if a logit needs them
         for (int64_t k = 0; k < rank; ++k) {
             double logit = rows[k];
             if (std::abs(rows[k]) < near) {
@@ -215,9 +215,9 @@ void CpuJob::sum_gates(Range tokens, const float* rows) const {
 void CpuJob::convolve_tokens(const Buffer& from, Range tokens, const Buffer& taps, const float* bias,
                              const AroundRooms& rooms, float* to) const {
     const Surroundings around(*this, from, tokens, {0, width}, rooms.rows);
-    const auto* const of_taps = taps.as<float>();
+    const auto* const tap_rows = taps.as<float>();
     for (int64_t token = tokens.first; token < tokens.last; ++token, to += width_stride())
-        convolve(around.of(token), of_taps, bias, width_stride(), to);
+        convolve(around.neighbours_of(token), tap_rows, bias, width_stride(), to);
 }
 
 void CpuJob::differentiate_gates(Range tokens, const Rows& du) const {
@@ -238,7 +238,7 @@ Surroundings::Surroundings(const CpuJob& job, const Buffer& array, Range tokens,
       around_{std::max<int64_t>(tokens.first - 1, 0), std::min(tokens.last + 1, job.tokens())},
       rows_(load(array, around_, columns, room)) {}
 
-Neighbours Surroundings::of(int64_t token) const {
+Neighbours Surroundings::neighbours_of(int64_t token) const {
     const int64_t position = token % length_, row = token - around_.first;
     return {{position > 0 ? rows_.at(row - 1) : nullptr, rows_.at(row),
              position + 1 < length_ ? rows_.at(row + 1) : nullptr}};

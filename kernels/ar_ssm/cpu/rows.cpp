@@ -54,7 +54,7 @@ void keep_where_positive(float* row, const float* by, int64_t count) {
     }
 }
 
-// Calls act(has_before, has_after) with constants.
+// Calls act(has_before, has_after) with compile-time constants.
 template <class Act>
 HWY_INLINE void with_neighbours(const Neighbours& from, Act&& act) {
     using std::false_type, std::true_type;
@@ -88,11 +88,12 @@ void add_tap_gradients(std::span<const Neighbours> from, const float* dt, int64_
         HWY_UNROLL(3)
         for (int k = 0; k < 3; ++k) sums[k] = hn::LoadU(tag, gradients + k * count + i);
         const float* at = dt + i;
-        for (const Neighbours& of : from) {
+        for (const Neighbours& around : from) {
             const V gradient = hn::LoadU(tag, at);
             HWY_UNROLL(3)
             for (int k = 0; k < 3; ++k)
-                if (of.rows[k]) sums[k] = hn::MulAdd(gradient, hn::LoadU(tag, of.rows[k] + i), sums[k]);
+                if (around.rows[k])
+                    sums[k] = hn::MulAdd(gradient, hn::LoadU(tag, around.rows[k] + i), sums[k]);
             at += stride;
         }
         HWY_UNROLL(3)
@@ -100,71 +101,51 @@ void add_tap_gradients(std::span<const Neighbours> from, const float* dt, int64_
     }
 }
 
-void gate_gradients(const GateGradients& of, int64_t count) {
+void gate_gradients(const GateGradients& rows, int64_t count) {
     for (int64_t i = 0; i < count; i += width) {
-        const V du = hn::LoadU(tag, of.du + i), dv = hn::LoadU(tag, of.dv + i);
-        const V gate = hn::LoadU(tag, of.gates + i);
-        const V dgate = hn::MulAdd(dv, hn::LoadU(tag, of.projected_v + i),
-                                   hn::Mul(du, hn::LoadU(tag, of.projected_u + i)));
-        hn::StoreU(hn::Mul(du, gate), tag, of.dprojected_u + i);
-        hn::StoreU(hn::Mul(dv, gate), tag, of.dprojected_v + i);
-        hn::StoreU(hn::Mul(dgate, hn::LoadU(tag, of.slopes + i)), tag, of.dlogits + i);
+        const V du = hn::LoadU(tag, rows.du + i), dv = hn::LoadU(tag, rows.dv + i);
+        const V gate = hn::LoadU(tag, rows.gates + i);
+        const V dgate = hn::MulAdd(dv, hn::LoadU(tag, rows.projected_v + i),
+                                   hn::Mul(du, hn::LoadU(tag, rows.projected_u + i)));
+        hn::StoreU(hn::Mul(du, gate), tag, rows.dprojected_u + i);
+        hn::StoreU(hn::Mul(dv, gate), tag, rows.dprojected_v + i);
+        hn::StoreU(hn::Mul(dgate, hn::LoadU(tag, rows.slopes + i)), tag, rows.dlogits + i);
     }
 }
 
 void multiply_in_double(const float* row, int64_t inner, const float* strip, double* to) {
     const hn::CappedTag<double, cpu::lanes> wide;
     const hn::Rebind<float, decltype(wide)> narrow;
-    constexpr int each = static_cast<int>(hn::MaxLanes(wide)), parts = static_cast<int>(cpu::lanes) / each;
-    hn::Vec<decltype(wide)> sums[parts];
+    constexpr int each = static_cast<int>(hn::MaxLanes(wide)), vectors = static_cast<int>(cpu::lanes) / each;
+    hn::Vec<decltype(wide)> sums[vectors];
     HWY_UNROLL(8)
-    for (int p = 0; p < parts; ++p) sums[p] = hn::Zero(wide);
+    for (int p = 0; p < vectors; ++p) sums[p] = hn::Zero(wide);
     for (int64_t k = 0; k < inner; ++k) {
         const auto spread = hn::Set(wide, double{row[k]});
         HWY_UNROLL(8)
-        for (int p = 0; p < parts; ++p)
+        for (int p = 0; p < vectors; ++p)
             sums[p] = hn::MulAdd(
                 spread, hn::PromoteTo(wide, hn::LoadU(narrow, strip + k * cpu::lanes + p * each)), sums[p]);
     }
     HWY_UNROLL(8)
-    for (int p = 0; p < parts; ++p) hn::StoreU(sums[p], wide, to + p * each);
+    for (int p = 0; p < vectors; ++p) hn::StoreU(sums[p], wide, to + p * each);
 }
 
 }  // namespace sawtooth::ar_ssm::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sawtooth::ar_ssm {
-namespace {
-HWY_EXPORT(add_bias);
-HWY_EXPORT(relu);
-HWY_EXPORT(keep_where_positive);
-HWY_EXPORT(convolve);
-HWY_EXPORT(add_tap_gradients);
-HWY_EXPORT(gate_gradients);
-HWY_EXPORT(multiply_in_double);
-}  // namespace
+#include "kernels/cpu/dispatch.h"
 
-Magnitudes add_bias(float* row, const float* bias, int64_t count) {
-    return HWY_DYNAMIC_DISPATCH(add_bias)(row, bias, count);
-}
-void relu(float* row, int64_t count) { HWY_DYNAMIC_DISPATCH(relu)(row, count); }
-void keep_where_positive(float* row, const float* by, int64_t count) {
-    HWY_DYNAMIC_DISPATCH(keep_where_positive)(row, by, count);
-}
-void convolve(const Neighbours& from, const float* taps, const float* bias, int64_t count, float* to) {
-    HWY_DYNAMIC_DISPATCH(convolve)(from, taps, bias, count, to);
-}
-void add_tap_gradients(std::span<const Neighbours> from, const float* dt, int64_t stride, int64_t count,
-                       float* gradients) {
-    HWY_DYNAMIC_DISPATCH(add_tap_gradients)(from, dt, stride, count, gradients);
-}
-void gate_gradients(const GateGradients& of, int64_t count) {
-    HWY_DYNAMIC_DISPATCH(gate_gradients)(of, count);
-}
-void multiply_in_double(const float* row, int64_t inner, const float* strip, double* to) {
-    HWY_DYNAMIC_DISPATCH(multiply_in_double)(row, inner, strip, to);
-}
+namespace sawtooth::ar_ssm {
+
+SAWTOOTH_DISPATCH(add_bias, 3)
+SAWTOOTH_DISPATCH(relu, 2)
+SAWTOOTH_DISPATCH(keep_where_positive, 3)
+SAWTOOTH_DISPATCH(convolve, 5)
+SAWTOOTH_DISPATCH(add_tap_gradients, 5)
+SAWTOOTH_DISPATCH(gate_gradients, 2)
+SAWTOOTH_DISPATCH(multiply_in_double, 4)
 
 }  // namespace sawtooth::ar_ssm
 #endif

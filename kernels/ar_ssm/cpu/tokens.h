@@ -7,7 +7,7 @@
 
 namespace sawtooth::ar_ssm {
 
-// Rows of f32, `stride` apart. As many numbers as the columns padded to a multiple of 16 can be read.
+// Rows of f32, `stride` numbers apart. Each can be read up to its columns padded to a multiple of 16.
 struct Rows {
     float* values = nullptr;
     int64_t stride = 0;
@@ -15,27 +15,27 @@ struct Rows {
     float* at(int64_t row) const { return values + row * stride; }
 };
 
-// Of an array between launches, the rows from that token on.
+// The rows of an array between launches, from `token` on.
 inline Rows rows_from(const Buffer& array, int64_t token) {
     const int64_t stride = array.shape.back();
     return {array.as<float>() + token * stride, stride};
 }
 
-// to = left * right and to += other, number by number, on `count` rows. All have one stride.
+// Elementwise on `count` rows of the same stride: to = left * right, and to += other.
 void multiply(const Rows& left, const Rows& right, const Rows& to, int64_t count);
 void add(const Rows& to, const Rows& other, int64_t count);
 
-// Rows of arrays [batch, length, columns] of any storage. Those of padded f32 are used where they are, others
-// need a room.
+// Rows of arrays [batch, length, columns] of any storage. Padded rows of f32 are used in place, others need a
+// room.
 
-// The room for `columns` of some tokens; null for rows that are used in place.
+// Takes the room for `columns` columns of some tokens; returns null for rows that are used in place.
 float* take_room(cpu::Scratch& scratch, const Buffer& array, int64_t tokens, int64_t columns);
 float* take_room(cpu::Scratch& scratch, const Buffer& array, int64_t tokens);  // for all columns
-// Some columns of some tokens; copied to `room` unless they are used in place. The first column is a multiple
-// of 16.
+// Loads some columns of some tokens, into `room` unless they are used in place. The first column must be a
+// multiple of 16.
 Rows load(const Buffer& array, Range tokens, Range columns, float* room);
 Rows load(const Buffer& array, Range tokens, float* room);
-// Where rows of an output are computed, and what stores them then.
+// rows_to_put returns where to compute rows of an output; put then stores them.
 Rows rows_to_put(const Buffer& array, Range tokens, float* room);
 void put(const float* rows, Range tokens, const Buffer& to);
 

@@ -1,5 +1,5 @@
-// Every step is a launch, and every intermediate is an array. An item computes a tile of tokens, or a block
-// of the gradient of a weight.
+// The variant unfused: every step is a launch, and every intermediate is an array. An item computes a tile of
+// tokens, or a tile of the gradient of a weight.
 
 #include <algorithm>
 
@@ -14,7 +14,7 @@ namespace sawtooth::ar_ssm {
 namespace {
 
 using cpu::Into;
-// For the rows of a tile of x, dy or y, which are stored alike.
+// Scratch for the rows of a tile of x, dy or y, which have the same storage.
 struct TileRooms {
     float* rows;
 
@@ -29,16 +29,16 @@ struct HiddenRooms {
     HiddenRooms(cpu::Scratch& scratch, const CpuJob& job) : tile(scratch, job), in_double(scratch, job) {}
 };
 
-// A block of the gradient of a weight, [block_rows, block_columns], and what its terms need.
-constexpr int64_t block_rows = 16, block_columns = 256;
+// The size of a tile of the gradient of a weight.
+constexpr int64_t tile_rows = 16, tile_columns = 256;
 
-struct BlockRooms {
+struct GradientTileRooms {
     float* sums;
     TermRooms terms;
 
-    BlockRooms(cpu::Scratch& scratch, const CpuJob& job, const WeightGradient& gradient)
-        : sums(scratch.take<float>(block_rows * block_columns)),
-          terms(scratch, job, gradient, block_rows, block_columns) {}
+    GradientTileRooms(cpu::Scratch& scratch, const CpuJob& job, const WeightGradient& gradient)
+        : sums(scratch.take<float>(tile_rows * tile_columns)),
+          terms(scratch, job, gradient, tile_rows, tile_columns) {}
 };
 
 class Unfused {
@@ -73,7 +73,7 @@ class Unfused {
         scan("gradient_", true, job_.dc, job_.du);
         if (job_.bidirectional) scan("gradient_reverse_", false, job_.dc, job_.du_rev);
         LaunchInfo info = gate_gradients(job_);
-        if (job_.du_rev) info.writes.push_back(job_.du);  // the sum of both
+        if (job_.du_rev) info.writes.push_back(job_.du);  // becomes the sum of both directions
         launch(std::move(info), [&job = job_](Range tokens) {
             const Rows du = rows_from(job.du, tokens.first);
             if (job.du_rev) add(du, rows_from(job.du_rev, tokens.first), tokens.count());
@@ -92,19 +92,19 @@ class Unfused {
     }
 
   private:
-    // Whether each is that of the scan from the end.
+    // For every direction of the scan, whether it is the one from the end.
     std::vector<bool> directions() const {
         return job_.bidirectional ? std::vector<bool>{false, true} : std::vector<bool>{false};
     }
 
-    // A launch whose items call act(tokens) for a tile each.
+    // Adds a launch whose items each call act(tokens) for a tile.
     template <class Act>
     void launch(LaunchInfo info, Act act) {
         const int64_t tile = job_.tile, count = job_.tokens();
         builder_.launch(std::move(info), pieces("B L", count, tile),
                         [=](const cpu::Item& item) { act(tile_at(item.index, tile, count)); });
     }
-    // A launch whose items call act(tokens, rooms).
+    // Adds a launch whose items each call act(tokens, rooms) for a tile.
     template <class Rooms, class Act>
     void launch_in(LaunchInfo info, Act act) {
         const int64_t tile = job_.tile, count = job_.tokens();
@@ -134,7 +134,7 @@ class Unfused {
         });
     }
 
-    // Without a backward pass `projected` is absent, and gated in place.
+    // Without a backward pass `projected` is absent, and the projection is gated in place.
     void add_projection(LaunchInfo info, const Factor& factor, const Buffer& projected, const Buffer& gated) {
         launch_in<TileRooms>(std::move(info), [&factor, &gated, &projected = projected ? projected : gated,
                                                &job = job_](Range tokens, const TileRooms& rooms) {
@@ -170,7 +170,7 @@ class Unfused {
         });
         LaunchInfo info = factor_gradients(job_);
         if (job_.c_rev)
-            info.writes.push_back(job_.c);  // the sum of both: it has no other reader from here on
+            info.writes.push_back(job_.c);  // becomes the sum of both; nothing else reads it from here on
         launch(std::move(info), [&job = job_](Range tokens) {
             const auto rows = [&](const Buffer& array) { return rows_from(array, tokens.first); };
             const int64_t count = tokens.count();
@@ -182,21 +182,22 @@ class Unfused {
 
     void add_weight_gradient(const WeightGradient& gradient) {
         const int64_t down = gradient.rows(), across = gradient.columns();
-        builder_.launch(
-            with_scratch(weight_gradient(job_, gradient), cpu::scratch_bytes<BlockRooms>(job_, gradient)),
-            pieces("rows", down, block_rows) * pieces("columns", across, block_columns),
-            [=, &job = job_](const cpu::Item& item) {
-                const int64_t side = ceil_divide(across, block_columns);
-                const int64_t tiles = ceil_divide(job.tokens(), job.tile);
-                const Range rows = tile_at(item.index / side, block_rows, down);
-                const Range columns = tile_at(item.index % side, block_columns, across);
-                const auto rooms = cpu::take_rooms<BlockRooms>(item.scratch, job, gradient);
-                std::fill_n(rooms.sums, block_rows * block_columns, 0.0f);
-                for (int64_t t = 0; t < tiles && !item.stop.stop_requested(); ++t)
-                    add_terms(job, gradient, tile_at(t, job.tile, job.tokens()), rows, columns, rooms.terms,
-                              rooms.sums);
-                put_sums(gradient, rooms.sums, rows, columns);
-            });
+        builder_.launch(with_scratch(weight_gradient(job_, gradient),
+                                     cpu::scratch_bytes<GradientTileRooms>(job_, gradient)),
+                        pieces("rows", down, tile_rows) * pieces("columns", across, tile_columns),
+                        [=, &job = job_](const cpu::Item& item) {
+                            const int64_t side = ceil_divide(across, tile_columns);
+                            const int64_t token_tiles = ceil_divide(job.tokens(), job.tile);
+                            const Range rows = tile_at(item.index / side, tile_rows, down);
+                            const Range columns = tile_at(item.index % side, tile_columns, across);
+                            const auto rooms =
+                                cpu::take_rooms<GradientTileRooms>(item.scratch, job, gradient);
+                            std::fill_n(rooms.sums, tile_rows * tile_columns, 0.0f);
+                            for (int64_t t = 0; t < token_tiles && !item.stop.stop_requested(); ++t)
+                                add_terms(job, gradient, tile_at(t, job.tile, job.tokens()), rows, columns,
+                                          rooms.terms, rooms.sums);
+                            put_sums(gradient, rooms.sums, rows, columns);
+                        });
     }
 
     void add_x_gradient(const Buffer& from, const Buffer& weight, const Factor& factor) {

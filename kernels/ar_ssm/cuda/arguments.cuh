@@ -1,5 +1,5 @@
-// Kernel arguments. A token is a position of a sequence, number sequence * length + position. The last index
-// is the fastest:
+// Kernel arguments. A token is a position of a sequence; its number is sequence * length + position. The last
+// index is the fastest:
 //
 //   [batch, length, width]    x, dy, y, dx, t, uv, uv_rev
 //   [batch, length, hidden]   hidden_units, hidden_rest, dhidden
@@ -17,8 +17,8 @@
 
 namespace sawtooth::ar_ssm {
 
-// Every kernel except those of weight_gradients.cu and sum_parts.cu takes the whole layer. A null pointer is
-// not used with these parameters.
+// Every kernel except those of weight_gradients.cu and sum_parts.cu takes the whole layer. A pointer is null
+// if the settings of the request do without its array.
 struct Layer {
     int64_t batch, length, width, rank, hidden;
     float scale;  // sizes.h
@@ -27,36 +27,37 @@ struct Layer {
     void* y;
     float *gates, *effective_rank, *dx;
 
-    // Hidden units, and what they lose in 16 bits, where hard gates need it.
+    // Hidden units, and their rounding errors in 16 bits where hard gates need them.
     void *hidden_units, *hidden_rest;
-    float* gate_slopes;  // the derivative of every gate by its logit; of hard ones as if they were soft
+    float* gate_slopes;               // derivatives of the gates by their logits; hard gates count as soft
     void *projected_u, *projected_v;  // x U^T, x V^T
-    void *u, *v;                      // the same, gated
-    // The scan of u from the start, and from the end. fused has the sum of both in c.
+    void *u, *v;                      // the same times the gates
+    // The scans of u from the start and from the end. fused keeps their sum in c.
     float *c, *c_rev;
     void *w, *w_rev;  // c v
     void *t, *uv, *uv_rev;
     float *dw, *dc, *dv, *du, *du_rev;
     void *dprojected_u, *dprojected_v, *dlogits, *dhidden;
 
-    // Of tiles of positions, [batch, tiles, rank]: sums of u or dc, and their scans, of u from the start, of
-    // dc from the end, and the other way if bidirectional.
+    // The sums of u or dc over each tile of positions, [batch, tiles, rank], and the scans of these sums: of
+    // u from the start, of dc from the end, and if bidirectional also the other way.
     float *totals, *prefixes, *reverse_prefixes;
     float *gradient_totals, *gradient_prefixes, *reverse_gradient_prefixes;
 };
 
 // weight_gradients.cu. The gradients of all weights of a launch lie one after the other, `total` numbers, at
-// the offsets that their structs give. Every part of the tokens has its own:
+// the offsets that their structs give. Every part of the tokens has its own numbers:
 //
 //   partial [parts, total]   part 0   | dgate_w1 … | du_proj … | … |
 //                            part 1   | dgate_w1 … | du_proj … | … |
 //
-// out[rows, columns] = scale left^T right, over tokens; left is [tokens, rows], right [tokens, columns].
+// out[rows, columns] = scale left^T right, summed over tokens; left is [tokens, rows], right [tokens,
+// columns].
 struct WeightProduct {
     const void *left, *right;
     int64_t rows, columns;
     float scale;
-    int64_t offset;  // of out in the partial gradients
+    int64_t offset;  // where out begins in the partial gradients
 };
 // out[columns] = the sum of values [tokens, columns].
 struct ColumnSum {
@@ -68,7 +69,7 @@ struct WeightGradients {
     WeightProduct products[5];
     ColumnSum sums[3];
     int product_count, sum_count;
-    // dconv, unless conv_width is 0.
+    // The gradient of conv is absent if conv_width is 0.
     const void *x, *dy;
     int64_t conv_width, conv_offset;
     float conv_scale;
@@ -76,8 +77,8 @@ struct WeightGradients {
     int64_t total;
 };
 
-// sum_parts.cu: the place of every gradient in a row of `partial`, and the array for the sum of its parts,
-// which is added to what is there if `adds`.
+// sum_parts.cu: where each gradient lies in a row of `partial`, and the array that gets the sum of its parts.
+// If `adds`, the sum is added to that array.
 struct GradientParts {
     struct {
         float* to;

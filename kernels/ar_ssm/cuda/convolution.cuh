@@ -7,8 +7,9 @@
 //   rows 4 … 7    thread 16        17       …   31
 //   …
 //
-// It goes down its rows with the row before, the row itself and those after in registers: it loads own_rows
-// + 2 rows in all. Values 0 1 0 with the taps 2 3 4 become 4 3 2; with the taps mirrored, 2 3 4.
+// A thread goes down its rows and keeps the row before, the row itself and the rows after it in registers; it
+// loads own_rows + 2 rows in all. Values 0 1 0 with the taps 2 3 4 become 4 3 2; with the taps mirrored, 2 3
+// 4.
 //
 // Defines: STORAGE, ALIGNED_CHANNELS (rows of x are multiples of 16 bytes), THREADS.
 #pragma once
@@ -17,31 +18,32 @@
 
 namespace sawtooth::ar_ssm {
 
-// Neighbouring channels of a thread.
+// The number of neighbouring channels of a thread.
 constexpr int channels_together = ALIGNED_CHANNELS ? elements_of_16_bytes : 1;
 
 // A tile of positions of one sequence.
 struct Positions {
-    int64_t sequence, first;  // the sequence, the first position
+    int64_t sequence, first;  // the number of the sequence, and the first position in it
     int64_t count;            // positions up to the end of the sequence, at most those of a tile
-    int64_t token;            // of the first position
+    int64_t token;            // the token of the first position
 };
 template <int rows>
-__device__ Positions positions_of(const Layer& of, int64_t tile) {
-    const int64_t tiles = (of.length + rows - 1) / rows, sequence = tile / tiles, first = tile % tiles * rows;
-    const int64_t left = of.length - first;
-    return {sequence, first, left < rows ? left : rows, sequence * of.length + first};
+__device__ Positions positions_of(const Layer& layer, int64_t tile) {
+    const int64_t tiles = (layer.length + rows - 1) / rows, sequence = tile / tiles,
+                  first = tile % tiles * rows;
+    const int64_t left = layer.length - first;
+    return {sequence, first, left < rows ? left : rows, sequence * layer.length + first};
 }
 
-// `columns` channels of a tile of `rows` positions from `channel` on:
+// The convolution of a tile of `rows` positions in `columns` channels, from `channel` on:
 //   t[l] = tap_0 values[l - 1] + tap_1 values[l] + tap_2 values[l + 1],
-// or with the taps mirrored, which is the transpose. A thread has neighbouring channels of some rows. The
-// first of them are loaded at once, so that other work can hide how long it takes.
+// or with the taps mirrored, which is the transpose. The constructor starts to load the first rows of the
+// thread, so that other work can hide the latency.
 template <int rows, int columns, bool mirrored>
 class Convolution {
   public:
-    __device__ Convolution(const Layer& of, const void* values, const Positions& at, int64_t channel)
-        : of_(of), values_(values), at_(at), channel_(channel + column()) {
+    __device__ Convolution(const Layer& layer, const void* values, const Positions& at, int64_t channel)
+        : layer_(layer), values_(values), at_(at), channel_(channel + column()) {
         if (!is_there()) return;
         load(first_row() - 1, before_);
         load(first_row(), here_);
@@ -50,16 +52,16 @@ class Convolution {
 
     // The first channel of the thread, and whether it has one.
     __device__ int64_t channel() const { return channel_; }
-    __device__ bool is_there() const { return channel_ < of_.width && first_row() < at_.count; }
+    __device__ bool is_there() const { return channel_ < layer_.width && first_row() < at_.count; }
 
-    // Calls put(row, column, t) for the channels of every row of the thread that the sequence has.
+    // Calls put(row, column, t) for every row of the thread inside the sequence; t holds its channels.
     template <class Put>
     __device__ void for_each_row(Put put) {
         if (!is_there()) return;
         Row words[3];  // [each, 3]
 #pragma unroll
         for (int k = 0; k < 3; ++k)
-            words[k] = device::load_words<Storage, each>(of_.conv, channel_ * 3 + k * each);
+            words[k] = device::load_words<Storage, each>(layer_.conv, channel_ * 3 + k * each);
         float taps[3][each];
 #pragma unroll
         for (int k = 0; k < 3; ++k)
@@ -71,9 +73,9 @@ class Convolution {
             if (first > first_row()) load_ahead(first);
 #pragma unroll
             for (int r = 0; r < ahead; ++r) {
-                // Beyond both ends is no term: a tap that is not finite times zero would not be zero.
+                // Rows beyond both ends add no term: a tap that is not finite times zero would not be zero.
                 const int64_t position = at_.first + first + r;
-                const bool is_first = r == 0 && position == 0, is_last = position + 1 == of_.length;
+                const bool is_first = r == 0 && position == 0, is_last = position + 1 == layer_.length;
                 float sums[each];
 #pragma unroll
                 for (int v = 0; v < each; ++v)
@@ -98,30 +100,30 @@ class Convolution {
     __device__ void load(int row, Row& to) const {
         const int64_t position = at_.first + row;
         to = {};
-        if (position >= 0 && position < of_.length)
-            to = device::load_words<Storage, each>(values_, (at_.token + row) * of_.width + channel_);
+        if (position >= 0 && position < layer_.length)
+            to = device::load_words<Storage, each>(values_, (at_.token + row) * layer_.width + channel_);
     }
     __device__ void load_ahead(int row) {
 #pragma unroll
         for (int r = 0; r < ahead; ++r) load(row + r + 1, after_[r]);
     }
 
-    const Layer& of_;
+    const Layer& layer_;
     const void* values_;
     const Positions& at_;
     int64_t channel_;
     Row before_, here_, after_[ahead];
 };
 
-// Stores the floats of neighbouring channels of a thread, 16 bytes at a time where channels are aligned.
+// Stores the neighbouring channels of a thread in f32, 16 bytes at a time where channels are aligned.
 __device__ inline void store_floats(float* to, const float (&values)[channels_together]) {
     constexpr int each = channels_together < 4 ? channels_together : 4;
 #pragma unroll
     for (int v = 0; v < channels_together; v += each) {
-        float part[each];
+        float vector[each];
 #pragma unroll
-        for (int k = 0; k < each; ++k) part[k] = values[v + k];
-        device::store<device::f32>(to, v, part);
+        for (int k = 0; k < each; ++k) vector[k] = values[v + k];
+        device::store<device::f32>(to, v, vector);
     }
 }
 

@@ -1,5 +1,5 @@
-// The variant fused: a launch for projections and gates, a scan of the sums of tiles, and one for the rest;
-// the gradients go back the same way.
+// The variant fused: a launch for projections and gates, a scan of the sums of tiles, and a launch for the
+// rest. The gradients go back the same way.
 
 #include "kernels/ar_ssm/cuda/job.h"
 #include "kernels/ar_ssm/launches.h"
@@ -18,7 +18,8 @@ class Launches {
     explicit Launches(cuda::PlanBuilder& builder) : job_(builder, true) {}
 
     void add_forward() {
-        const int64_t panel = panel_of(job_.hidden + 2 * job_.rank, 192, 64), depth = job_.long_depth();
+        const int64_t panel = columns_at_once(job_.hidden + 2 * job_.rank, 192, 64),
+                      depth = job_.long_depth();
         const int64_t project_bytes = std::max(job_.forward_bytes(job_.tile, panel, depth),
                                                job_.forward_bytes(job_.tile, ranks(), depth));
         launch(project(job_),
@@ -61,8 +62,8 @@ class Launches {
     }
 
   private:
-    int64_t ranks() const { return panel_of(job_.rank, most_ranks, 32); }  // gates at a time
-    int64_t totals() const { return job_.tile / 16 * ranks(); }            // of the warps of a column
+    int64_t ranks() const { return columns_at_once(job_.rank, most_ranks, 32); }  // gates computed at once
+    int64_t totals() const { return job_.tile / 16 * ranks(); }  // a total per warp and column
     int64_t staged_bytes() const { return job_.tile * (job_.channels() + 4) * 4; }
 
     // The kernel and its file have the name of the launch.

@@ -1,34 +1,34 @@
-// From the gradients of u and v, and of hidden units after their relu, back through the gates.
+// The backward pass through the gates, and through the relu of hidden units.
 #pragma once
 
 #include "kernels/ar_ssm/cuda/product.cuh"
 
 namespace sawtooth::ar_ssm {
 
-// A rank of a token: its gate and the slope of that, x U^T and x V^T.
+// What the forward pass knows of one rank of a token: its gate and the slope of the gate, x U^T and x V^T.
 struct Gated {
     float gate, slope, u, v;
 };
 
-// Stores the gradients of x U^T, x V^T and the logit of a rank of a token. With pu = x U^T, pv = x V^T:
+// Stores the gradients of x U^T, x V^T and the logit for one rank of a token. With pu = x U^T, pv = x V^T:
 //   u = pu g, v = pv g   ->   dpu = du g,  dpv = dv g,  dlogit = (du pu + dv pv) slope
-__device__ inline void store_gate_gradients(const Layer& of, int64_t at, const Gated& gated, float du,
+__device__ inline void store_gate_gradients(const Layer& layer, int64_t at, const Gated& gated, float du,
                                             float dv) {
     const float dgate = du * gated.u + dv * gated.v;
-    static_cast<Element*>(of.dprojected_u)[at] = Storage::narrow(du * gated.gate);
-    static_cast<Element*>(of.dprojected_v)[at] = Storage::narrow(dv * gated.gate);
-    static_cast<Element*>(of.dlogits)[at] = Storage::narrow(dgate * gated.slope);
+    static_cast<Element*>(layer.dprojected_u)[at] = Storage::narrow(du * gated.gate);
+    static_cast<Element*>(layer.dprojected_v)[at] = Storage::narrow(dv * gated.gate);
+    static_cast<Element*>(layer.dlogits)[at] = Storage::narrow(dgate * gated.slope);
 }
 
-// Hidden units after their relu [tokens, hidden], in the layout of the sums of a product.
+// Loads hidden units after their relu [tokens, hidden], in the layout of the sums of a product.
 template <class Product, class There>
-__device__ typename Product::Sums load_units(const Layer& of, int64_t first_token, int64_t first_unit,
+__device__ typename Product::Sums load_units(const Layer& layer, int64_t first_token, int64_t first_unit,
                                              There is_there) {
     return Product::loaded(is_there, [&](int row, int column) {
-        return element(of.hidden_units, (first_token + row) * of.hidden + first_unit + column);
+        return element(layer.hidden_units, (first_token + row) * layer.hidden + first_unit + column);
     });
 }
-// A gradient passes the relu where its unit is positive.
+// Sets gradients to 0 where the relu had cut off the unit.
 template <class Product>
 __device__ void differentiate_relu(typename Product::Sums& gradients, typename Product::Sums& units) {
     Product::join(gradients, units, [](float& gradient, float unit) { gradient = unit > 0 ? gradient : 0; });

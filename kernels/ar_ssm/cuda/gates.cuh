@@ -1,11 +1,11 @@
-// The hidden layer and the gates of a token. Where a number decides which side of a jump it is on, and is so
-// near to it that rounding could decide otherwise, a warp computes it again in double precision.
+// The hidden layer and the gates. Where the sign of a number decides a jump, and rounding could flip it
+// because the number is so near to 0, a warp computes the number again in double precision.
 //
 //   hidden unit, before its relu    below 2^-14 of the largest of the thread, but not 0    (BACKWARD)
 //   logit                           below 2^-10, or NaN                                    (HARD)
 //
-// In 16 bits a hidden unit is stored in two numbers if gates are hard: 1.2345 in bf16 is 1.234375, and its
-// rest about 0.000125. Logits are the sum of the products of both.
+// In 16 bits a hidden unit is stored as two numbers if gates are hard: 1.2345 in bf16 is 1.234375, with a
+// rest of about 0.000125. Logits are the sum of the products with both.
 //
 // Defines: HARD, BACKWARD.
 #pragma once
@@ -16,58 +16,58 @@
 
 namespace sawtooth::ar_ssm {
 
-// NaN stays NaN.
+// The relu; NaN stays NaN.
 template <class Number>
 __device__ Number relu(Number value) {
     return value < 0 ? 0 : value;
 }
 
-// W1 x + b1 of `count` units from `first` on; the last unit again where there are fewer. The whole warp takes
-// part: lane l multiplies channels l, l + 32, …, and every lane gets the sums.
+// Computes W1 x + b1 for `count` units from `first` on; beyond the last unit it repeats that one. The whole
+// warp takes part: lane l multiplies channels l, l + 32, …, and every lane gets the sums.
 template <int count>
-__device__ void exact_units(const Layer& of, int64_t token, int64_t first, double (&units)[count]) {
-    const auto unit_of = [&](int j) { return first + j < of.hidden ? first + j : of.hidden - 1; };
+__device__ void exact_units(const Layer& layer, int64_t token, int64_t first, double (&units)[count]) {
+    const auto unit_of = [&](int j) { return first + j < layer.hidden ? first + j : layer.hidden - 1; };
 #pragma unroll
     for (int j = 0; j < count; ++j) units[j] = 0;
-    for (int64_t k = device::lane_of_thread(); k < of.width; k += 32) {
-        const double x = element(of.x, token * of.width + k);
+    for (int64_t k = device::lane_of_thread(); k < layer.width; k += 32) {
+        const double x = element(layer.x, token * layer.width + k);
 #pragma unroll
         for (int j = 0; j < count; ++j)
-            units[j] += x * static_cast<double>(element(of.gate_w1, unit_of(j) * of.width + k));
+            units[j] += x * static_cast<double>(element(layer.gate_w1, unit_of(j) * layer.width + k));
     }
 #pragma unroll
     for (int j = 0; j < count; ++j)
-        units[j] = device::sum_of_warp(units[j]) + static_cast<double>(element(of.gate_b1, unit_of(j)));
+        units[j] = device::sum_of_warp(units[j]) + static_cast<double>(element(layer.gate_b1, unit_of(j)));
 }
 
-// W1 x + b1 of one unit.
-static __device__ __noinline__ float settled_unit(const Layer& of, int64_t token, int64_t unit) {
+// W1 x + b1 of one unit, computed in double precision by the whole warp.
+static __device__ __noinline__ float settled_unit(const Layer& layer, int64_t token, int64_t unit) {
     double value[1];
-    exact_units(of, token, unit, value);
+    exact_units(layer, token, unit, value);
     const auto rounded = static_cast<float>(value[0]);
-    return value[0] > 0 && rounded == 0 ? 1.0e-45f : rounded;  // the side of 0 is not rounded away
+    return value[0] > 0 && rounded == 0 ? 1.0e-45f : rounded;  // the sign is not rounded away
 }
 
-// W2 relu(W1 x + b1) + b2 of one rank.
-static __device__ __noinline__ float settled_logit(const Layer& of, int64_t token, int64_t rank) {
+// W2 relu(W1 x + b1) + b2 of one rank, computed in double precision by the whole warp.
+static __device__ __noinline__ float settled_logit(const Layer& layer, int64_t token, int64_t rank) {
     constexpr int together = 8;  // so that their loads overlap
-    double sum = element(of.gate_b2, rank);
-    for (int64_t first = 0; first < of.hidden; first += together) {
+    double sum = element(layer.gate_b2, rank);
+    for (int64_t first = 0; first < layer.hidden; first += together) {
         double units[together];
-        exact_units(of, token, first, units);
+        exact_units(layer, token, first, units);
 #pragma unroll
         for (int j = 0; j < together; ++j)
-            if (first + j < of.hidden)
-                sum +=
-                    static_cast<double>(element(of.gate_w2, rank * of.hidden + first + j)) * relu(units[j]);
+            if (first + j < layer.hidden)
+                sum += static_cast<double>(element(layer.gate_w2, rank * layer.hidden + first + j)) *
+                       relu(units[j]);
     }
     const auto rounded = static_cast<float>(sum);
     return sum < 0 && rounded == 0 ? -1.0e-45f : rounded;
 }
 
-// Settles hidden units before their relu: their side of 0 decides whether there is a gradient.
+// Settles hidden units before their relu: the sign of a unit decides whether it has a gradient.
 template <class Product, class There>
-__device__ void settle_units(const Layer& of, typename Product::Sums& sums, int64_t first_token,
+__device__ void settle_units(const Layer& layer, typename Product::Sums& sums, int64_t first_token,
                              int64_t first_unit, There is_there) {
     if constexpr (BACKWARD) {
         float largest = 0;
@@ -80,14 +80,14 @@ __device__ void settle_units(const Layer& of, typename Product::Sums& sums, int6
             [&](float value, int row, int column) {
                 return value != 0 && fabsf(value) < doubtful && is_there(row, column);
             },
-            [&](int row, int column) { return settled_unit(of, first_token + row, first_unit + column); });
+            [&](int row, int column) { return settled_unit(layer, first_token + row, first_unit + column); });
     }
 }
 
-// Settles logits: their side of 0 decides a hard gate. The rest of a hidden unit times infinity may have made
-// one NaN.
+// Settles logits: the sign of a logit decides a hard gate. NaN is settled too, as it may only come from the
+// rest of a hidden unit times an infinite weight.
 template <class Product, class There>
-__device__ void settle_logits(const Layer& of, typename Product::Sums& sums, int64_t first_token,
+__device__ void settle_logits(const Layer& layer, typename Product::Sums& sums, int64_t first_token,
                               int64_t first_rank, There is_there) {
     if constexpr (HARD)
         Product::settle(
@@ -95,46 +95,52 @@ __device__ void settle_logits(const Layer& of, typename Product::Sums& sums, int
             [&](float value, int row, int column) {
                 return !(fabsf(value) >= 0x1p-10f) && is_there(row, column);
             },
-            [&](int row, int column) { return settled_logit(of, first_token + row, first_rank + column); });
+            [&](int row, int column) {
+                return settled_logit(layer, first_token + row, first_rank + column);
+            });
 }
 
-// Stores two neighbouring hidden units, and what they lose in 16 bits where hard gates need it.
-__device__ inline void store_units(const Layer& of, int64_t token, int64_t unit, float first, float second) {
-    store_pair<Storage>(of.hidden_units, token, of.hidden, unit, first, second);
+// Stores two neighbouring hidden units, and their rounding errors in 16 bits where hard gates need them.
+__device__ inline void store_units(const Layer& layer, int64_t token, int64_t unit, float first,
+                                   float second) {
+    store_pair<Storage>(layer.hidden_units, token, layer.hidden, unit, first, second);
     if constexpr (HARD && sizeof(Element) == 2) {
         const auto rest = [](float value) {
             const float kept = Storage::widen(Storage::narrow(value));
             return fabsf(kept) <= 3.402823466e38f ? value - kept : 0;
         };
-        store_pair<Storage>(of.hidden_rest, token, of.hidden, unit, rest(first), rest(second));
+        store_pair<Storage>(layer.hidden_rest, token, layer.hidden, unit, rest(first), rest(second));
     }
 }
 
 // Adds the logits of `Product::rows` tokens and `Product::columns` ranks, without their bias:
 // hidden_units [tokens, hidden] times gate_w2^T, and hidden_rest times gate_w2^T where there is one.
 template <class Product>
-__device__ void add_logits(const Layer& of, typename Product::Shared& shared, int64_t first_token,
+__device__ void add_logits(const Layer& layer, typename Product::Shared& shared, int64_t first_token,
                            int64_t tokens, int64_t first_rank, typename Product::Sums& sums) {
     const auto add = [&](const void* units) {
-        Product::add(shared, of.hidden, sums, [&](typename Product::Stage& stage, int64_t at) {
-            copy_part<Product::rows, Product::depth>(stage.left, Product::left_stride,
-                                                     {units, tokens, of.hidden}, first_token, at);
-            copy_part<Product::columns, Product::depth>(stage.right, Product::right_stride,
-                                                        {of.gate_w2, of.rank, of.hidden}, first_rank, at);
+        Product::add(shared, layer.hidden, sums, [&](typename Product::Stage& stage, int64_t at) {
+            copy_tile<Product::rows, Product::depth>(stage.left, Product::left_stride,
+                                                     {units, tokens, layer.hidden}, first_token, at);
+            copy_tile<Product::columns, Product::depth>(stage.right, Product::right_stride,
+                                                        {layer.gate_w2, layer.rank, layer.hidden}, first_rank,
+                                                        at);
         });
     };
-    add(of.hidden_units);
-    if constexpr (HARD && sizeof(Element) == 2) add(of.hidden_rest);
+    add(layer.hidden_units);
+    if constexpr (HARD && sizeof(Element) == 2) add(layer.hidden_rest);
 }
 
-// Stores the gate of a logit and returns it. BACKWARD: also its slope, of a hard gate as if it were soft.
-__device__ inline float store_gate(const Layer& of, int64_t token, int64_t rank, float logit) {
-    const int64_t at = token * of.rank + rank;
+// Stores the gate of a logit and returns it. If BACKWARD, it also stores the slope of the gate; a hard gate
+// has that of the soft one.
+__device__ inline float store_gate(const Layer& layer, int64_t token, int64_t rank, float logit) {
+    const int64_t at = token * layer.rank + rank;
     const float gate = !HARD ? device::sigmoid(logit) : logit >= 0 ? 1.0f : 0.0f;
-    of.gates[at] = gate;
+    layer.gates[at] = gate;
     if constexpr (BACKWARD) {
-        const float nearer = device::sigmoid(-fabsf(logit));  // to 0: no digit is lost where a gate is near 1
-        of.gate_slopes[at] = nearer * (1 - nearer);
+        // Of gate and 1 - gate, the one nearer to 0 is computed, because the other has lost digits.
+        const float nearer = device::sigmoid(-fabsf(logit));
+        layer.gate_slopes[at] = nearer * (1 - nearer);
     }
     return gate;
 }

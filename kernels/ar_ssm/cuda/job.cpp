@@ -63,10 +63,10 @@ int64_t CudaJob::long_depth() const {
 int64_t CudaJob::product_bytes(int64_t left_rows, int64_t left_columns, int64_t right_rows,
                                int64_t right_columns) const {
     constexpr int64_t stages = 3, padding_bytes = 16;
-    const auto part = [&](int64_t rows, int64_t columns) {
+    const auto tile_bytes = [&](int64_t rows, int64_t columns) {
         return round_up(rows * (columns * bytes_of(storage) + padding_bytes), int64_t{16});
     };
-    return stages * (part(left_rows, left_columns) + part(right_rows, right_columns));
+    return stages * (tile_bytes(left_rows, left_columns) + tile_bytes(right_rows, right_columns));
 }
 
 cuda::KernelSource CudaJob::source(const std::string& file, const std::string& entry, int64_t shared_bytes,
@@ -78,7 +78,7 @@ cuda::KernelSource CudaJob::source(const std::string& file, const std::string& e
     return {"kernels/ar_ssm/cuda/" + file, entry, std::move(defines), threads, shared_bytes};
 }
 
-int64_t panel_of(int64_t columns, int64_t most, int64_t step) {
+int64_t columns_at_once(int64_t columns, int64_t most, int64_t step) {
     return round_up(ceil_divide(columns, ceil_divide(columns, most)), step);
 }
 

@@ -1,4 +1,4 @@
-// The gradients of c and v of ROWS positions by one thread block: dw = scale dy W_o, dc = dw v, dv = dw c,
+// The gradients of c and v for ROWS positions by one thread block: dw = scale dy W_o, dc = dw v, dv = dw c,
 // and the sum of dc over the tile.
 //
 // Defines: THREADS, SHARED_BYTES, STORAGE, ALIGNED, ALIGNED_CHANNELS, ROWS, DEPTH, RANKS (at a time).
@@ -25,40 +25,45 @@ static_assert(sizeof(Shared) == SHARED_BYTES);
 //     +- times c -> dv [B, L, rank]
 //
 // One element with scale = 1/2: dy W_o = 4, v = 3, c = 5 give dw = 2, dc = 6, dv = 10. dw stays in registers.
-// Barriers are those of Product::add and of ColumnTotals::store, which leave their shared memory free.
+// The only barriers are those of Product::add and of ColumnTotals::store, which leave their shared memory
+// free.
 extern "C" __global__ void __launch_bounds__(THREADS, blocks_together)
-    output_gradients(const __grid_constant__ Layer of) {
+    output_gradients(const __grid_constant__ Layer layer) {
     extern __shared__ uint4 shared_words[];
     Shared& shared = *reinterpret_cast<Shared*>(shared_words);
     const int64_t tile = blockIdx.x;
-    const Positions at = positions_of<ROWS>(of, tile);
-    for (int64_t first = 0; first < of.rank; first += RANKS) {
-        const auto is_there = [&](int row, int column) { return row < at.count && first + column < of.rank; };
-        const auto place = [&](int row, int column) { return (at.token + row) * of.rank + first + column; };
+    const Positions at = positions_of<ROWS>(layer, tile);
+    for (int64_t first = 0; first < layer.rank; first += RANKS) {
+        const auto is_there = [&](int row, int column) {
+            return row < at.count && first + column < layer.rank;
+        };
+        const auto place = [&](int row, int column) {
+            return (at.token + row) * layer.rank + first + column;
+        };
         Gradients::Sums v = Gradients::loaded(is_there, [&](int row, int column) {
-            return element(of.projected_v, place(row, column)) * of.gates[place(row, column)];
+            return element(layer.projected_v, place(row, column)) * layer.gates[place(row, column)];
         });
         Gradients::Sums c =
-            Gradients::loaded(is_there, [&](int row, int column) { return of.c[place(row, column)]; });
+            Gradients::loaded(is_there, [&](int row, int column) { return layer.c[place(row, column)]; });
         Gradients::Sums sums;
         Gradients::clear(sums);
-        Gradients::add(shared.product, of.width, sums, [&](Gradients::Stage& stage, int64_t k) {
-            copy_part<ROWS, DEPTH>(stage.left, Gradients::left_stride, {of.dy, at.token + at.count, of.width},
-                                   at.token, k);
-            copy_part<DEPTH, RANKS>(stage.right, Gradients::right_stride, {of.out_proj, of.width, of.rank}, k,
-                                    first);
+        Gradients::add(shared.product, layer.width, sums, [&](Gradients::Stage& stage, int64_t k) {
+            copy_tile<ROWS, DEPTH>(stage.left, Gradients::left_stride,
+                                   {layer.dy, at.token + at.count, layer.width}, at.token, k);
+            copy_tile<DEPTH, RANKS>(stage.right, Gradients::right_stride,
+                                    {layer.out_proj, layer.width, layer.rank}, k, first);
         });
         Gradients::join(sums, c, [&](float& dw, float& factor) {
-            dw *= of.scale;
+            dw *= layer.scale;
             factor *= dw;  // c becomes dv
         });
         Gradients::join(sums, v, [](float& dw, float factor) { dw *= factor; });  // dc
         Gradients::for_each(sums, [&](float dc, int row, int column) {
-            if (is_there(row, column)) of.dc[place(row, column)] = dc;
+            if (is_there(row, column)) layer.dc[place(row, column)] = dc;
         });
         Gradients::for_each(c, [&](float dv, int row, int column) {
-            if (is_there(row, column)) of.dv[place(row, column)] = dv;
+            if (is_there(row, column)) layer.dv[place(row, column)] = dv;
         });
-        shared.totals.store(sums, of.gradient_totals + tile * of.rank, first, of.rank);
+        shared.totals.store(sums, layer.gradient_totals + tile * layer.rank, first, layer.rank);
     }
 }

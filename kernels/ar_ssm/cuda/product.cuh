@@ -1,5 +1,5 @@
-// Products of matrices in global memory by a thread block, in the layouts of products.cuh. Parts of both
-// factors pass through shared memory, `depth` terms at a time, while copies of the next parts are under way.
+// The product of two matrices in global memory by a thread block, in the layouts of products.cuh. Tiles of
+// both factors pass through shared memory, `depth` terms at a time, while the next tiles are copied.
 //
 //   sums [rows, columns] of a thread block, here with warps_down = 2 and warps_across = 4:
 //
@@ -7,7 +7,7 @@
 //     rows 0 …   | warp 0 | warp 1 | warp 2 | warp 3 |     a warp owns down x across tiles of 16 x 8,
 //                | warp 4 | warp 5 | warp 6 | warp 7 |     a lane four elements of every tile
 //
-//   copy       0, 1 |  2  |  3  | …     the parts of step 0, 1, … into stages 0, 1, 2, 0, …
+//   copy       0, 1 |  2  |  3  | …     the tiles of step 0, 1, … into stages 0, 1, 2, 0, …
 //   multiply        |  0  |  1  | …     each `|` is a barrier of the thread block
 //
 // Defines: STORAGE, ALIGNED (rows of all matrices are multiples of 16 bytes), THREADS.
@@ -27,11 +27,12 @@ constexpr device::Precision precision = device::Precision::STORAGE;
 using Factors = device::Products<precision>;
 
 constexpr int stages = 3;
-// Thread blocks of an SM, so that one computes while another waits; in f32 the registers are few for that.
+// The number of thread blocks per SM. With two, one computes while the other waits; f32 needs too many
+// registers for that.
 constexpr int blocks_together = sizeof(Element) == 2 ? 2 : 1;
 constexpr int padding = device::bank_padding<precision>;
 
-// A matrix [rows, columns] in global memory; beyond its rows and columns are zeros.
+// A matrix [rows, columns] in global memory, which reads as zero beyond its rows and columns.
 struct Matrix {
     const void* values;
     int64_t rows, columns;
@@ -43,15 +44,15 @@ struct Matrix {
 
 constexpr int elements_of_16_bytes = 16 / static_cast<int>(sizeof(Element));
 
-// copy_rows in pieces of `each` elements: neighbouring threads copy neighbouring pieces of a row. Single
+// copy_rows by vectors of `each` elements: neighbouring threads copy neighbouring vectors of a row. Single
 // elements are stored at once, not asynchronously; the barrier before they are read serves both.
 template <int rows, int columns, int each, class RowOf>
-__device__ void copy_pieces(Element* to, int stride, int64_t there, RowOf row_of) {
-    constexpr int pieces = columns / each;
+__device__ void copy_vectors(Element* to, int stride, int64_t there, RowOf row_of) {
+    constexpr int vectors = columns / each;
     static_assert(columns % each == 0);
 #pragma unroll 4
-    for (int at = threadIdx.x; at < rows * pieces; at += THREADS) {
-        const int r = at / pieces, c = at % pieces * each;
+    for (int at = threadIdx.x; at < rows * vectors; at += THREADS) {
+        const int r = at / vectors, c = at % vectors * each;
         const Element* const row = row_of(r);
         const bool is_there = row != nullptr && c < there;
         if constexpr (each > 1)
@@ -61,25 +62,25 @@ __device__ void copy_pieces(Element* to, int stride, int64_t there, RowOf row_of
     }
 }
 
-// Starts copies of `rows` rows of `columns` elements into rows of `stride`. The source has rows of `length`
-// elements: row_of(r) is row r from element `first` on, or null if there is none.
+// Starts to copy `rows` rows of `columns` elements to rows that are `stride` elements apart. The source has
+// rows of `length` elements: row_of(r) is row r from element `first` on, or null if there is none.
 template <int rows, int columns, class RowOf>
 __device__ void copy_rows(Element* to, int stride, int64_t length, int64_t first, RowOf row_of) {
     if (ALIGNED || length % elements_of_16_bytes == 0)
-        copy_pieces<rows, columns, elements_of_16_bytes>(to, stride, length - first, row_of);
+        copy_vectors<rows, columns, elements_of_16_bytes>(to, stride, length - first, row_of);
     else
-        copy_pieces<rows, columns, 1>(to, stride, length - first, row_of);
+        copy_vectors<rows, columns, 1>(to, stride, length - first, row_of);
 }
 
-// Starts copies of the part of a matrix that starts at a row and a column, [rows, columns].
+// Starts to copy the tile [rows, columns] of a matrix that begins at `row` and `column`.
 template <int rows, int columns>
-__device__ void copy_part(Element* to, int stride, const Matrix& from, int64_t row, int64_t column) {
+__device__ void copy_tile(Element* to, int stride, const Matrix& from, int64_t row, int64_t column) {
     copy_rows<rows, columns>(to, stride, from.columns, column, [&](int r) {
         return row + r < from.rows ? from.row(row + r) + column : nullptr;
     });
 }
 
-// In shared memory the parts of a step are as their matrices lie in global memory:
+// In shared memory, the tiles of a step lie as their matrices do in global memory:
 //
 //   left    in_rows [rows, depth]       in_columns [depth, rows]
 //   right   in_rows [depth, columns]    in_columns [columns, depth]     all with `padding` after every row
@@ -102,16 +103,16 @@ struct Product {
         Stage stage[stages];
     };
     struct Sums {
-        Tile of[down][across];
+        Tile tiles[down][across];
     };
 
-    // The corner of the warp's part of the sums.
+    // The first row and column of the sums that the warp owns.
     static __device__ int first_row() { return device::warp_of_thread() / warps_across * (16 * down); }
     static __device__ int first_column() { return device::warp_of_thread() % warps_across * (8 * across); }
 
     static __device__ void clear(Sums& sums) {
 #pragma unroll
-        for (int i = 0; i < down; ++i) device::clear(sums.of[i]);
+        for (int i = 0; i < down; ++i) device::clear(sums.tiles[i]);
     }
 
     static __device__ typename Factors::Left left(const Stage& stage, int row, int k) {
@@ -121,7 +122,8 @@ struct Product {
             return Factors::left_in_columns(stage.left + k * left_stride + row, left_stride);
     }
 
-    // sums += the parts of one step: every fragment of the right factor serves all `down` tiles of the warp.
+    // sums += the product of the tiles of one step. Every fragment of the right factor serves all `down`
+    // tiles of the warp.
     static __device__ void multiply(const Stage& stage, Sums& sums) {
 #pragma unroll(precision == device::Precision::f32 ? 1 : depth / Factors::inner)
         for (int k = 0; k < depth; k += Factors::inner) {
@@ -138,15 +140,15 @@ struct Product {
                     right_lies, right_stride, two);
 #pragma unroll
                 for (int i = 0; i < down; ++i) {
-                    Factors::add(sums.of[i][n], lefts[i], two[0]);
-                    Factors::add(sums.of[i][n + 1], lefts[i], two[1]);
+                    Factors::add(sums.tiles[i][n], lefts[i], two[0]);
+                    Factors::add(sums.tiles[i][n + 1], lefts[i], two[1]);
                 }
             }
         }
     }
 
-    // sums += left * right over `inner` terms; copy(stage, at) starts the copies of the parts from term `at`
-    // on. Ends with a barrier: the shared memory may be reused.
+    // sums += left * right over `inner` terms; copy(stage, at) starts to copy the tiles from term `at` on.
+    // Ends with a barrier, so that the shared memory may be reused.
     template <class Copy>
     static __device__ void add(Shared& shared, int64_t inner, Sums& sums, Copy copy) {
         const auto steps = static_cast<int>((inner + depth - 1) / depth);
@@ -159,21 +161,20 @@ struct Product {
 #pragma unroll 1
         for (int step = 0; step < steps; ++step) {
             device::wait_for_copies_but_last<stages - 2>();  // the thread's own copies of this step
-            device::sync_block();  // the part of this step is visible; that of the step before is not read
-                                   // any more
+            device::sync_block();  // this step is visible, and the step before is no longer read
             if (step + stages - 1 < steps) copy(shared.stage[next], int64_t{step + stages - 1} * depth);
             device::end_batch_of_copies();
             multiply(shared.stage[now], sums);
             now = now + 1 == stages ? 0 : now + 1;
             next = next + 1 == stages ? 0 : next + 1;
         }
-        device::sync_block();  // all warps have read the last part: the stages may be overwritten
+        device::sync_block();  // all warps have read the last step: the stages may be overwritten
     }
 
     // The elements of a thread, numbered by tile, then by their place in it.
     static constexpr int elements = 4 * down * across;
     static __device__ float& element_of(Sums& sums, int number) {
-        return sums.of[number / (4 * across)][number / 4 % across][number % 4];
+        return sums.tiles[number / (4 * across)][number / 4 % across][number % 4];
     }
     static __device__ int row_of(int number) {
         return first_row() + device::row_of_lane() + number / (4 * across) * 16 + number % 4 / 2 * 8;
@@ -188,7 +189,7 @@ struct Product {
         for (int number = 0; number < elements; ++number)
             visit(element_of(sums, number), row_of(number), column_of(number));
     }
-    // Elements from load(row, column), zeros where not is_there(row, column).
+    // Sums whose elements are load(row, column), or zero where is_there(row, column) is false.
     template <class There, class Load>
     static __device__ Sums loaded(There is_there, Load load) {
         Sums sums;
@@ -242,8 +243,8 @@ struct Product {
     }
 };
 
-// Stores two neighbours of a row of `columns` numbers, as far as it has them. From an even column of rows of
-// an even length it has both or none, and one access stores them.
+// Stores two neighbours in a row of `columns` numbers, except for those outside of the row. At an even column
+// of a row of even length both or neither are inside, and one access stores them.
 template <class To>
 __device__ void store_pair(void* rows, int64_t row, int64_t columns, int64_t column, float first,
                            float second) {

@@ -1,8 +1,8 @@
-// Steps 2 and 3 of ROWS positions by one thread block: hidden layer, x U^T and x V^T as one product with the
-// weights one below the other; then the gates, the effective rank, and the sum of u over the tile.
+// Steps 2 and 3 for ROWS positions by one thread block: the hidden layer, x U^T and x V^T as one product with
+// stacked weights; then the gates, the effective rank, and the sum of u over the tile.
 //
 //   columns of the first product   | hidden units … | x U^T … | x V^T … |     hidden + 2 rank
-//   panels of PANEL columns        |    panel 0    |    panel 1    | …        may straddle the borders
+//   panels of PANEL columns        |    panel 0    |    panel 1    | …        a panel may straddle a border
 //
 // Defines: THREADS, SHARED_BYTES, STORAGE, ALIGNED, ALIGNED_CHANNELS, HARD, BACKWARD, ROWS, DEPTH, PANEL
 // (columns of the first product at a time), RANKS (gates at a time).
@@ -28,73 +28,74 @@ struct Shared {
 };
 static_assert(sizeof(Shared) == SHARED_BYTES);
 
-// Row `at` of W1, U and V, one below the other.
-__device__ const Element* weights_row(const Layer& of, int64_t at) {
+// Row `at` of the stacked weights [W1; U; V]; null beyond them.
+__device__ const Element* weights_row(const Layer& layer, int64_t at) {
     const auto row = [&](const void* weights, int64_t index) {
-        return static_cast<const Element*>(weights) + index * of.width;
+        return static_cast<const Element*>(weights) + index * layer.width;
     };
-    if (at < of.hidden) return row(of.gate_w1, at);
-    at -= of.hidden;
-    if (at < of.rank) return row(of.u_proj, at);
-    at -= of.rank;
-    return at < of.rank ? row(of.v_proj, at) : nullptr;
+    if (at < layer.hidden) return row(layer.gate_w1, at);
+    at -= layer.hidden;
+    if (at < layer.rank) return row(layer.u_proj, at);
+    at -= layer.rank;
+    return at < layer.rank ? row(layer.v_proj, at) : nullptr;
 }
 
-// Columns panel … panel + PANEL - 1 of the first product. A column may be none of an array: store_units and
-// store_pair skip those that lie before or after its columns.
-__device__ void project_panel(const Layer& of, const Positions& at, int64_t panel, Shared& shared) {
+// Computes columns panel … panel + PANEL - 1 of the first product. All of them are offered to every array:
+// store_units and store_pair skip those that lie before or after the columns of the array.
+__device__ void project_panel(const Layer& layer, const Positions& at, int64_t panel, Shared& shared) {
     Projections::Sums sums;
     Projections::clear(sums);
-    Projections::add(shared.projections, of.width, sums, [&](Projections::Stage& stage, int64_t k) {
-        copy_part<ROWS, DEPTH>(stage.left, Projections::left_stride, {of.x, at.token + at.count, of.width},
-                               at.token, k);
-        copy_rows<PANEL, DEPTH>(stage.right, Projections::right_stride, of.width, k, [&](int r) {
-            const Element* const row = weights_row(of, panel + r);
+    Projections::add(shared.projections, layer.width, sums, [&](Projections::Stage& stage, int64_t k) {
+        copy_tile<ROWS, DEPTH>(stage.left, Projections::left_stride,
+                               {layer.x, at.token + at.count, layer.width}, at.token, k);
+        copy_rows<PANEL, DEPTH>(stage.right, Projections::right_stride, layer.width, k, [&](int r) {
+            const Element* const row = weights_row(layer, panel + r);
             return row ? row + k : nullptr;
         });
     });
-    const auto is_unit = [&](int row, int column) { return row < at.count && panel + column < of.hidden; };
+    const auto is_unit = [&](int row, int column) { return row < at.count && panel + column < layer.hidden; };
     Projections::for_each(sums, [&](float& value, int row, int column) {
-        if (is_unit(row, column)) value += element(of.gate_b1, panel + column);
+        if (is_unit(row, column)) value += element(layer.gate_b1, panel + column);
     });
-    settle_units<Projections>(of, sums, at.token, panel, is_unit);
+    settle_units<Projections>(layer, sums, at.token, panel, is_unit);
     Projections::for_each_pair(sums, [&](float first, float second, int row, int column) {
         if (row >= at.count) return;
-        const int64_t token = at.token + row, unit = panel + column, rank = unit - of.hidden;
-        store_units(of, token, unit, relu(first), relu(second));
-        store_pair<Storage>(of.projected_u, token, of.rank, rank, first, second);
-        store_pair<Storage>(of.projected_v, token, of.rank, rank - of.rank, first, second);
+        const int64_t token = at.token + row, unit = panel + column, rank = unit - layer.hidden;
+        store_units(layer, token, unit, relu(first), relu(second));
+        store_pair<Storage>(layer.projected_u, token, layer.rank, rank, first, second);
+        store_pair<Storage>(layer.projected_v, token, layer.rank, rank - layer.rank, first, second);
     });
 }
 
-// Gates first … first + RANKS - 1, and the sum of u over the tile for the same ranks; adds the gates to the
-// lane's two rows of `effective`.
-__device__ void compute_gates(const Layer& of, const Positions& at, int64_t tile, int64_t first,
+// Computes gates first … first + RANKS - 1, and the sum of u over the tile for the same ranks. Adds the gates
+// to `effective`, which has a number for each of the lane's two rows.
+__device__ void compute_gates(const Layer& layer, const Positions& at, int64_t tile, int64_t first,
                               float (&effective)[2], Shared& shared) {
-    const auto is_there = [&](int row, int column) { return row < at.count && first + column < of.rank; };
+    const auto is_there = [&](int row, int column) { return row < at.count && first + column < layer.rank; };
     Gates::Sums u = Gates::loaded(is_there, [&](int row, int column) {  // not gated yet
-        return element(of.projected_u, (at.token + row) * of.rank + first + column);
+        return element(layer.projected_u, (at.token + row) * layer.rank + first + column);
     });
     Gates::Sums sums;
     Gates::clear(sums);
-    add_logits<Gates>(of, shared.gates, at.token, at.token + at.count, first, sums);
+    add_logits<Gates>(layer, shared.gates, at.token, at.token + at.count, first, sums);
     Gates::for_each(sums, [&](float& logit, int row, int column) {
-        if (is_there(row, column)) logit += element(of.gate_b2, first + column);
+        if (is_there(row, column)) logit += element(layer.gate_b2, first + column);
     });
-    settle_logits<Gates>(of, sums, at.token, first, is_there);
+    settle_logits<Gates>(layer, sums, at.token, first, is_there);
 
     static_assert(Gates::down == 1, "a lane has two rows");
     Gates::for_each(sums, [&](float& value, int row, int column) {
-        value = is_there(row, column) ? store_gate(of, at.token + row, first + column, value) : 0;
+        value = is_there(row, column) ? store_gate(layer, at.token + row, first + column, value) : 0;
         effective[row / 8 % 2] += value;
     });
     Gates::join(u, sums, [](float& projection, float gate) { projection *= gate; });
-    shared.totals.store(u, of.totals + tile * of.rank, first, of.rank);
+    shared.totals.store(u, layer.totals + tile * layer.rank, first, layer.rank);
 }
 
-// The sum over the lanes and warps of a row, from the lane's part of its two rows. The four lanes of a quad
-// hold columns of the same rows, and two warps lie side by side: effective [2, ROWS] has a row for each.
-__device__ void store_effective_ranks(const Layer& of, const Positions& at, const float (&effective)[2],
+// Stores the sums of gates of all rows, from the sums that every lane has for its two rows. The four lanes of
+// a quad hold columns of the same rows, and two warps lie side by side: shared.effective [2, ROWS] has a row
+// for each of these warps.
+__device__ void store_effective_ranks(const Layer& layer, const Positions& at, const float (&effective)[2],
                                       Shared& shared) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
@@ -105,7 +106,7 @@ __device__ void store_effective_ranks(const Layer& of, const Positions& at, cons
     device::sync_block();  // the sums of both warps of a row are visible
     const auto row = static_cast<int>(threadIdx.x);
     if (row < at.count)
-        of.effective_rank[at.token + row] = shared.effective[0][row] + shared.effective[1][row];
+        layer.effective_rank[at.token + row] = shared.effective[0][row] + shared.effective[1][row];
 }
 
 // Grid: B ceil(L / ROWS). A thread block owns a tile, ROWS positions of one sequence:
@@ -119,16 +120,16 @@ __device__ void store_effective_ranks(const Layer& of, const Positions& at, cons
 //
 // The product of the gates needs all hidden units of a row, so they pass through global memory.
 extern "C" __global__ void __launch_bounds__(THREADS, blocks_together)
-    project(const __grid_constant__ Layer of) {
+    project(const __grid_constant__ Layer layer) {
     extern __shared__ uint4 shared_words[];
     Shared& shared = *reinterpret_cast<Shared*>(shared_words);
     const int64_t tile = blockIdx.x;
-    const Positions at = positions_of<ROWS>(of, tile);
-    for (int64_t panel = 0; panel < of.hidden + 2 * of.rank; panel += PANEL)
-        project_panel(of, at, panel, shared);
+    const Positions at = positions_of<ROWS>(layer, tile);
+    for (int64_t panel = 0; panel < layer.hidden + 2 * layer.rank; panel += PANEL)
+        project_panel(layer, at, panel, shared);
     device::sync_block();  // hidden units and x U^T in global memory are visible to the thread block
     float effective[2] = {};
-    for (int64_t first = 0; first < of.rank; first += RANKS)
-        compute_gates(of, at, tile, first, effective, shared);
-    store_effective_ranks(of, at, effective, shared);
+    for (int64_t first = 0; first < layer.rank; first += RANKS)
+        compute_gates(layer, at, tile, first, effective, shared);
+    store_effective_ranks(layer, at, effective, shared);
 }

@@ -1,5 +1,5 @@
-// Steps 4 to 6 of ROWS positions by one thread block: scans u from the prefixes of the tile, multiplies with
-// v, and writes y from the product with W_o and the convolution of x.
+// Steps 4 to 6 for ROWS positions by one thread block. It scans u from the prefixes of the tile, multiplies
+// by v, and writes y from the product with W_o and the convolution of x.
 //
 // Defines: THREADS, SHARED_BYTES, STORAGE, ALIGNED, ALIGNED_CHANNELS, BACKWARD, BIDIRECTIONAL, ROWS, DEPTH,
 // CHANNELS (of y at a time).
@@ -21,46 +21,47 @@ union Shared {
 };
 static_assert(sizeof(Shared) == SHARED_BYTES);
 
-// w = c v of 32 ranks. u and v are not stored: they are x U^T and x V^T times the gates.
-__device__ void scan_ranks(const Layer& of, const Positions& at, int64_t first, Scan::Shared& shared) {
+// Computes w = c v for 32 ranks. u and v are not in memory; they are x U^T and x V^T times the gates.
+__device__ void scan_ranks(const Layer& layer, const Positions& at, int64_t first, Scan::Shared& shared) {
     const int64_t rank = first + Scan::column();
-    const float before = prefix_of<ROWS>(of, of.prefixes, at, -1, rank);
+    const float before = prefix_of<ROWS>(layer, layer.prefixes, at, -1, rank);
     float after = 0;
-    if constexpr (BIDIRECTIONAL) after = prefix_of<ROWS>(of, of.reverse_prefixes, at, 1, rank);
-    Scan::Values c(of, at, first,
-                   [&](int64_t place) { return element(of.projected_u, place) * of.gates[place]; });
-    const Scan::Values v(of, at, first,
-                         [&](int64_t place) { return element(of.projected_v, place) * of.gates[place]; });
+    if constexpr (BIDIRECTIONAL) after = prefix_of<ROWS>(layer, layer.reverse_prefixes, at, 1, rank);
+    Scan::Values c(layer, at, first,
+                   [&](int64_t place) { return element(layer.projected_u, place) * layer.gates[place]; });
+    const Scan::Values v(layer, at, first, [&](int64_t place) {
+        return element(layer.projected_v, place) * layer.gates[place];
+    });
     Scan::scan<true, BIDIRECTIONAL>(shared, before, after, c);
-    Scan::for_each(of, at, first, [&](int r, int64_t place) {
-        static_cast<Element*>(of.w)[place] = Storage::narrow(c.of[r] * v.of[r]);
-        if constexpr (BACKWARD) of.c[place] = c.of[r];
+    Scan::for_each(layer, at, first, [&](int r, int64_t place) {
+        static_cast<Element*>(layer.w)[place] = Storage::narrow(c.number[r] * v.number[r]);
+        if constexpr (BACKWARD) layer.c[place] = c.number[r];
     });
 }
 
-// y = scale (t + w W_o^T) + b_o of CHANNELS channels. The convolution loads its first rows of x before the
-// product, which hides how long that takes; then t joins the product by rows.
-__device__ void output(const Layer& of, const Positions& at, int64_t channel, Shared& shared) {
-    Convolution<ROWS, CHANNELS, false> convolution(of, of.x, at, channel);
+// Computes y = scale (t + w W_o^T) + b_o for CHANNELS channels. The convolution starts to load rows of x
+// before the product, which hides the latency; then t is added to the product row by row.
+__device__ void output(const Layer& layer, const Positions& at, int64_t channel, Shared& shared) {
+    Convolution<ROWS, CHANNELS, false> convolution(layer, layer.x, at, channel);
     Output::Sums sums;
     Output::clear(sums);
-    Output::add(shared.product, of.rank, sums, [&](Output::Stage& stage, int64_t k) {
-        copy_part<ROWS, DEPTH>(stage.left, Output::left_stride, {of.w, at.token + at.count, of.rank},
+    Output::add(shared.product, layer.rank, sums, [&](Output::Stage& stage, int64_t k) {
+        copy_tile<ROWS, DEPTH>(stage.left, Output::left_stride, {layer.w, at.token + at.count, layer.rank},
                                at.token, k);
-        copy_part<CHANNELS, DEPTH>(stage.right, Output::right_stride, {of.out_proj, of.width, of.rank},
-                                   channel, k);
+        copy_tile<CHANNELS, DEPTH>(stage.right, Output::right_stride,
+                                   {layer.out_proj, layer.width, layer.rank}, channel, k);
     });
     shared.staged.put(sums);
     device::sync_block();  // the products of all warps are visible
     device::Words<Storage, channels_together> bias = {};
     if (convolution.is_there())
-        bias = device::load_words<Storage, channels_together>(of.out_bias, convolution.channel());
+        bias = device::load_words<Storage, channels_together>(layer.out_bias, convolution.channel());
     convolution.for_each_row([&](int row, int column, const float(&t)[channels_together]) {
         float y[channels_together];
 #pragma unroll
         for (int v = 0; v < channels_together; ++v)
-            y[v] = of.scale * (t[v] + shared.staged.at(row, column + v)) + bias.get(v);
-        device::store<Storage>(of.y, (at.token + row) * of.width + channel + column, y);
+            y[v] = layer.scale * (t[v] + shared.staged.at(row, column + v)) + bias.get(v);
+        device::store<Storage>(layer.y, (at.token + row) * layer.width + channel + column, y);
     });
     device::sync_block();  // all have read the products: the next one may overwrite them
 }
@@ -73,13 +74,15 @@ __device__ void output(const Layer& of, const Positions& at, int64_t channel, Sh
 //   CHANNELS at a time     8 warps, 2 down x 4 across; a warp owns ROWS / 2 rows x CHANNELS / 4 columns
 //     w W_o^T -> shared memory -> + t, by rows (convolution.cuh) -> y [B, L, width]
 //
-// product, staged sums and scan take turns in the same shared memory; every turn ends with a barrier.
+// The product, the staged sums and the scan take turns in the same shared memory; every turn ends with a
+// barrier.
 extern "C" __global__ void __launch_bounds__(THREADS, blocks_together)
-    scan_and_output(const __grid_constant__ Layer of) {
+    scan_and_output(const __grid_constant__ Layer layer) {
     extern __shared__ uint4 shared_words[];
     Shared& shared = *reinterpret_cast<Shared*>(shared_words);
-    const Positions at = positions_of<ROWS>(of, blockIdx.x);
-    for (int64_t first = 0; first < of.rank; first += Scan::columns) scan_ranks(of, at, first, shared.scan);
+    const Positions at = positions_of<ROWS>(layer, blockIdx.x);
+    for (int64_t first = 0; first < layer.rank; first += Scan::columns)
+        scan_ranks(layer, at, first, shared.scan);
     device::sync_block();  // w in global memory is visible to the thread block
-    for (int64_t channel = 0; channel < of.width; channel += CHANNELS) output(of, at, channel, shared);
+    for (int64_t channel = 0; channel < layer.width; channel += CHANNELS) output(layer, at, channel, shared);
 }

@@ -1,10 +1,10 @@
-// Sums of a product in shared memory, from where threads take neighbouring channels of a row:
+// The sums of a product in shared memory, so that threads can take neighbouring channels of a row:
 //
 //   product (product.cuh)    a lane holds pairs of columns 8 apart, in rows 8 apart
 //   values [rows, columns + 4]   | row 0 … | pad |    rows start four banks apart
 //   convolution.cuh          a thread takes neighbouring channels of every row of its slice
 //
-// A barrier lies between put() and at().
+// A barrier has to separate put() from at().
 #pragma once
 
 #include "kernels/ar_ssm/cuda/convolution.cuh"
@@ -19,7 +19,7 @@ struct Staged {
     __device__ void put(const typename Product::Sums& sums) {
 #pragma unroll
         for (int i = 0; i < Product::down; ++i)
-            device::store_tiles(sums.of[i],
+            device::store_tiles(sums.tiles[i],
                                 values + (Product::first_row() + 16 * i) * stride + Product::first_column(),
                                 stride);
     }

@@ -14,17 +14,18 @@ static_assert(SHARED_BYTES == 0);
 //   partial       | w0 w1 w2 … |  part 0      + down the column of the thread
 //                 | w0 w1 w2 … |  part 1      v
 //   gradients     | dgate_w1 | du_proj | … |  the one whose offset and count hold the weight
-extern "C" __global__ void __launch_bounds__(THREADS) sum_parts(GradientParts of) {
+extern "C" __global__ void __launch_bounds__(THREADS) sum_parts(GradientParts arguments) {
     const int64_t at = int64_t{blockIdx.x} * THREADS + threadIdx.x;
-    if (at >= of.total) return;
+    if (at >= arguments.total) return;
     float sum = 0;
 #pragma unroll 4
-    for (int64_t part = 0; part < of.parts; ++part) sum += of.partial[part * of.total + at];
-    for (int i = 0; i < of.gradient_count; ++i) {
-        const auto& gradient = of.gradients[i];
+    for (int64_t part = 0; part < arguments.parts; ++part)
+        sum += arguments.partial[part * arguments.total + at];
+    for (int i = 0; i < arguments.gradient_count; ++i) {
+        const auto& gradient = arguments.gradients[i];
         if (at >= gradient.offset && at < gradient.offset + gradient.count) {
             float* const to = gradient.to + at - gradient.offset;
-            *to = of.adds ? *to + sum : sum;
+            *to = arguments.adds ? *to + sum : sum;
         }
     }
 }

@@ -1,12 +1,12 @@
-// Sums along a tile of positions in both directions, for 32 ranks at a time. A thread owns own_rows
+// The scan of a tile of positions in one or both directions, for 32 ranks at a time. A thread owns own_rows
 // consecutive positions of one rank; with 256 threads and 64 positions:
 //
 //                      rank 0   rank 1   …   rank 31
 //   positions 0 … 7    lane 0   lane 1   …   lane 31     of warp 0
 //   positions 8 … 15   lane 0   lane 1   …   lane 31     of warp 1, and so on to warp 7
 //
-// A thread sums its positions, the totals pass through shared memory, and a thread adds those of the warps
-// before (or after) it. Two threads with two positions each, before = 10 and after = 20:
+// A thread sums its positions, the totals pass through shared memory, and every thread adds those of the
+// warps before (or after) its own. Two threads with two positions each, before = 10 and after = 20:
 //
 //   values        1   2    3   4
 //   total           3        7
@@ -30,33 +30,33 @@ struct TileScan {
         float total[groups][columns];
     };
 
-    // The rank and the first position of the thread, in the tile.
+    // The rank and the first position of the thread within the tile.
     static __device__ int column() { return static_cast<int>(threadIdx.x) % columns; }
     static __device__ int first_row() { return static_cast<int>(threadIdx.x) / columns * own_rows; }
 
-    // One number for every row of the thread, zeros where the tile has no such row or rank: all are loaded
+    // One number for every row of the thread, zero where the tile has no such row or rank. All are loaded
     // before any is used.
     struct Values {
-        float of[own_rows];
+        float number[own_rows];
 
         template <class Load>
         __device__ Values(const Layer& layer, const Positions& at, int64_t first_rank, Load load) {
             const int64_t rank = first_rank + column();
 #pragma unroll
             for (int r = 0; r < own_rows; ++r)
-                of[r] = rank < layer.rank && first_row() + r < at.count
-                            ? load((at.token + first_row() + r) * layer.rank + rank)
-                            : 0;
+                number[r] = rank < layer.rank && first_row() + r < at.count
+                                ? load((at.token + first_row() + r) * layer.rank + rank)
+                                : 0;
         }
     };
 
-    // Every value becomes the sum of `before` and the values up to it if `forward`, plus the sum of it, all
-    // later values and `after` if `reverse`. Needs all threads.
+    // Every value becomes: if `forward`, the sum of `before` and the values up to it; if `reverse`, the sum
+    // of it, all later values and `after`; if both, the sum of these two. All threads take part.
     template <bool forward, bool reverse>
     static __device__ void scan(Shared& shared, float before, float after, Values& values) {
         float total = 0;
 #pragma unroll
-        for (int r = 0; r < own_rows; ++r) total += values.of[r];
+        for (int r = 0; r < own_rows; ++r) total += values.number[r];
         const int group = static_cast<int>(threadIdx.x) / columns;
         shared.total[group][column()] = total;
         device::sync_block();  // the totals of all warps are visible
@@ -66,7 +66,7 @@ struct TileScan {
             for (int g = groups - 1; g > 0; --g)
                 if (g > group) after += shared.total[g][column()];
 #pragma unroll
-            for (int r = own_rows - 1; r >= 0; --r) ends[r] = after += values.of[r];
+            for (int r = own_rows - 1; r >= 0; --r) ends[r] = after += values.number[r];
         }
         if constexpr (forward) {
 #pragma unroll
@@ -76,14 +76,15 @@ struct TileScan {
         device::sync_block();  // all have read the totals: they may be reused
 #pragma unroll
         for (int r = 0; r < own_rows; ++r) {
-            const float value = values.of[r];
-            values.of[r] = 0;
-            if constexpr (forward) values.of[r] = before += value;
-            if constexpr (reverse) values.of[r] += ends[r];
+            const float value = values.number[r];
+            values.number[r] = 0;
+            if constexpr (forward) values.number[r] = before += value;
+            if constexpr (reverse) values.number[r] += ends[r];
         }
     }
 
-    // Calls visit(r, place) for the rows of the thread that are there.
+    // Calls visit(r, place) for the rows of the thread inside the tile; `place` is their index in [batch,
+    // length, rank].
     template <class Visit>
     static __device__ void for_each(const Layer& layer, const Positions& at, int64_t first_rank,
                                     Visit visit) {
@@ -95,19 +96,20 @@ struct TileScan {
     }
 };
 
-// The prefix of a tile from the inclusive scan of the totals of all tiles, [batch, tiles, rank]: what stands
-// at the tile before it (step -1), or after it in the reverse scan (step 1); 0 beyond both ends.
+// The prefix of a tile from `scanned` [batch, tiles, rank], the inclusive scan of the totals of all tiles:
+// its entry for the tile before (step -1), or in a reverse scan for the tile after (step 1); 0 beyond both
+// ends.
 //
 //   totals           3   7   2
 //   scanned          3  10  12     the prefix of tile 1 is 3
 //   from the end    12   9   2     the prefix of tile 1 is 2
 template <int rows>
-__device__ float prefix_of(const Layer& of, const float* scanned, const Positions& at, int step,
+__device__ float prefix_of(const Layer& layer, const float* scanned, const Positions& at, int step,
                            int64_t rank) {
-    const int64_t tiles = (of.length + rows - 1) / rows, tile = at.first / rows + step;
-    return tile < 0 || tile >= tiles || rank >= of.rank
+    const int64_t tiles = (layer.length + rows - 1) / rows, tile = at.first / rows + step;
+    return tile < 0 || tile >= tiles || rank >= layer.rank
                ? 0
-               : scanned[(at.sequence * tiles + tile) * of.rank + rank];
+               : scanned[(at.sequence * tiles + tile) * layer.rank + rank];
 }
 
 }  // namespace sawtooth::ar_ssm

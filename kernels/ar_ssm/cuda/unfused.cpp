@@ -45,7 +45,7 @@ class Launches {
     }
 
   private:
-    // The entry of a kernel is the name of its launch.
+    // The entry point of a kernel has the name of the launch.
     void launch(LaunchInfo info, const Grid& grid, const char* file, int64_t shared_bytes,
                 cuda::Defines defines) {
         const std::string entry = info.name;
@@ -54,7 +54,7 @@ class Launches {
     }
     void product(LaunchInfo info, const char* name, int64_t columns) {
         constexpr int64_t rows = 128;
-        const int64_t together = panel_of(columns, 64, 32), depth = job_.depth();
+        const int64_t together = columns_at_once(columns, 64, 32), depth = job_.depth();
         const std::string step = info.name;
         launch(
             std::move(info), {pieces("B L", job_.tokens(), rows), pieces(name, columns, together)},

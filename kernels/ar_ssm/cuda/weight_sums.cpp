@@ -6,15 +6,15 @@
 namespace sawtooth::ar_ssm {
 namespace {
 
-// Of weight_gradients.cu.
+// The tile sizes of weight_gradients.cu.
 constexpr int64_t rows = 64, columns = 128, lanes = 32;
 
 // The arguments of both kernels, without the partial gradients.
-struct WeightSums {
+struct WeightSumArguments {
     WeightGradients summing = {};
     GradientParts adding = {};
 
-    WeightSums(const CudaJob& job, const std::vector<WeightGradient>& gradients) {
+    WeightSumArguments(const CudaJob& job, const std::vector<WeightGradient>& gradients) {
         summing.tokens = job.tokens();
         summing.length = job.length;
         for (const WeightGradient& gradient : gradients) {
@@ -27,7 +27,7 @@ struct WeightSums {
         adding.total = summing.total;
     }
 
-    // Thread blocks for a part of the tokens.
+    // The thread blocks for one part of the tokens.
     Side tiles(int64_t channels_together) const {
         Side all = {0, ""};
         const auto add = [&](const Side& more) { all = all.count == 0 ? more : all + more; };
@@ -42,7 +42,7 @@ struct WeightSums {
   private:
     void add(const WeightGradient& gradient, int64_t offset) {
         const Shape& shape = gradient.to.shape;
-        if (gradient.of_neighbours) {
+        if (gradient.takes_neighbours) {
             summing.x = gradient.right.address;
             summing.dy = gradient.left.address;
             summing.conv_width = shape.front();
@@ -60,7 +60,8 @@ struct WeightSums {
     }
 };
 
-// Two thread blocks for every SM, but no part shorter than it takes to fill a pipeline.
+// The number of parts of the tokens: enough for two thread blocks per SM, unless the parts would be too short
+// to fill a pipeline.
 int64_t parts_for(const CudaJob& job, int64_t tiles) {
     constexpr int64_t fewest_tokens = 64, most_parts = 64;
     const int64_t wanted = ceil_divide(int64_t{2} * job.builder.chip().multiprocessors, tiles);
@@ -70,7 +71,7 @@ int64_t parts_for(const CudaJob& job, int64_t tiles) {
 }  // namespace
 
 void add_weight_gradients(const CudaJob& job, LaunchInfo info, const std::vector<WeightGradient>& gradients) {
-    WeightSums sums(job, gradients);
+    WeightSumArguments sums(job, gradients);
     WeightGradients& summing = sums.summing;
     GradientParts& adding = sums.adding;
     const Side tiles = sums.tiles(job.channels_together());

@@ -9,15 +9,15 @@
 
 namespace sawtooth::ar_ssm {
 
-// Shared by the figures, and the figures by subject, one file each.
+// What the figures share, and the figures themselves, one file per subject.
 
-// What is shown of a result: the last sequence if there are fewer.
+// The sequence of a result that figures show: drawn_batch, or the last one if there are fewer.
 struct Drawn : Sizes {
     explicit Drawn(const Parameters& parameters);
 
     int64_t sequence = 0;
 
-    // Of an array of tokens, [length, columns]: the rows of the sequence.
+    // The rows of the sequence, [length, columns], in an array of tokens.
     std::span<const float> floats(const Array& array) const { return rows<float>(array); }
     std::span<const double> doubles(const Array& array) const { return rows<double>(array); }
     std::string words() const { return "sequence " + std::to_string(sequence); }
@@ -30,8 +30,8 @@ struct Drawn : Sizes {
     }
 };
 
-// gates.cpp: "gates", a heat map over positions and ranks, and "effective-rank" along the sequence; none
-// without a reference.
+// gates.cpp: "gates", a heat map over positions and ranks, and "effective-rank" along the sequence. Without a
+// reference there are none.
 std::vector<Figure> gate_figures(const Result& result, const View& view);
 // rank_error.cpp: "error_by_rank", the distance from y to what fewer ranks give.
 Figure rank_error_figure(const Result& result);

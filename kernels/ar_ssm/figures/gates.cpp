@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t most_columns = 512, most_rows = 128;  // of the heat map
 
-// By rank.
+// The mean gate of every rank.
 std::vector<double> mean_gates(const Drawn& drawn, std::span<const double> gates) {
     std::vector<double> means(static_cast<size_t>(drawn.rank));
     for (size_t at = 0; at < gates.size(); ++at) means[at % means.size()] += gates[at];
@@ -45,7 +45,7 @@ std::string words_of_cell(double positions, double ranks) {
     return " A cell is the mean of " + words + ".";
 }
 
-// The visible positions; the mean where a cell has several gates.
+// The heat map of the visible positions; a cell of several gates shows their mean.
 HeatMap map_of(const Drawn& drawn, std::span<const double> gates, Range seen) {
     HeatMap map = heat_map("gate", drawn.rank, seen.count(), 0, seen.first);
     map.rows = std::min(drawn.rank, most_rows);

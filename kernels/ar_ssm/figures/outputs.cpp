@@ -22,7 +22,7 @@ void add_output(std::vector<Figure>& all, const Result& result, const View& view
         {{"batch", "drawn_batch"}, {"d_model", "drawn_channel"}, {"max_rank", "drawn_rank"}}};
     const DrawnLine line = *chooser.line(reference, result.parameters);
     std::vector<Figure> figures = {error_figure(result, view, reference, line, ErrorOf::all_lines)};
-    // Drawn with its limit among the gates.
+    // effective_rank is drawn among the gates, with its limit.
     if (reference.name != "effective_rank") figures.push_back(output_figure(result, view, reference, line));
     for (Figure& figure : figures) {
         tell_errors(figure, result, reference);

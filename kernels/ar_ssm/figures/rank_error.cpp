@@ -16,12 +16,12 @@
 namespace sawtooth::ar_ssm {
 namespace {
 
-// Above this the window would wait for the figure.
+// With more products than this, the window would wait for the figure.
 constexpr int64_t most_products = int64_t{1} << 27;
 
 using Vector = std::vector<double>;
 
-// [columns, rows]
+// The transpose [columns, rows] of a matrix [rows, columns].
 Vector transposed(std::span<const float> matrix, int64_t rows, int64_t columns) {
     Vector to(matrix.size());
     for (int64_t r = 0; r < rows; ++r)
@@ -30,7 +30,7 @@ Vector transposed(std::span<const float> matrix, int64_t rows, int64_t columns) 
     return to;
 }
 
-// [rank, rank]: adds x x^T.
+// to [rank, rank] += x x^T.
 void add_square(Vector& to, const double* x, size_t rank) {
     for (size_t i = 0; i < rank; ++i)
         for (size_t j = 0; j < rank; ++j) to[i * rank + j] += x[i] * x[j];
@@ -78,7 +78,7 @@ Vector inner_products(const Result& result, const Drawn& drawn, std::span<const 
     const auto rank = static_cast<size_t>(drawn.rank);
     const Projections projections(result, drawn, gates);
     Factors at;
-    Vector scanned(rank), total(rank), w(rank), products(rank * rank), of_weights(rank * rank);
+    Vector scanned(rank), total(rank), w(rank), products(rank * rank), weight_products(rank * rank);
     if (drawn.bidirectional)
         for (int64_t position = 0; position < count; ++position) {
             projections.compute(position, at);
@@ -97,14 +97,14 @@ Vector inner_products(const Result& result, const Drawn& drawn, std::span<const 
     for (int64_t d = 0; d < drawn.width; ++d) {
         const auto row = weights.subspan(static_cast<size_t>(d) * rank, rank);
         std::copy(row.begin(), row.end(), w.begin());
-        add_square(of_weights, w.data(), rank);
+        add_square(weight_products, w.data(), rank);
     }
     const double scale = double{drawn.scale()};
-    for (size_t i = 0; i < products.size(); ++i) products[i] *= scale * scale * of_weights[i];
+    for (size_t i = 0; i < products.size(); ++i) products[i] *= scale * scale * weight_products[i];
     return products;
 }
 
-// |the sum of p_j without the first k of the order| / size, for k = 0 … rank.
+// Element k is |the sum of p_j over all but the first k ranks of `order`| / size, for k = 0 … rank.
 Vector errors_by_rank(const Vector& products, const std::vector<size_t>& order, double size) {
     const size_t rank = order.size();
     Vector errors(rank + 1);
@@ -124,7 +124,7 @@ std::vector<size_t> first_ranks(size_t rank) {
     return order;
 }
 
-// Those that add the most to y first.
+// All ranks, those that add the most to y first.
 std::vector<size_t> largest_ranks(const Vector& products, size_t rank) {
     std::vector<size_t> order = first_ranks(rank);
     std::stable_sort(order.begin(), order.end(), [&](size_t one, size_t other) {
@@ -157,7 +157,7 @@ Line line_of(const std::string& label, int kind, const Vector& errors) {
     return line;
 }
 
-// Positions of the sequence that can be computed; 0: none.
+// The number of positions of the sequence that can be computed in time; 0 if there are none.
 int64_t affordable(const Drawn& drawn) {
     const int64_t passes = drawn.bidirectional ? 2 : 1;
     if (drawn.width * drawn.rank * drawn.rank > most_products) return 0;

@@ -21,7 +21,7 @@ namespace {
 // A timed cell of unfused.
 struct Timed {
     std::string scan;
-    double us = 0, scan_us = 0;  // of the layer, and of the launches of its scans
+    double us = 0, scan_us = 0;  // the time of the layer, and that of the launches of its scans
     int64_t scan_launches = 0;
     Bar bar;
     const TimeStatistics* time = nullptr;
@@ -120,7 +120,7 @@ std::vector<Figure> rank_figures(const SweepResult& sweep) {
 }
 
 std::vector<FigureSweep> sweeps(const Parameters& parameters) {
-    constexpr int64_t most_numbers = int64_t{1} << 20;  // of x, on the CPU
+    constexpr int64_t most_numbers = int64_t{1} << 20;  // the most of x on the CPU
     std::vector<Value> scans = ar_ssm_family().parameter("scan")->choices;
     std::erase(scans, Value("auto"));
     std::vector<FigureSweep> all;

@@ -6,8 +6,8 @@
 
 namespace sawtooth::attention {
 
-// What the variants on the CPU work on. Keys and values are also transposed, in strips of 16 positions:
-// [heads, strips, D, 16].
+// The job of a variant on the CPU. Keys have a transposed copy in strips of 16 positions,
+// [heads, strips, D, 16], and for a backward pass so have values.
 struct CpuJob : Tensors {
     explicit CpuJob(PlanBuilder& builder);
 
@@ -15,7 +15,7 @@ struct CpuJob : Tensors {
     int64_t key_tiles() const { return ceil_divide(length, block_n); }
     Range queries(int64_t tile) const { return tile_at(tile, block_m, length); }
     Range keys(int64_t tile) const { return tile_at(tile, block_n, length); }
-    // The number of a position, in an array of rows.
+    // The element at a position of an array of rows.
     float& number(const Buffer& rows, int64_t head, int64_t position) const {
         return rows.as<float>()[head * length + position];
     }
@@ -24,16 +24,17 @@ struct CpuJob : Tensors {
         return strips.as<float>() + (head * cpu::strips_of(length) + position / cpu::lanes) * d * cpu::lanes;
     }
 
-    std::vector<std::pair<Buffer, Buffer>> transposed;  // rows and their strips
-    // Of the softmax of every query: what its scores were shifted by, and the sum of exponentials.
+    std::vector<std::pair<Buffer, Buffer>> transposed;  // arrays and their copies in strips
+    // The softmax of a query is exp(score - shift) / sum, with its elements of these two rows.
     Buffer shift, sum;
 };
 
-// The job of a request. Adds the launch that prepares its inputs: rotations of q and k, numbers in f32,
-// transposed keys and values.
+// Makes the job of a request and adds the launch that prepares its inputs: it rotates q and k, widens numbers
+// to f32, and transposes keys and values.
 const CpuJob& prepared_job(cpu::PlanBuilder& builder);
 
-// Adds the launches that finish the outputs: o in its own storage, and dq and dk through the rotations.
+// Adds the launches that finish the outputs: they store o in its dtype, and rotate the gradients of queries
+// and keys back to dq and dk.
 void add_epilogue(cpu::PlanBuilder& builder, const CpuJob& job);
 
 }  // namespace sawtooth::attention

@@ -1,5 +1,5 @@
-// What a framework without fusion does: all scores are in memory, and every step is a pass over them. Both
-// encodings are multiplied for every pair, and the mask chooses.
+// Attention as a framework without fusion computes it: all scores are in memory, and every step is a launch
+// that goes over them. Both encodings are multiplied for every pair, and the mask chooses.
 
 #include <cmath>
 #include <numbers>
@@ -13,13 +13,14 @@
 namespace sawtooth::attention {
 namespace {
 
-struct Pass {
+// The job, and its matrices [Z, H, N, stride]: rows of N numbers, padded to whole strips.
+struct NaiveJob {
     const CpuJob& job;
-    // [Z, H, N, stride]: rows of N numbers, padded to whole strips. Scores become probabilities in place.
+    // Scores become probabilities in place, so both are the same memory.
     Buffer scores, probabilities, gradients;
 
     int64_t stride() const { return scores.shape.back(); }
-    // The rows of a query tile, with all keys as one tile.
+    // The scores of a tile of queries with all keys.
     ScoreTile rows(Range queries) const { return {job.mask, queries, {0, job.length}, stride()}; }
     float* row(const Buffer& matrix, int64_t head, int64_t query) const {
         return matrix.as<float>() + (head * job.length + query) * stride();
@@ -29,91 +30,91 @@ struct Pass {
     }
 };
 
-Pass with_matrices(cpu::PlanBuilder& builder, const CpuJob& job) {
+NaiveJob with_matrices(cpu::PlanBuilder& builder, const CpuJob& job) {
     Shape shape = job.lse.shape;
     shape.push_back(cpu::padded(job.length));
-    Pass pass{job, builder.take("scores", shape), {}, {}};
-    pass.probabilities = pass.scores;
-    pass.probabilities.name = "probabilities";
-    if (job.has_backward()) pass.gradients = builder.take("score gradients", shape);
-    return pass;
+    NaiveJob naive{job, builder.take("scores", shape), {}, {}};
+    naive.probabilities = naive.scores;
+    naive.probabilities.name = "probabilities";
+    if (job.has_backward()) naive.gradients = builder.take("score gradients", shape);
+    return naive;
 }
 
-void score(const Pass& pass, int64_t head, Range queries, cpu::Scratch scratch) {
-    compute_scores(pass.job, head, pass.rows(queries), TileKind::mixed, pass.rooms(scratch),
-                   pass.row(pass.probabilities, head, queries.first));
+void score(const NaiveJob& naive, int64_t head, Range queries, cpu::Scratch scratch) {
+    compute_scores(naive.job, head, naive.rows(queries), TileKind::mixed, naive.rooms(scratch),
+                   naive.row(naive.probabilities, head, queries.first));
 }
 
-void normalise(const Pass& pass, int64_t head, Range queries, cpu::Scratch) {
-    const CpuJob& job = pass.job;
+void normalise(const NaiveJob& naive, int64_t head, Range queries, cpu::Scratch) {
+    const CpuJob& job = naive.job;
     for (int64_t i = queries.first; i < queries.last; ++i) {
-        float* const row = pass.row(pass.probabilities, head, i);
-        const float shift = largest(row, pass.stride());
-        const float sum = exponentials(row, shift, pass.stride());
-        cpu::scale(row, 1 / sum, pass.stride());
+        float* const row = naive.row(naive.probabilities, head, i);
+        const float shift = largest(row, naive.stride());
+        const float sum = exponentials(row, shift, naive.stride());
+        cpu::scale(row, 1 / sum, naive.stride());
         job.number(job.lse, head, i) = shift * std::numbers::log2e_v<float> + std::log2(sum);
     }
 }
 
-void weigh_values(const Pass& pass, int64_t head, Range queries, cpu::Scratch) {
-    const CpuJob& job = pass.job;
+void weigh_values(const NaiveJob& naive, int64_t head, Range queries, cpu::Scratch) {
+    const CpuJob& job = naive.job;
     float* const o = job.vectors(job.o, head, queries.first);
     std::fill_n(o, queries.count() * job.d, 0.0f);
-    add_over_keys(pass.rows(queries), pass.row(pass.probabilities, head, queries.first),
+    add_over_keys(naive.rows(queries), naive.row(naive.probabilities, head, queries.first),
                   job.vectors(job.v, head, 0), job.d, o);
 }
 
-void preprocess(const Pass& pass, int64_t head, Range queries, cpu::Scratch) {
-    const CpuJob& job = pass.job;
+void preprocess(const NaiveJob& naive, int64_t head, Range queries, cpu::Scratch) {
+    const CpuJob& job = naive.job;
     for (int64_t i = queries.first; i < queries.last; ++i)
         job.number(job.delta, head, i) =
             ordered_dot(job.vectors(job.o, head, i), job.vectors(job.dout, head, i), job.d);
 }
 
-void differentiate(const Pass& pass, int64_t head, Range queries, cpu::Scratch) {
-    compute_score_gradients(pass.job, head, pass.rows(queries),
-                            pass.row(pass.probabilities, head, queries.first),
-                            pass.row(pass.gradients, head, queries.first));
+void differentiate(const NaiveJob& naive, int64_t head, Range queries, cpu::Scratch) {
+    compute_score_gradients(naive.job, head, naive.rows(queries),
+                            naive.row(naive.probabilities, head, queries.first),
+                            naive.row(naive.gradients, head, queries.first));
 }
 
-void gradients_of_queries(const Pass& pass, int64_t head, Range queries, cpu::Scratch scratch) {
-    const CpuJob& job = pass.job;
+void gradients_of_queries(const NaiveJob& naive, int64_t head, Range queries, cpu::Scratch scratch) {
+    const CpuJob& job = naive.job;
     float *const dq1 = job.vectors(job.dq1, head, queries.first), *const dq2 = job.vectors(job.dq2, head,
                                                                                            queries.first);
     for (float* const dq : {dq1, dq2}) std::fill_n(dq, queries.count() * job.d, 0.0f);
-    add_gradients(job, head, pass.rows(queries), TileKind::mixed,
-                  pass.row(pass.gradients, head, queries.first), pass.rooms(scratch), {dq1, dq2});
+    add_gradients(job, head, naive.rows(queries), TileKind::mixed,
+                  naive.row(naive.gradients, head, queries.first), naive.rooms(scratch), {dq1, dq2});
 }
 
-void gradients_of_keys(const Pass& pass, int64_t head, Range keys, cpu::Scratch scratch) {
-    const CpuJob& job = pass.job;
+void gradients_of_keys(const NaiveJob& naive, int64_t head, Range keys, cpu::Scratch scratch) {
+    const CpuJob& job = naive.job;
     const auto of_keys = [&](const Buffer& array) { return job.vectors(array, head, keys.first); };
     float *const dk1 = of_keys(job.dk1), *const dk2 = of_keys(job.dk2), *const dv = of_keys(job.dv);
     for (float* const to : {dk1, dk2, dv}) std::fill_n(to, keys.count() * job.d, 0.0f);
     const int64_t first = job.mask.causal ? keys.first / job.block_m * job.block_m : 0;
     for (int64_t begin = first; begin < job.length; begin += job.block_m) {
         const Range queries = {begin, std::min(begin + job.block_m, job.length)};
-        const ScoreTile tile{job.mask, queries, keys, pass.stride()};
+        const ScoreTile tile{job.mask, queries, keys, naive.stride()};
         if (kind_of(job.mask, queries, keys) == TileKind::skipped) continue;
-        add_over_queries(tile, pass.row(pass.probabilities, head, begin) + keys.first,
+        add_over_queries(tile, naive.row(naive.probabilities, head, begin) + keys.first,
                          job.vectors(job.dout, head, begin), job.d, dv);
-        add_gradients(job, head, tile, TileKind::mixed, pass.row(pass.gradients, head, begin) + keys.first,
-                      pass.rooms(scratch), {nullptr, nullptr, dk1, dk2});
+        add_gradients(job, head, tile, TileKind::mixed, naive.row(naive.gradients, head, begin) + keys.first,
+                      naive.rooms(scratch), {nullptr, nullptr, dk1, dk2});
     }
 }
 
-using Act = void (*)(const Pass&, int64_t head, Range, cpu::Scratch);
+using Act = void (*)(const NaiveJob&, int64_t head, Range, cpu::Scratch);
 
-void add_pass(cpu::PlanBuilder& builder, const Pass& pass, LaunchInfo info, bool over_keys, Act act) {
-    const CpuJob& job = pass.job;
+void add_pass(cpu::PlanBuilder& builder, const NaiveJob& naive, LaunchInfo info, bool over_keys, Act act) {
+    const CpuJob& job = naive.job;
     const int64_t tiles = over_keys ? job.key_tiles() : job.query_tiles();
     const Side positions = over_keys ? pieces("N", job.length, "BLOCK_N", job.block_n)
                                      : pieces("N", job.length, "BLOCK_M", job.block_m);
     builder.launch(std::move(info), positions * side("Z H", job.heads), cpu::Split::cyclic,
-                   [&pass, act, tiles, over_keys](const cpu::Item& item) {
+                   [&naive, act, tiles, over_keys](const cpu::Item& item) {
                        const int64_t tile = item.index % tiles;
-                       const Range positions = over_keys ? pass.job.keys(tile) : pass.job.queries(tile);
-                       act(pass, item.index / tiles, positions, item.scratch);
+                       const Range positions = over_keys ? naive.job.keys(tile) : naive.job.queries(tile);
+                       act(naive, item.index / tiles, positions, item.scratch);
                        item.tally.combines += positions.count();
                    });
 }
@@ -123,22 +124,22 @@ void add_pass(cpu::PlanBuilder& builder, const Pass& pass, LaunchInfo info, bool
 Outcome<Plan> plan_naive_on_cpu(const PlanRequest& request) {
     cpu::PlanBuilder builder(request);
     const CpuJob& job = prepared_job(builder);
-    const Pass& pass = builder.keep(with_matrices(builder, job));
-    const Buffer &matrix = pass.scores, &p = pass.probabilities, &ds = pass.gradients;
-    const int64_t rooms = cpu::scratch_bytes<ScoreRooms>(job, pass.stride());
-    add_pass(builder, pass, with_scratch(scores(job, matrix), rooms), false, score);
-    add_pass(builder, pass, softmax(job, matrix, p), false, normalise);
-    add_pass(builder, pass, values(job, p), false, weigh_values);
+    const NaiveJob& naive = builder.keep(with_matrices(builder, job));
+    const Buffer &matrix = naive.scores, &p = naive.probabilities, &ds = naive.gradients;
+    const int64_t rooms = cpu::scratch_bytes<ScoreRooms>(job, naive.stride());
+    add_pass(builder, naive, with_scratch(scores(job, matrix), rooms), false, score);
+    add_pass(builder, naive, softmax(job, matrix, p), false, normalise);
+    add_pass(builder, naive, values(job, p), false, weigh_values);
     if (job.has_backward()) {
-        add_pass(builder, pass, preprocess(job), false, preprocess);
-        add_pass(builder, pass, score_gradients(job, p, ds), false, differentiate);
-        // The gradients of mixed tiles also ask whether queries and keys are finite.
+        add_pass(builder, naive, preprocess(job), false, preprocess);
+        add_pass(builder, naive, score_gradients(job, p, ds), false, differentiate);
+        // The gradients of mixed tiles also read queries and keys, to check that they are finite.
         LaunchInfo of_queries = with_scratch(gradients_of_queries(job, ds), rooms);
         of_queries.reads = of_queries.reads + Buffers{job.q1, job.q2};
-        add_pass(builder, pass, std::move(of_queries), false, gradients_of_queries);
+        add_pass(builder, naive, std::move(of_queries), false, gradients_of_queries);
         LaunchInfo of_keys = with_scratch(gradients_of_keys(job, p, ds), rooms);
         of_keys.reads = of_keys.reads + Buffers{job.k1, job.k2};
-        add_pass(builder, pass, std::move(of_keys), true, gradients_of_keys);
+        add_pass(builder, naive, std::move(of_keys), true, gradients_of_keys);
     }
     add_epilogue(builder, job);
     return builder.finish();

@@ -11,9 +11,9 @@ namespace sawtooth::attention {
 namespace {
 
 using cpu::lanes;
-constexpr int64_t block = 64;  // positions of an item; whole strips
+constexpr int64_t block = 64;  // positions of an item: whole strips
 
-// R(p): cos and sin of p 10000^(-2 m / D) for m < D / 2.
+// R(p): turns each pair (x_m, x_(m + D/2)) by p 10000^(-2 m / D).
 class Rotation {
   public:
     Rotation(int64_t position, int64_t d)

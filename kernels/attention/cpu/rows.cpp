@@ -24,7 +24,7 @@ float largest(const float* row, int64_t count) {
 }
 
 float exponentials(float* row, float shift, int64_t count) {
-    const V by = hn::Set(tag, shift), least = hn::Set(tag, -87.33654f);  // below, exp is no normal number
+    const V by = hn::Set(tag, shift), least = hn::Set(tag, -87.33654f);  // below it exp is subnormal
     V sum = hn::Zero(tag);
     for (int64_t i = 0; i < count; i += width) {
         const V x = hn::Sub(hn::LoadU(tag, row + i), by);
@@ -53,7 +53,7 @@ float ordered_dot(const float* left, const float* right, int64_t count) {
 }
 
 bool is_finite(const float* row, int64_t count) {
-    V zero = hn::Zero(tag);  // stays 0: a number that is not finite makes it NaN
+    V zero = hn::Zero(tag);  // stays 0 until a number that is not finite makes it NaN
     for (int64_t i = 0; i < count; i += width)
         zero = hn::MulAdd(hn::LoadU(tag, row + i), hn::Zero(tag), zero);
     return hn::AllFalse(tag, hn::IsNaN(zero));
@@ -63,26 +63,15 @@ bool is_finite(const float* row, int64_t count) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sawtooth::attention {
-namespace {
-HWY_EXPORT(largest);
-HWY_EXPORT(exponentials);
-HWY_EXPORT(score_gradients);
-HWY_EXPORT(ordered_dot);
-HWY_EXPORT(is_finite);
-}  // namespace
+#include "kernels/cpu/dispatch.h"
 
-float largest(const float* row, int64_t count) { return HWY_DYNAMIC_DISPATCH(largest)(row, count); }
-float exponentials(float* row, float shift, int64_t count) {
-    return HWY_DYNAMIC_DISPATCH(exponentials)(row, shift, count);
-}
-void score_gradients(float* row, const float* p, float delta, float scale, int64_t count) {
-    HWY_DYNAMIC_DISPATCH(score_gradients)(row, p, delta, scale, count);
-}
-float ordered_dot(const float* left, const float* right, int64_t count) {
-    return HWY_DYNAMIC_DISPATCH(ordered_dot)(left, right, count);
-}
-bool is_finite(const float* row, int64_t count) { return HWY_DYNAMIC_DISPATCH(is_finite)(row, count); }
+namespace sawtooth::attention {
+
+SAWTOOTH_DISPATCH(largest, 2)
+SAWTOOTH_DISPATCH(exponentials, 3)
+SAWTOOTH_DISPATCH(score_gradients, 5)
+SAWTOOTH_DISPATCH(ordered_dot, 3)
+SAWTOOTH_DISPATCH(is_finite, 2)
 
 }  // namespace sawtooth::attention
 #endif

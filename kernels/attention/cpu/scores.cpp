@@ -21,7 +21,7 @@ void multiply_with(const CpuJob& job, int64_t head, const ScoreTile& tile, const
     multiply_scores(tile, scaled, job.strip(strips, head, tile.keys.first), job.d, to);
 }
 
-// The keys of the tile that are near query `row` of it: an interval.
+// Returns the interval of keys that are near query `row`; both are counted from the start of the tile.
 Range near_keys(const CpuJob& job, const ScoreTile& tile, int64_t row) {
     const int64_t query = tile.queries.first + row;
     const auto inside = [&](int64_t key) {
@@ -30,7 +30,8 @@ Range near_keys(const CpuJob& job, const ScoreTile& tile, int64_t row) {
     return {inside(query - job.mask.window + 1), inside(query + job.mask.window)};
 }
 
-// The pairs of a mixed tile one by one: 0 times a number that is not finite would spread it.
+// Adds the gradients of a mixed tile pair by pair. A product of the whole tile would multiply the pairs of
+// the other encoding by 0, which makes NaN of a number that is not finite.
 void add_pairs(const CpuJob& job, int64_t head, const ScoreTile& tile, const float* gradients,
                const TileGradients& to) {
     for (int64_t r = 0; r < tile.queries.count(); ++r)
@@ -107,7 +108,7 @@ void add_gradients(const CpuJob& job, int64_t head, const ScoreTile& tile, TileK
     if (kind == TileKind::near) return add(score_gradients, job.q1, job.k1, to.dq1, to.dk1);
     if (kind == TileKind::far) return add(score_gradients, job.q2, job.k2, to.dq2, to.dk2);
     if (!are_finite(job, head, tile)) return add_pairs(job, head, tile, score_gradients, to);
-    // Those of one encoding at a time, with 0 for the pairs of the other.
+    // Each encoding is multiplied by itself, with 0 for the pairs of the other one.
     const int64_t rows = tile.queries.count();
     float* const split = rooms.other;
     for (const bool near_ones : {true, false}) {

@@ -6,9 +6,9 @@
 
 namespace sawtooth::attention {
 
-// Scores of one tile, and the gradients that flow through them.
+// The scores of one tile, and the gradients that flow through them.
 
-// What a worker needs beside the tile, whose rows are `stride` numbers apart.
+// The scratch memory for one tile, whose rows are `stride` numbers apart: scaled queries, and a second tile.
 struct ScoreRooms {
     float *queries, *other;
 
@@ -17,24 +17,25 @@ struct ScoreRooms {
           other(scratch.take<float>(job.block_m * stride)) {}
 };
 
-// Computes scale q k^T of the tile into `to` with the encodings that the kind needs; forbidden pairs and the
-// rest up to whole strips become -infinity.
+// Computes scale q k^T of the tile into `to` with the encodings that the kind needs. Forbidden pairs, and the
+// padding of rows to whole strips, become -infinity.
 void compute_scores(const CpuJob& job, int64_t head, const ScoreTile& tile, TileKind kind,
                     const ScoreRooms& rooms, float* to);
 
-// `to` becomes the probabilities of the tile, from the shift and sum of the softmax of every query.
+// Computes the probabilities of the tile into `to`, from the shift and sum of the softmax of every query.
 void compute_probabilities(const CpuJob& job, int64_t head, const ScoreTile& tile, TileKind kind,
                            const ScoreRooms& rooms, float* to);
 
-// `to` becomes the gradients of the scores of the tile.
+// Computes the gradients of the scores of the tile into `to`.
 void compute_score_gradients(const CpuJob& job, int64_t head, const ScoreTile& tile,
                              const float* probabilities, float* to);
 
-// Where the gradients of a tile are added: rows of the first query, and of the first key.
+// The places to which the gradients of a tile are added: dq1 and dq2 from its first query on, dk1 and dk2
+// from its first key on. Null pointers mark gradients that are not wanted.
 struct TileGradients {
     float *dq1 = nullptr, *dq2 = nullptr, *dk1 = nullptr, *dk2 = nullptr;
 };
-// Adds those of queries and keys from the gradients of scores; null: not wanted.
+// Adds the gradients of queries and keys, from the gradients of the scores of the tile.
 void add_gradients(const CpuJob& job, int64_t head, const ScoreTile& tile, TileKind kind,
                    const float* score_gradients, const ScoreRooms& rooms, const TileGradients& to);
 

@@ -1,5 +1,6 @@
-// One pass over the keys with a running maximum and sum; no score is kept. Backward: every item walks a group
-// of key tiles, recomputes their probabilities, and sums the gradients of all queries on the way.
+// Attention in one pass over the keys with a running maximum and sum; no score is kept. In the backward pass
+// every item walks a group of key tiles, recomputes their probabilities, and sums the gradients of all
+// queries on the way.
 
 #include <cmath>
 #include <limits>
@@ -27,7 +28,7 @@ struct ForwardRooms {
           sum(scratch.take<float>(job.block_m)) {}
 };
 
-// The softmax of one query so far: the scores are shifted by the largest, or by 0 if all are -infinity.
+// Returns what the scores of a query are shifted by: the largest so far, or 0 if all are -infinity.
 float shift_of(float most) { return most == nothing ? 0 : most; }
 
 void stream_forward(const CpuJob& job, const cpu::Item& item) {
@@ -73,8 +74,8 @@ void preprocess(const CpuJob& job, const cpu::Item& item) {
             ordered_dot(job.vectors(job.o, head, i), job.vectors(job.dout, head, i), job.d);
 }
 
-// Key tiles are dealt to groups, so that few heads also keep all cores busy. Every group sums its own
-// gradients of queries: [groups, heads, N, D], or the outputs of a single group.
+// Key tiles are dealt to groups, so that even few heads keep all cores busy. Every group sums gradients of
+// queries of its own, [groups, heads, N, D]; with a single group they are the outputs.
 struct Groups {
     int64_t count = 1;
     Buffer dq1, dq2;
@@ -93,7 +94,7 @@ struct BackwardRooms {
 void stream_backward(const CpuJob& job, const Groups& groups, const cpu::Item& item) {
     const int64_t head = item.index / groups.count, group = item.index % groups.count;
     const auto [tile_rooms, probabilities, gradients] = cpu::take_rooms<BackwardRooms>(item.scratch, job);
-    const int64_t own = group * job.heads + head;  // as if it were a head
+    const int64_t own = group * job.heads + head;  // [groups, heads] is indexed as heads
     float *const dq1 = job.vectors(groups.dq1, own, 0), *const dq2 = job.vectors(groups.dq2, own, 0);
     for (float* const dq : {dq1, dq2}) std::fill_n(dq, job.length * job.d, 0.0f);
     for (int64_t t = group; t < job.key_tiles() && !item.stop.stop_requested(); t += groups.count) {
@@ -116,16 +117,16 @@ void stream_backward(const CpuJob& job, const Groups& groups, const cpu::Item& i
     }
 }
 
-// Sums the gradients of queries over the groups, in their order.
+// Sums the gradients of queries over the groups, always in the same order.
 void sum_groups(const CpuJob& job, const Groups& groups, const cpu::Item& item) {
     const int64_t head = item.index / job.query_tiles();
     const Range queries = job.queries(item.index % job.query_tiles());
     const int64_t count = queries.count() * job.d;
-    const auto sum = [&](const Buffer& parts, const Buffer& total) {
+    const auto sum = [&](const Buffer& of_groups, const Buffer& total) {
         float* const to = job.vectors(total, head, queries.first);
-        std::copy_n(job.vectors(parts, head, queries.first), count, to);
+        std::copy_n(job.vectors(of_groups, head, queries.first), count, to);
         for (int64_t g = 1; g < groups.count; ++g)
-            cpu::combine(to, 1, to, 1, job.vectors(parts, g * job.heads + head, queries.first), count);
+            cpu::combine(to, 1, to, 1, job.vectors(of_groups, g * job.heads + head, queries.first), count);
     };
     sum(groups.dq1, job.dq1);
     sum(groups.dq2, job.dq2);

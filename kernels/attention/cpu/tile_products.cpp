@@ -15,7 +15,7 @@ void multiply_scores(const ScoreTile& tile, const float* rows, const float* stri
 }
 
 void add_over_keys(const ScoreTile& tile, const float* values, const float* rows, int64_t d, float* to) {
-    // Rows before this one see no key of the tile; from here on each sees one key more.
+    // The queries before `skipped` see no key of the tile; from there on each sees one key more.
     const int64_t skipped = tile.mask.causal ? std::max<int64_t>(tile.keys.first - tile.queries.first, 0) : 0;
     const cpu::Product product = {.left = {values + skipped * tile.stride, tile.stride, 1},
                                   .right = {rows, d, lanes},
@@ -28,7 +28,8 @@ void add_over_keys(const ScoreTile& tile, const float* values, const float* rows
     first < tile.keys.count() ? cpu::multiply_lower(product, first) : cpu::multiply(product);
 }
 
-// Backwards, from the last key and the last query, so that each key is seen by one query more.
+// Runs backwards from the last key and the last query, so that each next key is seen by one query more: this
+// is the triangle that multiply_lower takes.
 void add_over_queries(const ScoreTile& tile, const float* values, const float* rows, int64_t d, float* to) {
     const int64_t queries = tile.queries.count(), keys = tile.keys.count();
     const int64_t skipped = tile.mask.causal ? std::max<int64_t>(tile.keys.last - tile.queries.last, 0) : 0;

@@ -1,4 +1,4 @@
-// Kernel arguments. Vectors are [heads, N, D] in the storage of the inputs, gradients are as large in f32,
+// Kernel arguments. Vectors are [heads, N, D] in the storage of the inputs, gradients have this shape in f32,
 // and rows are [heads, N] in f32; `heads` counts the heads of all sequences. Kernels use what they need.
 #pragma once
 
@@ -23,7 +23,8 @@ struct Arguments {
     float *scores = nullptr, *score_gradients = nullptr;
 };
 
-// streaming_wgmma.cu: the inputs as [heads, N, D], in boxes of 64 or HEAD columns and BLOCK_M or BLOCK_N rows
+// Arguments of streaming_wgmma.cu. The maps copy inputs [heads, N, D] in boxes of BLOCK_M or BLOCK_N rows and
+// 64 columns, or HEAD if it is less.
 struct WarpgroupArguments {
     TensorMap q1, q2, k1, k2, v;
     Arguments arguments;

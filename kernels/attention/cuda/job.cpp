@@ -5,7 +5,7 @@
 namespace sawtooth::attention {
 namespace {
 
-// A thread turns one pair of numbers at one position, for several heads.
+// Adds a launch of prologue.cu, where a thread turns one pair of numbers at one position for several heads.
 void add_rotations(cuda::PlanBuilder& builder, LaunchInfo info, const CudaJob& job, const char* entry) {
     constexpr int64_t threads = 256, heads_a_block = 8;
     builder.launch(

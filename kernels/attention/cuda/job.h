@@ -6,7 +6,7 @@
 
 namespace sawtooth::attention {
 
-// What the variants on CUDA work on.
+// The job of a variant on CUDA.
 struct CudaJob : Tensors {
     explicit CudaJob(PlanBuilder& builder)
         : Tensors(builder, storage_named(builder.parameters().text("dtype"))) {}
@@ -14,10 +14,11 @@ struct CudaJob : Tensors {
     Arguments arguments() const;
 };
 
-// Takes the arrays, and rotates q and k.
+// Makes the job of a request and adds the launch that rotates q and k.
 CudaJob prepared_job(cuda::PlanBuilder& builder);
-// The first and the last launch of every backward pass: delta, and the rotation of the gradients of q and k.
+// Adds the first launch of a backward pass, which computes delta.
 void add_preprocess(cuda::PlanBuilder& builder, const CudaJob& job);
+// Adds the last launch of a backward pass, which rotates the gradients of queries and keys back to dq and dk.
 void add_epilogue(cuda::PlanBuilder& builder, const CudaJob& job);
 
 }  // namespace sawtooth::attention

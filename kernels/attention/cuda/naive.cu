@@ -1,7 +1,8 @@
-// What a framework without fusion launches: scores of all pairs in memory, softmax over their rows, product
-// with the values; backward the gradients of all scores and their products with keys and queries. Sums are
-// f32 fused multiply-adds for any storage. A thread block of a product computes 64 x 64 elements, a thread 4
-// x 4 of them; the factors pass through shared memory 16 columns at a time.
+// Attention as a framework without fusion launches it: the scores of all pairs in memory, a softmax over
+// their rows, and a product with the values; backward the gradients of all scores, and their products with
+// keys and queries. Sums are f32 fused multiply-adds for any storage. A thread block of a product computes a
+// tile of 64 x 64 elements and a thread 4 x 4 of them; the factors pass through shared memory in tiles of 16
+// columns.
 //
 // Defines: THREADS, SHARED_BYTES, STORAGE, HEAD, CAUSAL.
 
@@ -20,10 +21,12 @@ static_assert(SHARED_BYTES == 0, "static shared memory");
 
 __device__ float minus_infinity() { return __int_as_float(0xff800000); }
 
-// [depth][side] of a factor; rows from `there` on are zeros. `load(row, column)` reads it.
+// A tile of a factor, [depth][side], padded against bank conflicts.
 struct Factor {
     float numbers[depth][side + 1];
 
+    // Reads the elements by load(row, column); rows from `there` on, and columns from `columns` on, are
+    // zeros.
     template <class Load>
     __device__ void fill(int64_t there, int columns, Load load) {
         for (int at = threadIdx.x; at < side * depth; at += THREADS) {
@@ -34,10 +37,10 @@ struct Factor {
 };
 
 struct Sums {
-    float of[each][each] = {};
+    float numbers[each][each] = {};
 
-    // Adds the product of one slice; the rows and columns of a thread are `lanes` apart. Terms that
-    // takes(row, k) refuses are not added: 0 times infinity is not 0.
+    // Adds the product of two tiles; the rows and columns of a thread are `lanes` apart. Terms for which
+    // takes(row, k) is false are left out, as 0 times infinity is not 0.
     template <class Takes>
     __device__ void add(const Factor& left, const Factor& right, Takes takes) {
         const int row = threadIdx.x / lanes, column = threadIdx.x % lanes;
@@ -53,7 +56,7 @@ struct Sums {
             for (int i = 0; i < each; ++i)
 #pragma unroll
                 for (int j = 0; j < each; ++j)
-                    if (takes(row + i * lanes, k)) of[i][j] = fmaf(a[i], b[j], of[i][j]);
+                    if (takes(row + i * lanes, k)) numbers[i][j] = fmaf(a[i], b[j], numbers[i][j]);
         }
     }
 };
@@ -73,23 +76,23 @@ __device__ float element(const void* rows, int64_t at) {
     return Storage::widen(static_cast<const Storage::Word*>(rows)[at]);
 }
 
-// queries * keys^T of 64 queries and 64 keys, [., HEAD] each.
+// Returns queries * keys^T of 64 queries and 64 keys of HEAD numbers.
 __device__ Sums product_of_rows(const void* queries, const void* keys, int64_t queries_there,
                                 int64_t keys_there, Factor& left, Factor& right) {
     Sums sums;
     for (int first = 0; first < HEAD; first += depth) {
-        device::sync_block();  // all have used the slice before
+        device::sync_block();  // all have used the tiles before
         left.fill(queries_there, HEAD - first,
                   [&](int row, int column) { return element(queries, row * HEAD + first + column); });
         right.fill(keys_there, HEAD - first,
                    [&](int row, int column) { return element(keys, row * HEAD + first + column); });
-        device::sync_block();  // the slice is visible to all
+        device::sync_block();  // the tiles are visible to all
         sums.add(left, right, [](int, int) { return true; });
     }
     return sums;
 }
 
-// The 64 queries and 64 keys of a thread block; `head` is the index of the first row of its head.
+// The first query and key of the tile of a thread block, and the index of the first row of its head.
 struct Corner {
     int64_t query = static_cast<int64_t>(blockIdx.x) * side;
     int64_t key = static_cast<int64_t>(blockIdx.y) * side;
@@ -120,12 +123,12 @@ extern "C" __global__ void __launch_bounds__(THREADS) scores(Arguments given) {
     };
     const Sums near = product(given.q1, given.k1), far = product(given.q2, given.k2);
     at.for_each_pair([&](int64_t i, int64_t j, int64_t pair, int r, int c) {
-        const float score = llabs(i - j) < given.window ? near.of[r][c] : far.of[r][c];
+        const float score = llabs(i - j) < given.window ? near.numbers[r][c] : far.numbers[r][c];
         given.scores[pair] = CAUSAL && j > i ? minus_infinity() : given.scale * score;
     });
 }
 
-// Rows of scores become probabilities; lse_i = log2 of the sum of exp(s_ij). One thread block per row.
+// Turns a row of scores per thread block into probabilities; lse_i = log2 of the sum of exp(s_ij).
 extern "C" __global__ void __launch_bounds__(THREADS) softmax(Arguments given) {
     __shared__ float room[THREADS];
     const int64_t n = given.length, at = static_cast<int64_t>(blockIdx.y) * n + blockIdx.x;
@@ -154,9 +157,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) softmax(Arguments given) {
 enum class Over { keys, queries };
 enum class Pairs { all, near, far };
 
-// The rows of a head summed with a matrix [heads, N, N] as weights: over the keys j of each query i, or over
+// Sums the rows of a head with a matrix [heads, N, N] as weights: over the keys j of each query i, or over
 // the queries i of each key j. Calls store(index, sum) for 64 positions and 64 columns, with the index into
-// [heads, N, HEAD]. Pairs that the mask forbids, or of the other encoding, are not added.
+// [heads, N, HEAD]. Pairs that the mask forbids, and pairs of the other encoding, are not added.
 template <Over over, Pairs pairs, class Store>
 __device__ void sum_rows(const attention::Arguments& given, const float* matrix, const void* rows,
                          Store store) {
@@ -168,7 +171,7 @@ __device__ void sum_rows(const attention::Arguments& given, const float* matrix,
     Sums sums;
     for (int64_t other = begin; other < end; other += depth) {
         const int there = static_cast<int>(min(n - other, static_cast<int64_t>(depth)));
-        device::sync_block();  // all have used the slice before
+        device::sync_block();  // all have used the tiles before
         weights.fill(n - own, there, [&](int row, int column) {
             const int64_t i = over == Over::keys ? own + row : other + column;
             const int64_t j = over == Over::keys ? other + column : own + row;
@@ -177,7 +180,7 @@ __device__ void sum_rows(const attention::Arguments& given, const float* matrix,
         factors.fill(HEAD - first_column, there, [&](int row, int column) {
             return element(rows, (head + other + column) * HEAD + first_column + row);
         });
-        device::sync_block();  // the slice is visible to all
+        device::sync_block();  // the tiles are visible to all
         sums.add(weights, factors, [&](int row, int k) {
             const int64_t i = over == Over::keys ? own + row : other + k;
             const int64_t j = over == Over::keys ? other + k : own + row;
@@ -187,7 +190,7 @@ __device__ void sum_rows(const attention::Arguments& given, const float* matrix,
     }
     for_each_element([&](int row, int column, int r, int c) {
         if (own + row < n && first_column + column < HEAD)
-            store((head + own + row) * HEAD + first_column + column, sums.of[r][c]);
+            store((head + own + row) * HEAD + first_column + column, sums.numbers[r][c]);
     });
 }
 
@@ -212,7 +215,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) score_gradients(Arguments 
         product_of_rows(row_of(given.dout, at.head + at.query), row_of(given.v, at.head + at.key),
                         at.n - at.query, at.n - at.key, left, right);
     at.for_each_pair([&](int64_t i, int64_t j, int64_t pair, int r, int c) {
-        const float ds = given.scores[pair] * (product.of[r][c] - given.delta[at.head + i]) * given.scale;
+        const float ds =
+            given.scores[pair] * (product.numbers[r][c] - given.delta[at.head + i]) * given.scale;
         given.score_gradients[pair] = CAUSAL && j > i ? 0 : ds;
     });
 }

@@ -1,5 +1,5 @@
-// delta_i = sum of o_id do_id, for BLOCK_M queries of a head per thread block; a warp sums a row, several if
-// HEAD is below 64.
+// delta_i = sum of o_id do_id, for BLOCK_M queries of a head per thread block. A warp sums one row at a time,
+// or several if HEAD is below 64.
 //
 // Defines: THREADS, SHARED_BYTES, BLOCK_M, HEAD, STORAGE.
 

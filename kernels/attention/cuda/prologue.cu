@@ -1,6 +1,5 @@
-// The rotations of queries and keys, and of their gradients back: R(p) turns each pair (x_m, x_(m + D/2)) by
-// p 10000^(-2 m / D). A thread turns one pair at one position for several heads, which share
-// its angle.
+// Rotates queries and keys, and their gradients back: R(p) turns each pair (x_m, x_(m + D/2)) by
+// p 10000^(-2 m / D). A thread turns one pair at one position for several heads, which share its angle.
 //
 // Defines: THREADS, SHARED_BYTES, STORAGE, HEAD.
 
@@ -25,7 +24,7 @@ struct Turn {
     __device__ Turn inverse() const { return {cosine, -sine}; }
 };
 
-// In f64, because a position may have 20 bits.
+// Computes the angle in f64, because a position may have 20 bits.
 __device__ Turn turn_of(int64_t position, int m) {
     const double turn = static_cast<double>(position) * pow(10000.0, -2.0 * m / HEAD);
     double sine, cosine;

@@ -1,4 +1,4 @@
-// What both streaming kernels share: the softmax of the rows of a warp while tiles of keys pass by.
+// The online softmax of the queries of a warp while tiles of keys pass by, which both streaming kernels use.
 //
 // Defines used: BLOCK_N, HEAD, CAUSAL, ZERO_SCALE.
 #pragma once
@@ -11,14 +11,14 @@ namespace sawtooth::attention {
 using device::Tile;
 
 constexpr int key_tiles = BLOCK_N / 8, head_tiles = HEAD / 8;
-// The key tiles that queries up to last - 1 visit, from the first on; the others are skipped.
+// Returns how many key tiles, from the first on, queries up to last - 1 visit; the others are skipped.
 __device__ inline int key_tiles_of(const Mask& mask, int last) {
     return ((CAUSAL ? min(last, mask.length) : mask.length) + BLOCK_N - 1) / BLOCK_N;
 }
 
-constexpr float nothing = -1e30f;  // below every score; its differences are finite
+constexpr float nothing = -1e30f;  // below every score, with finite differences
 
-// Calls act(query, key, n, at) for a lane's pairs of 16 queries and `tiles` tiles of keys.
+// Calls act(query, key, n, at) for the lane's pairs in 16 queries and `tiles` tiles of 8 keys.
 template <int tiles, class Act>
 __device__ void for_each_pair(int query, int key, Act act) {
 #pragma unroll
@@ -29,7 +29,7 @@ __device__ void for_each_pair(int query, int key, Act act) {
                 n, at);
 }
 
-// Takes the scores of the other encoding where a pair is not near.
+// Replaces the scores of pairs that are not near by those of the far encoding.
 template <int tiles>
 __device__ void choose(const Mask& mask, int query, int key, const Tile (&far)[tiles], Tile* scores) {
     for_each_pair<tiles>(query, key, [&](int i, int j, int n, int at) {
@@ -37,10 +37,10 @@ __device__ void choose(const Mask& mask, int query, int key, const Tile (&far)[t
     });
 }
 
-// The factor of scores in base 2. 0 would make hidden scores NaN.
+// Returns the factor of scores in base 2. It is not 0, which would make hidden scores NaN.
 __device__ inline float factor_of(float scale) { return fmaxf(scale * log2_e, 1e-37f); }
 
-// A scale of 0 is applied before pairs are hidden: it makes infinite scores NaN.
+// Applies a scale of 0, which makes infinite scores NaN, before pairs are hidden.
 __device__ inline void apply_zero_scale(Tile (&scores)[key_tiles]) {
     if constexpr (ZERO_SCALE) {
         device::scale_row(scores, 0, 0);
@@ -54,11 +54,11 @@ __device__ inline void hide(const Mask& mask, int query, int key, Tile (&scores)
     });
 }
 
-// 16 queries of a warp: their sums of values, and the softmax so far of the two rows of every lane. `total`
-// counts only the lane's own keys.
-struct Rows {
+// The online softmax of 16 queries of a warp: their sums of values, and for the two queries of every lane the
+// largest score and the sum of exponentials so far.
+struct OnlineSoftmax {
     Tile sums[head_tiles];
-    float most[2], total[2];
+    float most[2], total[2];  // `total` sums only the keys of the lane
 
     __device__ void start() {
         device::clear(sums);
@@ -66,8 +66,7 @@ struct Rows {
         for (int half = 0; half < 2; ++half) most[half] = nothing, total[half] = 0;
     }
 
-    // Turns scores into probabilities relative to the new maximum. Returns the factors by which the sums must
-    // be rescaled.
+    // Turns scores into probabilities relative to the new maximum, and returns the factors for `rescale`.
     __device__ float2 weigh(Tile (&scores)[key_tiles], float factor) {
         float kept[2];
 #pragma unroll

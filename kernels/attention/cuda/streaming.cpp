@@ -9,7 +9,7 @@ namespace {
 using cuda::PlanBuilder;
 using cuda::StructBytes;
 
-// Rows of D elements in shared memory are padded against bank conflicts.
+// Returns the distance of rows in shared memory, which are padded against bank conflicts.
 int64_t stride_of(const Parameters& p) { return p.integer("D") + 8; }
 
 cuda::Defines defines_of(const Parameters& p) {
@@ -28,14 +28,14 @@ Grid query_tiles(const Parameters& p, const CudaJob& job) {
     return {pieces("N", job.length, "BLOCK_M", p.integer("BLOCK_M")), side("Z H", job.heads)};
 }
 
-// The shared memory of a thread block that owns `rows` positions while tiles of `columns` visit.
+// Returns the shared memory of a thread block that owns `rows` positions, visited by tiles of `columns`.
 int64_t backward_bytes(const Parameters& p, int64_t rows, int64_t columns) {
     const int64_t stride = stride_of(p);
     const int64_t stage = StructBytes().array(2 * columns * stride, 2, 4).array(2 * columns, 4).total();
     return StructBytes().array(2 * rows * stride, 2, 16).array(p.integer("stages"), stage, 4).total();
 }
 
-// preprocess, backward and the rotation of gradients, if the request has a backward pass.
+// Adds the launches of the backward pass, if the request has one.
 void add_backward(PlanBuilder& builder, const CudaJob& job) {
     if (!job.has_backward()) return;
     const Parameters& p = builder.parameters();
@@ -54,7 +54,7 @@ void add_backward(PlanBuilder& builder, const CudaJob& job) {
 
 }  // namespace
 
-// `Shared` of streaming.cu.
+// Counts the bytes of `Shared` in streaming.cu.
 int64_t forward_shared_bytes(const Parameters& p) {
     const int64_t stage = StructBytes().array(3 * p.integer("BLOCK_N") * stride_of(p), 2, 2).total();
     return StructBytes()
@@ -63,7 +63,7 @@ int64_t forward_shared_bytes(const Parameters& p) {
         .total();
 }
 
-// `Shared` of streaming_wgmma.cu.
+// Counts the bytes of `Shared` in streaming_wgmma.cu.
 int64_t warpgroup_shared_bytes(const Parameters& p) {
     const int64_t d = p.integer("D"), slots = 2 * p.integer("stages") + 1;
     return StructBytes()
@@ -74,13 +74,13 @@ int64_t warpgroup_shared_bytes(const Parameters& p) {
         .total();
 }
 
-// `registers` of streaming_wgmma.cu: a warp owns 16 rows of every band.
+// Counts `registers` of streaming_wgmma.cu: a warp owns 16 rows of every band.
 int64_t warpgroup_registers(const Parameters& p) {
     const int64_t bands = p.integer("BLOCK_M") / (16 * p.integer("warps"));
     return bands * p.integer("D") / 2 + p.integer("BLOCK_N") / 2 + p.integer("BLOCK_N") / 4;
 }
 
-// The larger `Shared` of backward.cu.
+// Counts the bytes of the larger `Shared` in backward.cu.
 int64_t backward_shared_bytes(const Parameters& p) {
     const int64_t block_m = p.integer("BLOCK_M"), block_n = p.integer("BLOCK_N");
     return std::max(backward_bytes(p, block_n, block_m), backward_bytes(p, block_m, block_n));

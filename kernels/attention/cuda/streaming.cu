@@ -1,5 +1,5 @@
-// Attention in one pass over the keys: o and lse of BLOCK_M queries of a head per thread block. A warp owns
-// 16 or more queries: their sums and the running maximum of the softmax stay in registers. Tiles of BLOCK_N
+// Attention in one pass over the keys. A thread block computes o and lse of BLOCK_M queries of a head. A warp
+// owns one or more bands of 16 queries, whose sums and running maxima stay in registers. Tiles of BLOCK_N
 // keys and values pass through shared memory, STAGES of them in flight:
 //   global   K, V  ->  shared [STAGES][keys | far keys | values]  ->  registers, tensor cores  ->  sums of o
 // The mask decides per tile which keys are loaded and multiplied (mask.cuh); tiles that are all masked are
@@ -23,7 +23,7 @@ using Element = P::Element;
 constexpr int warps = THREADS / 32;
 constexpr int padding = device::bank_padding<precision>, stride = HEAD + padding;
 constexpr int working = BLOCK_M / 16 < warps ? BLOCK_M / 16 : warps;  // warps with queries; the others copy
-constexpr int bands = BLOCK_M / (16 * working);                       // of 16 queries per warp
+constexpr int bands = BLOCK_M / (16 * working);                       // bands of 16 queries of a warp
 constexpr int together = bands % 2 == 0 ? 2 : 1;                      // bands that share a load of keys
 constexpr int steps = HEAD / 16;
 static_assert(BLOCK_M % 16 == 0 && BLOCK_N % 16 == 0 && HEAD % 16 == 0, "whole steps of the tensor cores");
@@ -41,7 +41,7 @@ struct Shared {
 };
 static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
 
-// scores of `count` bands = queries * keys^T
+// Computes scores = queries * keys^T of `count` bands.
 template <int count>
 __device__ void multiply_scores(const Element (*queries)[stride], const Element (*keys)[stride],
                                 Tile (&scores)[count][key_tiles]) {
@@ -60,22 +60,23 @@ __device__ void multiply_scores(const Element (*queries)[stride], const Element 
     }
 }
 
-// Adds a tile of keys from `key` on to the queries of a warp, which start at `row` in shared memory and at
-// `query` in the head.
-template <Kind kind, bool hides>
+// Adds the tile of keys that begins at `key` to the queries of a warp, which begin at `row` in shared memory
+// and at `query` in the head.
+template <TileKind kind, bool hides>
 __device__ void visit(Shared& shared, const Stage& stage, const Mask& mask, int query, int row, int key,
-                      float factor, bool by_pair, Rows (&rows)[bands]) {
-    // Mixed tiles and those with hidden pairs are few: one band at a time, so that registers suffice.
-    constexpr int count = kind == Kind::mixed || hides ? 1 : together;
+                      float factor, bool by_pair, OnlineSoftmax (&rows)[bands]) {
+    // Mixed tiles and tiles with hidden pairs are few. They take one band at a time, so that registers
+    // suffice.
+    constexpr int count = kind == TileKind::mixed || hides ? 1 : together;
 #pragma unroll
     for (int first = 0; first < bands; first += count) {
         const int down = 16 * first;
         Tile scores[count][key_tiles];
-        if constexpr (kind == Kind::far)
+        if constexpr (kind == TileKind::far)
             multiply_scores(&shared.far_queries[row + down], stage.far_keys, scores);
         else
             multiply_scores(&shared.near_queries[row + down], stage.near_keys, scores);
-        if constexpr (kind == Kind::mixed) {
+        if constexpr (kind == TileKind::mixed) {
             Tile far[1][key_tiles];
             multiply_scores(&shared.far_queries[row + down], stage.far_keys, far);
             choose(mask, query + down, key, far[0], scores[0]);
@@ -106,19 +107,19 @@ __device__ void visit(Shared& shared, const Stage& stage, const Mask& mask, int 
     }
 }
 
-__device__ void copy_stage(Stage& stage, const Arguments& given, int64_t head, Kind kind, int key) {
+__device__ void copy_stage(Stage& stage, const Arguments& given, int64_t head, TileKind kind, int key) {
     const int64_t at = (head * given.length + key) * HEAD;
     const int there = static_cast<int>(min(static_cast<int64_t>(BLOCK_N), given.length - key));
     const auto copy = [&](Element(&to)[BLOCK_N][stride], const void* from) {
         device::copy_tile<BLOCK_N, HEAD, THREADS>(&to[0][0], stride, static_cast<const Element*>(from) + at,
                                                   there);
     };
-    if (kind != Kind::far) copy(stage.near_keys, given.k1);
-    if (kind != Kind::near) copy(stage.far_keys, given.k2);
+    if (kind != TileKind::far) copy(stage.near_keys, given.k1);
+    if (kind != TileKind::near) copy(stage.far_keys, given.k2);
     copy(stage.values, given.v);
 }
 
-// The queries of a thread block while tiles of keys pass by.
+// The walk of a thread block along the tiles of keys.
 struct Walk {
     Shared& shared;
     const Arguments& given;
@@ -129,11 +130,11 @@ struct Walk {
     const float factor;
     int tile = 0;
 
-    __device__ Kind kind(int of_tile) const {
-        return mask.kind(query, query + BLOCK_M, of_tile * BLOCK_N, (of_tile + 1) * BLOCK_N);
+    __device__ TileKind kind(int number) const {
+        return mask.kind(query, query + BLOCK_M, number * BLOCK_N, (number + 1) * BLOCK_N);
     }
-    __device__ bool hides(int of_tile) const {
-        return mask.forbids(query, of_tile * BLOCK_N, (of_tile + 1) * BLOCK_N);
+    __device__ bool hides(int number) const {
+        return mask.forbids(query, number * BLOCK_N, (number + 1) * BLOCK_N);
     }
     __device__ void start(int coming) const {
         if (coming < tiles)
@@ -141,10 +142,10 @@ struct Walk {
         device::end_batch_of_copies();  // also an empty one, so that batches count tiles
     }
 
-    // Neighbouring tiles of one sort. Tiles with hidden pairs have code of their own, so that the loop over
-    // the others stays short.
-    template <Kind of_kind, bool hides_pairs>
-    __device__ void visit_tiles(Rows (&rows)[bands]) {
+    // Visits neighbouring tiles of one kind. Tiles with hidden pairs have code of their own, so that the loop
+    // over the others stays short.
+    template <TileKind visited, bool hides_pairs>
+    __device__ void visit_tiles(OnlineSoftmax (&rows)[bands]) {
         do {
             if constexpr (STAGES == 1) {
                 device::sync_block();  // all have read the tile before
@@ -162,29 +163,29 @@ struct Walk {
                 by_pair = device::any_of_block(
                     has_nonfinite<device::PRECISION, BLOCK_N, HEAD, THREADS>(&stage.values[0][0], stride));
             if (works)
-                visit<of_kind, hides_pairs>(shared, stage, mask, query + row, row, tile * BLOCK_N, factor,
+                visit<visited, hides_pairs>(shared, stage, mask, query + row, row, tile * BLOCK_N, factor,
                                             by_pair, rows);
             ++tile;
-        } while (tile < tiles && kind(tile) == of_kind &&
-                 (of_kind == Kind::mixed || hides(tile) == hides_pairs));
+        } while (tile < tiles && kind(tile) == visited &&
+                 (visited == TileKind::mixed || hides(tile) == hides_pairs));
     }
-    template <Kind of_kind>
-    __device__ void visit_tiles(Rows (&rows)[bands]) {
+    template <TileKind visited>
+    __device__ void visit_tiles(OnlineSoftmax (&rows)[bands]) {
         if (hides(tile))
-            visit_tiles<of_kind, true>(rows);
+            visit_tiles<visited, true>(rows);
         else
-            visit_tiles<of_kind, false>(rows);
+            visit_tiles<visited, false>(rows);
     }
-    __device__ void run(Rows (&rows)[bands]) {
+    __device__ void run(OnlineSoftmax (&rows)[bands]) {
         for (int early = 0; early < STAGES - 1; ++early) start(early);
         while (tile < tiles) {
-            const Kind present = kind(tile);
-            if (present == Kind::near)
-                visit_tiles<Kind::near>(rows);
-            else if (present == Kind::far)
-                visit_tiles<Kind::far>(rows);
+            const TileKind present = kind(tile);
+            if (present == TileKind::near)
+                visit_tiles<TileKind::near>(rows);
+            else if (present == TileKind::far)
+                visit_tiles<TileKind::far>(rows);
             else
-                visit_tiles<Kind::mixed, true>(rows);
+                visit_tiles<TileKind::mixed, true>(rows);
         }
     }
 };
@@ -193,7 +194,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) forward(Arguments given) {
     extern __shared__ __align__(16) unsigned char bytes[];
     Shared& shared = *reinterpret_cast<Shared*>(bytes);
     const Mask mask(given.length, given.window);
-    // The longest rows of tiles first, so that the last thread blocks are short.
+    // The first thread blocks get the queries with the most tiles, so that the last ones are short.
     const int query = static_cast<int>(gridDim.x - 1 - blockIdx.x) * BLOCK_M;
     const int64_t head = blockIdx.y, at = (head * given.length + query) * HEAD;
     const int there = static_cast<int>(min(static_cast<int64_t>(BLOCK_M), given.length - query));
@@ -201,9 +202,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) forward(Arguments given) {
                                               static_cast<const Element*>(given.q1) + at, there);
     device::copy_tile<BLOCK_M, HEAD, THREADS>(&shared.far_queries[0][0], stride,
                                               static_cast<const Element*>(given.q2) + at, there);
-    Rows rows[bands];
+    OnlineSoftmax rows[bands];
 #pragma unroll
-    for (Rows& band : rows) band.start();
+    for (OnlineSoftmax& band : rows) band.start();
     const int row = device::warp_of_thread() * 16 * bands;
     const bool works = device::warp_of_thread() < working;
     Walk{shared, given, mask,

@@ -1,13 +1,13 @@
 // Attention in one pass over the keys with the warpgroup products and tensor copies of Hopper. Each group of
-// four warps owns bands of 64 queries; one more warp, the producer, copies tiles of keys and values into a
-// ring of slots in shared memory:
+// four warps owns bands of 64 queries, and one more warp, the producer, copies tiles of keys and values into
+// a ring of slots in shared memory:
 //   near tile: k1, v      far tile: k2, v      mixed tile: k1, k2, v
 // A step is a tile and a band:
 //   step             1                  2                     3
 //   tensor cores     q k^T              q k^T, p v of 1       q k^T, p v of 2     …
 //   other units          softmax 1          softmax 2             softmax 3
-// Probabilities go from the sums of one product to the left factor of the next
-// in registers. With two groups the softmax of one also runs during the products of the other.
+// Probabilities go in registers from the sums of one product to the left factor of the next. With two groups
+// the softmax of one also runs during the products of the other.
 //
 // Defines: THREADS, SHARED_BYTES, BLOCK_M, BLOCK_N, HEAD, STAGES, PRECISION (bf16 or f16), CAUSAL,
 // ZERO_SCALE.
@@ -27,27 +27,29 @@ using Element = P::Element;
 template <int columns>
 using Step = device::WarpgroupStep<precision, columns>;
 
-// With two groups of consumers the producer has a whole group too, which leaves its registers to them.
+// With two groups of consumers the producer is a whole group, which leaves most of its registers to them.
 constexpr int producers = THREADS / 32 > 8 ? 4 : 1;
 constexpr int consumers = THREADS / 32 - producers, groups = consumers / 4;  // warps, and groups of four
-constexpr int bands = BLOCK_M / (64 * groups);                               // of 64 queries per group
-constexpr int panel = HEAD < 64 ? HEAD : 64, panels = HEAD / panel;  // columns of a matrix in shared memory
-constexpr int row_bytes = panel * 2;
+constexpr int bands = BLOCK_M / (64 * groups);                               // bands of 64 queries of a group
+// A copy brings boxes of this many columns, of which a matrix has `boxes`.
+constexpr int box_columns = HEAD < 64 ? HEAD : 64, boxes = HEAD / box_columns;
+constexpr int row_bytes = box_columns * 2;
 constexpr int slots = 2 * STAGES + 1;  // keys and values of every stage, and the second keys of a mixed tile
-constexpr int lag = bands == 1 ? 1 : 0;  // values of a tile follow the keys of that many tiles later
-// Of a consumer thread, for sums, scores and probabilities; up to 112 leave room for a second thread block.
+constexpr int lag = bands == 1 ? 1 : 0;  // values of a tile follow the keys of the tile `lag` later
+// The registers of a consumer thread for sums, scores and probabilities; up to 112 leave room for a second
+// thread block.
 constexpr int registers = bands * HEAD / 2 + BLOCK_N / 2 + BLOCK_N / 4;
 using Swizzled = device::Swizzled<row_bytes>;
 static_assert(THREADS == 32 * (4 * groups + producers) && BLOCK_M == 64 * groups * bands,
               "whole groups of warps");
 
-// Matrices are [panels][rows][panel], as copied.
+// Matrices are [boxes][rows][box_columns], as they are copied.
 struct Shared {
     alignas(1024) Element near_queries[BLOCK_M * HEAD];
     Element far_queries[BLOCK_M * HEAD];
     Element slots[::slots][BLOCK_N * HEAD];
     device::Barrier queries, full[::slots], empty[::slots];
-    int has_nonfinite;  // a group has cleared numbers of values
+    int has_nonfinite;  // set when a group has cleared numbers of values
 };
 static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
 
@@ -55,12 +57,13 @@ template <int rows>
 __device__ void copy_rows(const TensorMap& map, Element* to, device::Barrier& barrier, int first,
                           int64_t head) {
 #pragma unroll
-    for (int p = 0; p < panels; ++p)
-        device::copy_box(map, to + p * rows * panel, barrier, p * panel, first, static_cast<int>(head));
+    for (int b = 0; b < boxes; ++b)
+        device::copy_box(map, to + b * rows * box_columns, barrier, b * box_columns, first,
+                         static_cast<int>(head));
 }
 
-// One thread. Consumers take the slots in this order: with one band per group they need the values of a tile
-// after the keys of the next one.
+// Copies all tiles, in one thread. Consumers take the slots in this order: with one band per group they need
+// the values of a tile after the keys of the next one.
 __device__ void produce(Shared& shared, const WarpgroupArguments& given, const Mask& mask, int query,
                         int tiles, int64_t head) {
     shared.queries.arrive_and_expect(2 * BLOCK_M * HEAD * 2);
@@ -76,9 +79,9 @@ __device__ void produce(Shared& shared, const WarpgroupArguments& given, const M
     for (int tile = 0; tile < tiles + lag; ++tile) {
         const int key = tile * BLOCK_N;
         if (tile < tiles) {
-            const Kind kind = mask.kind(query, query + BLOCK_M, key, key + BLOCK_N);
-            if (kind != Kind::far) push(given.k1, key);
-            if (kind != Kind::near) push(given.k2, key);
+            const TileKind kind = mask.kind(query, query + BLOCK_M, key, key + BLOCK_N);
+            if (kind != TileKind::far) push(given.k1, key);
+            if (kind != TileKind::near) push(given.k2, key);
         }
         if (tile >= lag) push(given.v, key - lag * BLOCK_N);
     }
@@ -101,17 +104,17 @@ struct Ring {
     }
 };
 
-// Starts scores = queries * keys^T, for 64 queries from row `row` on.
+// Starts scores = queries * keys^T for the 64 queries from `row` on.
 template <int tiles>
 __device__ void start_scores(const Element* queries, int row, const Element* keys, Tile (&scores)[tiles]) {
-    const Element* const first = queries + row * panel;
+    const Element* const first = queries + row * box_columns;
     device::keep_in_place(scores);
     device::begin_products();
 #pragma unroll
     for (int k = 0; k < HEAD / 16; ++k) {
-        const int p = 16 * k / panel, bytes = 16 * k % panel * 2;
-        Step<tiles>::template add<false>(scores, Swizzled::rows(first, p * BLOCK_M * row_bytes + bytes),
-                                         Swizzled::rows(keys, p * BLOCK_N * row_bytes + bytes), k > 0);
+        const int b = 16 * k / box_columns, bytes = 16 * k % box_columns * 2;
+        Step<tiles>::template add<false>(scores, Swizzled::rows(first, b * BLOCK_M * row_bytes + bytes),
+                                         Swizzled::rows(keys, b * BLOCK_N * row_bytes + bytes), k > 0);
     }
     device::end_products();
 }
@@ -129,18 +132,19 @@ __device__ void start_sums(const Factors& probabilities, const Element* values, 
     device::end_products();
 }
 
-// Infinities and NaN of values must not meet the zeros of hidden pairs (hidden.cuh). A product cannot leave
-// pairs out, and a branch between products would make the compiler wait for each of them: in tiles with
-// hidden pairs such numbers become zeros before the product, and are added at the end to the queries that see
-// them. Each group looks at the whole tile, so that it waits only for itself: where the other one was there
-// before, it finds zeros, and `found_by_any` set, which is stored before the zeros and read after them.
+// Replaces infinities and NaN of values by zeros, and returns true if the tile had any. They must not meet
+// the zeros of hidden pairs (hidden.cuh). A product cannot leave pairs out, and a branch between products
+// would make the compiler wait for each of them. So in tiles with hidden pairs such numbers become zeros
+// before the product, and are added at the end to the queries that see them. Each group looks at the whole
+// tile, so that it waits only for itself. Where the other group was there before, it finds zeros, and
+// `found_by_any` set, which is stored before the zeros and read after them.
 __device__ bool clear_nonfinite(Element* values, volatile int& found_by_any) {
-    auto* const pieces = reinterpret_cast<uint4*>(values);
+    auto* const vectors = reinterpret_cast<uint4*>(values);
     bool found = false;
     for (int at = static_cast<int>(threadIdx.x) % 128; at < BLOCK_N * HEAD / 8; at += 128) {
-        uint4 piece = pieces[at];
+        uint4 vector = vectors[at];
         bool changes = false;
-        for (uint32_t* const two : {&piece.x, &piece.y, &piece.z, &piece.w}) {
+        for (uint32_t* const two : {&vector.x, &vector.y, &vector.z, &vector.w}) {
             const uint32_t kept = without_nonfinite<device::PRECISION>(*two);
             changes = changes || kept != *two;
             *two = kept;
@@ -149,7 +153,7 @@ __device__ bool clear_nonfinite(Element* values, volatile int& found_by_any) {
         if (!changes) continue;
         found_by_any = 1;
         device::order_stores_of_block();
-        pieces[at] = piece;
+        vectors[at] = vector;
     }
     device::order_stores_of_block();
     found = found || found_by_any != 0;
@@ -182,9 +186,9 @@ __device__ void consume(Shared& shared, const Arguments& given, const Mask& mask
                         int64_t head) {
     const int group = device::warp_of_thread() / 4, down = device::warp_of_thread() % 4 * 16;
     const float factor = factor_of(given.scale);
-    Rows rows[bands];
+    OnlineSoftmax rows[bands];
 #pragma unroll
-    for (Rows& band : rows) band.start();
+    for (OnlineSoftmax& band : rows) band.start();
     Ring ring{shared};
     Factors probabilities;
     Element* values = nullptr;
@@ -192,23 +196,24 @@ __device__ void consume(Shared& shared, const Arguments& given, const Mask& mask
     bool has_nonfinite = false;
     const auto take_values = [&](int key) {
         values = ring.take();
-        // Of the whole block: the groups share the tile, so that what one clears is missing for the other.
+        // This asks about all queries of the thread block: the groups share the tile, so that a number that
+        // one group clears is missing for the other.
         if (mask.forbids(query, key, key + BLOCK_N) && clear_nonfinite(values, shared.has_nonfinite))
             has_nonfinite = true;
     };
     shared.queries.wait(0);
     for (int tile = 0; tile < tiles; ++tile) {
         const int key = tile * BLOCK_N;
-        const Kind kind = mask.kind(query, query + BLOCK_M, key, key + BLOCK_N);
+        const TileKind kind = mask.kind(query, query + BLOCK_M, key, key + BLOCK_N);
         const Element* const keys = ring.take();
-        const Element* const far_keys = kind == Kind::mixed ? ring.take() : keys;
+        const Element* const far_keys = kind == TileKind::mixed ? ring.take() : keys;
 #pragma unroll
         for (int b = 0; b < bands; ++b) {
             constexpr int last = bands - 1;
-            Rows& before = rows[b == 0 ? last : b - 1];
+            OnlineSoftmax& before = rows[b == 0 ? last : b - 1];
             const int row = (group * bands + b) * 64;
             Tile scores[key_tiles];
-            start_scores(kind == Kind::far ? shared.far_queries : shared.near_queries, row, keys, scores);
+            start_scores(kind == TileKind::far ? shared.far_queries : shared.near_queries, row, keys, scores);
             const bool follows = b > 0 || tile > 0;
             if (follows) {
                 if (b == 1 - lag) take_values(key - lag * BLOCK_N);
@@ -218,13 +223,13 @@ __device__ void consume(Shared& shared, const Arguments& given, const Mask& mask
                 device::wait_for_products<0>();
             }
             device::keep_in_place(scores);
-            if (kind == Kind::mixed) {
-                // A few keys at a time: mixed tiles are few, and registers are short.
+            if (kind == TileKind::mixed) {
+                // Mixed tiles are few and registers are scarce, so this takes a few keys at a time.
                 constexpr int some = key_tiles < 4 ? key_tiles : 4;
 #pragma unroll
                 for (int n = 0; n < key_tiles; n += some) {
                     Tile far[some];
-                    start_scores(shared.far_queries, row, far_keys + 8 * n * panel, far);
+                    start_scores(shared.far_queries, row, far_keys + 8 * n * box_columns, far);
                     device::wait_for_products<0>();
                     device::keep_in_place(far);
                     choose(mask, query + row + down, key + 8 * n, far, &scores[n]);
@@ -232,7 +237,7 @@ __device__ void consume(Shared& shared, const Arguments& given, const Mask& mask
             }
             if (b == last && lag == 1) {
                 ring.release();
-                if (kind == Kind::mixed) ring.release();
+                if (kind == TileKind::mixed) ring.release();
             }
             apply_zero_scale(scores);
             if (mask.forbids(query + row + down, key, key + BLOCK_N))
@@ -243,7 +248,7 @@ __device__ void consume(Shared& shared, const Arguments& given, const Mask& mask
             if (b == 0 && tile > 0) ring.release();
             if (b == last && lag == 0) {
                 ring.release();
-                if (kind == Kind::mixed) ring.release();
+                if (kind == TileKind::mixed) ring.release();
             }
             rows[b].rescale(kept);
 #pragma unroll
@@ -278,7 +283,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, groups == 1 && registers <
     }
     device::sync_block();  // barriers are visible to all
     const Mask mask(given.arguments.length, given.arguments.window);
-    // The longest rows of tiles first, so that the last thread blocks are short.
+    // The first thread blocks get the queries with the most tiles, so that the last ones are short.
     const int query = static_cast<int>(gridDim.x - 1 - blockIdx.x) * BLOCK_M;
     const int tiles = key_tiles_of(mask, query + BLOCK_M);
     const int64_t head = blockIdx.y;

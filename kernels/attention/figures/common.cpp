@@ -1,4 +1,4 @@
-// What is shown of a result, and the list of all figures.
+// The parts of a result that figures show, and the list of all figures.
 
 #include "kernels/attention/figures/common.h"
 

@@ -8,9 +8,9 @@
 
 namespace sawtooth::attention {
 
-// Shared by the figures, and the figures by subject, one file each.
+// Helpers of the figures, and the functions that make them, with one file per subject.
 
-// What is shown of a result: the last index of a dimension if there are fewer.
+// The parts of a result that figures show. An index beyond its dimension means the last one.
 struct Drawn {
     explicit Drawn(const Parameters& parameters);
 
@@ -20,24 +20,25 @@ struct Drawn {
     int64_t head_index = 0;  // among the heads of all sequences
 
     Range queries() const { return tile_at(query / block_m, block_m, length); }  // the tile of the query
-    // Keys that some query of the tile sees: 0 to this one.
+    // The number of keys, from key 0 on, that some query of the tile sees.
     int64_t seen_keys() const { return mask.causal ? queries().last : length; }
     int64_t key_tiles() const { return ceil_divide(length, block_n); }
     Range keys(int64_t tile) const { return tile_at(tile, block_n, length); }
 };
 
-// Keys 0 to count - 1 along x. Plots of keys zoom together.
+// Returns an axis of keys 0 to count - 1. All axes of keys zoom together.
 Axis key_axis(int64_t count);
-// Kinds of tiles with their colours and patterns, in the order of TileKind.
+// Returns the kinds of tiles with their colours and patterns, in the order of TileKind.
 const std::vector<KindMap::Kind>& tile_kinds();
-// The positions of tiles first … last - 1.
+// Returns the positions of a range of tiles of `step` positions each.
 inline Range positions_of(Range tiles, int64_t step, int64_t length) {
     return {tiles.first * step, std::min(tiles.last * step, length)};
 }
-// "keys 64 to 127: tile 1", "keys 64 to 319: tiles 1 to 4"
+// Returns text such as "keys 64 to 127: tile 1" or "keys 64 to 319: tiles 1 to 4".
 std::string words_of_tiles(const std::string& positions, Range tiles, int64_t step, int64_t length);
 
-// Lines along these queries between the keys inside the window and those outside, where there are both.
+// Returns lines along `queries` that separate the keys inside the window from those outside, where there are
+// both.
 std::vector<Line> edges_of_window(const Drawn& drawn, Range queries);
 
 // tile_map.cpp
@@ -45,7 +46,8 @@ struct TileCounts {
     int64_t skipped = 0, near = 0, far = 0, mixed = 0;
 
     int64_t computed() const { return near + far + mixed; }
-    // The share of score products saved by computing only the encodings that a tile needs: 0 to 0.5.
+    // The fraction of score products, 0 to 0.5, that is saved by computing only the encodings that a tile
+    // needs.
     double saved() const;
 };
 TileCounts count_tiles(const Parameters& parameters);
@@ -55,8 +57,8 @@ Figure tile_map_figure(const Result& result, const View& view);
 std::vector<Figure> output_figures(const Result& result, const View& view);
 // scores.cpp: scores and probabilities of the drawn tile of queries, the running softmax of the drawn query.
 std::vector<Figure> score_figures(const Result& result, const View& view);
-// flow.cpp: "tile_flow", the bytes of every step on the way of a tile through streaming, forward; none if it
-// did not run.
+// flow.cpp: "tile_flow", the bytes that a tile moves in every step through streaming, forward; no figure if
+// streaming did not run.
 std::vector<Figure> flow_figures(const Result& result);
 // speed.cpp: the rate of every variant beside the measured peak.
 Figure peak_figure(const Result& result);

@@ -13,13 +13,13 @@
 namespace sawtooth::attention {
 namespace {
 
-// Bytes of one step, or of the launch.
+// The bytes that one step, or the launch, moves.
 struct Flow {
     double to_tile = 0;       // from global memory to shared memory; on the CPU to the cache
     double to_registers = 0;  // loads of the factors
-    double operands = 0;      // of the instructions that multiply
+    double operands = 0;      // operands of the instructions that multiply
     double sums = 0;          // scores and o
-    double stored = 0;        // o and lse, once per query tile
+    double stored = 0;        // o and lse, which are stored once per query tile
     double operations = 0;
 
     Flow& operator+=(const Flow& other) {
@@ -33,9 +33,9 @@ struct Flow {
     }
 };
 
-// The tiling of a result. All tiles count as full.
-struct Tiling {
-    explicit Tiling(const Result& result)
+// Counts bytes by the tiling of a result. All tiles count as full.
+struct FlowModel {
+    explicit FlowModel(const Result& result)
         : on_cpu(result.backend == Backend::cpu),
           block_m(static_cast<double>(result.parameters.integer("BLOCK_M"))),
           block_n(static_cast<double>(result.parameters.integer("BLOCK_N"))),
@@ -45,7 +45,7 @@ struct Tiling {
 
     bool on_cpu;
     double block_m, block_n, d, warps;
-    double element;  // bytes
+    double element;  // bytes of a number
 
     Flow step(TileKind kind) const {
         const double scores = kind == TileKind::mixed ? 2 : 1;  // products of q and k
@@ -54,7 +54,7 @@ struct Tiling {
         flow.to_tile = (scores + 1) * keys;
         flow.to_registers = on_cpu ? loads_on_cpu(scores) : loads_on_gpu(scores, queries, keys);
         // A vector instruction takes two factors per multiplication. mma.m16n8k16 takes 16 x 16 and 16 x 8
-        // numbers for its 2048.
+        // numbers for its 2048 multiplications.
         const double multiplications = (scores + 1) * block_m * block_n * d;
         flow.operands = multiplications * (on_cpu ? 2 * 4 : 384 * element / 2048);
         flow.sums = 4 * (scores * block_m * block_n + block_m * d);
@@ -62,7 +62,7 @@ struct Tiling {
         return flow;
     }
 
-    // What begins and ends the work on a query tile: both encodings of q; o and lse.
+    // The bytes before and after the steps of a query tile: both encodings of q, then o and lse.
     Flow around() const {
         Flow flow;
         flow.to_tile = 2 * block_m * d * element;
@@ -73,12 +73,12 @@ struct Tiling {
   private:
     // A few rows share the loads of the right factor; the left one is loaded for every 16 columns.
     double loads_on_cpu(double scores) const {
-        const double groups = block_m / static_cast<double>(cpu::rows_together()), lanes = cpu::lanes;
-        return 4 * ((scores + 1) * groups * block_n * d + scores * block_m * d * (block_n / lanes) +
+        const double right_loads = block_m / static_cast<double>(cpu::rows_together()), lanes = cpu::lanes;
+        return 4 * ((scores + 1) * right_loads * block_n * d + scores * block_m * d * (block_n / lanes) +
                     block_m * block_n * (d / lanes));
     }
-    // A warp loads keys and values for 16 queries, or for two times 16 if it has more; in a mixed tile
-    // always for 16.
+    // A warp loads keys and values once for 16 queries, or once for 32 if it has as many; in mixed tiles
+    // always once for 16.
     double loads_on_gpu(double scores, double queries, double keys) const {
         const double bands = std::max(block_m / 16, 1.0), per_warp = std::max(bands / warps, 1.0);
         const double together = scores == 1 && per_warp >= 2 ? 2 : 1;
@@ -123,7 +123,7 @@ const LaunchRecord* forward_of(const VariantResult& variant) {
     return found == variant.launches.end() ? nullptr : &*found;
 }
 
-// Adds what the counters measured, or says how to get it.
+// Adds a row with what the counters measured, or tells in the caption how to get it.
 void add_measured(const LaunchRecord* launch, const Flow& total, std::vector<Row>& rows,
                   std::string& caption) {
     const auto counters = launch ? launch->counters : std::map<std::string, double>{};
@@ -140,15 +140,15 @@ void add_measured(const LaunchRecord* launch, const Flow& total, std::vector<Row
     caption += ".";
 }
 
-// Adds a row for one tile of every kind, and one for the launch, whose bytes are returned.
-Flow add_rows(const Tiling& tiling, const TileCounts& tiles, const Parameters& p, std::vector<Row>& rows) {
+// Adds a row for one tile of every kind and one for the launch, and returns the bytes of the launch.
+Flow add_rows(const FlowModel& model, const TileCounts& tiles, const Parameters& p, std::vector<Row>& rows) {
     const auto heads = static_cast<double>(p.integer("Z") * p.integer("H"));
     Flow total =
-        heads * static_cast<double>(ceil_divide(p.integer("N"), p.integer("BLOCK_M"))) * tiling.around();
+        heads * static_cast<double>(ceil_divide(p.integer("N"), p.integer("BLOCK_M"))) * model.around();
     for (const auto& [kind, name, count, keys] : {std::tuple{TileKind::near, "near", tiles.near, "k1, v"},
                                                   {TileKind::far, "far", tiles.far, "k2, v"},
                                                   {TileKind::mixed, "mixed", tiles.mixed, "k1, k2, v"}}) {
-        const Flow step = tiling.step(kind);
+        const Flow step = model.step(kind);
         total += heads * static_cast<double>(count) * step;
         if (count > 0)
             rows.push_back(row_of(fmt::format("one {} tile of {}", name, with_thousands(count)), keys,
@@ -158,24 +158,24 @@ Flow add_rows(const Tiling& tiling, const TileCounts& tiles, const Parameters& p
     return total;
 }
 
-std::string caption_of(const Tiling& tiling, const TileCounts& tiles) {
-    const Flow plain = tiling.step(TileKind::near), mixed = tiling.step(TileKind::mixed);
+std::string caption_of(const FlowModel& model, const TileCounts& tiles) {
+    const Flow plain = model.step(TileKind::near), mixed = model.step(TileKind::mixed);
     return fmt::format(
         "A near tile brings {} to {} for {:.3g} million operations, {:.0f} per byte; a mixed tile brings "
         "{:.1f}x. The launch has {} tiles per head.",
-        short_bytes(plain.to_tile), tiling.on_cpu ? "the cache" : "shared memory", plain.operations / 1e6,
+        short_bytes(plain.to_tile), model.on_cpu ? "the cache" : "shared memory", plain.operations / 1e6,
         plain.operations / plain.to_tile, mixed.to_tile / plain.to_tile, with_thousands(tiles.computed()));
 }
 
 Figure flow_figure(const Result& result, const VariantResult& streaming) {
-    const Tiling tiling(result);
+    const FlowModel model(result);
     const TileCounts tiles = count_tiles(result.parameters);
     std::vector<Row> rows;
-    const Flow total = add_rows(tiling, tiles, result.parameters, rows);
-    std::string caption = caption_of(tiling, tiles);
-    if (!tiling.on_cpu) add_measured(forward_of(streaming), total, rows, caption);
+    const Flow total = add_rows(model, tiles, result.parameters, rows);
+    std::string caption = caption_of(model, tiles);
+    if (!model.on_cpu) add_measured(forward_of(streaming), total, rows, caption);
     Axis x, y;
-    if (tiling.on_cpu)
+    if (model.on_cpu)
         x.categories = {"memory", "cache", "registers", "FMA units", "accumulators", "output"};
     else
         x.categories = {"global", "shared", "registers", "tensor cores", "accumulators", "output"};

@@ -13,7 +13,8 @@
 namespace sawtooth::attention {
 namespace {
 
-// Gradients of the inputs; those of the rotated queries and keys are steps on the way.
+// Returns the outputs that are shown: with the form qkv not the gradients of rotated queries and keys, which
+// are only steps on the way to dq and dk.
 std::vector<const char*> shown_outputs(const Parameters& parameters) {
     std::vector<const char*> names = {"o", "lse"};
     if (!runs_backward(parameters)) return names;
@@ -38,13 +39,13 @@ Figure error_by_position(const Result& result, const View& view, const Array& re
     return figure;
 }
 
-constexpr int64_t most_named = 64;  // heads; more are numbers on an axis
+constexpr int64_t most_named = 64;  // with more heads the axis has numbers
 
 struct HeadErrors {
     std::vector<double> relative, largest;
 };
 
-// Over the rows that the reference has; NaN for a head without any.
+// Returns errors over the rows that the reference has; NaN for a head without any.
 HeadErrors errors_by_head(const Array& output, const Array& reference) {
     const Shape shape = reference.whole_shape();
     const int64_t length = shape[2], d = shape[3];
@@ -66,7 +67,7 @@ HeadErrors errors_by_head(const Array& output, const Array& reference) {
     return errors;
 }
 
-// ", naive 10 (2.9e-07)"; "" if no error is known.
+// Returns text such as ", naive 10 (2.9e-07)", or "" if no error is known.
 std::string words_of_worst(const std::string& name, const std::vector<double>& relative) {
     size_t worst = 0;
     for (size_t head = 0; head < relative.size(); ++head)

@@ -11,9 +11,9 @@
 namespace sawtooth::attention {
 namespace {
 
-constexpr size_t most_points = 1024;  // with more tiles points are thinned; the last one stays
+constexpr size_t most_points = 1024;  // with more tiles points are left out, but never the last one
 
-// The kinds of the tiles, in a strip under the curves.
+// Returns a strip under the curves that shows the kinds of the tiles.
 KindMap strip_of(const Drawn& drawn, const std::vector<RunningSoftmax>& steps, double bottom, double height) {
     KindMap strip;
     strip.label = "tile";

@@ -14,20 +14,20 @@
 namespace sawtooth::attention {
 namespace {
 
-// Above these the window would wait for the figures.
+// With more numbers or products the window would wait for the figures.
 constexpr int64_t most_numbers = int64_t{1} << 22, most_products = int64_t{1} << 26;
 constexpr int64_t most_rows = 64, most_columns = 512;
 
 using Vector = std::vector<double>;
 
-// R(position) of vectors of one width.
+// Rotates vectors of d numbers.
 class Rotation {
   public:
     explicit Rotation(int64_t d) {
         for (int64_t m = 0; m < d / 2; ++m)
             turns_.push_back(std::pow(10000.0, -2.0 * static_cast<double>(m) / static_cast<double>(d)));
     }
-    Vector of(const Vector& x, int64_t position) const {
+    Vector rotated(const Vector& x, int64_t position) const {
         const size_t half = turns_.size();
         Vector y(x.size());
         for (size_t m = 0; m < half; ++m) {
@@ -43,7 +43,7 @@ class Rotation {
     Vector turns_;
 };
 
-// Queries and keys of the drawn head, in the encoding for near or for far pairs.
+// Returns queries and keys of the drawn head in the encoding of near or of far pairs.
 class Encoded {
   public:
     Encoded(const Result& result, const Drawn& drawn)
@@ -54,11 +54,11 @@ class Encoded {
 
     Vector query(int64_t position, bool is_near) const {
         if (!is_qkv_) return row(is_near ? "q1" : "q2", position);
-        return rotation_.of(row("q", position), is_near ? position : drawn_.mask.window);
+        return rotation_.rotated(row("q", position), is_near ? position : drawn_.mask.window);
     }
     Vector key(int64_t position, bool is_near) const {
         if (!is_qkv_) return row(is_near ? "k1" : "k2", position);
-        return is_near ? rotation_.of(row("k", position), position) : row("k", position);
+        return is_near ? rotation_.rotated(row("k", position), position) : row("k", position);
     }
 
   private:
@@ -80,7 +80,7 @@ double dot(const Vector& left, const Vector& right) {
     return sum;
 }
 
-// The visible keys, and the value of greatest magnitude where a cell has several.
+// Maps the values of the visible keys. A cell of several keys shows the value of greatest magnitude.
 HeatMap map_of(const std::string& label, const Drawn& drawn, const ScoredRows& rows, const View& view,
                const Vector& values) {
     const Range keys = visible_range(view, "key", drawn.seen_keys());
@@ -117,7 +117,7 @@ Figure rows_figure(const std::string& id, const std::string& title, const std::s
     return figure;
 }
 
-// "Query 300 gives 47 % of its weight to 128 near keys and 53 % to 173 far keys."
+// Returns text such as "Query 300 gives 47 % of its weight to 128 near keys and 53 % to 173 far keys."
 std::string words_of_weight(const Drawn& drawn, const ScoredRows& rows, const Vector& probabilities) {
     double near = 0, all = 0;
     int64_t near_keys = 0, keys = 0;
@@ -146,7 +146,7 @@ Figure missing_figure(const std::string& id, const std::string& title) {
 std::optional<ScoredRows> score_rows(const Result& result) {
     const Drawn drawn(result.parameters);
     if (drawn.length * drawn.d > most_numbers) return {};
-    // The rows of the tile, or as many around the drawn query as are affordable.
+    // A tile with more than `most` queries is cut to those around the drawn one.
     const int64_t most = std::clamp<int64_t>(most_products / (drawn.length * drawn.d), 1, most_rows);
     ScoredRows rows{drawn.queries(), drawn.length, {}};
     if (rows.queries.count() > most) {

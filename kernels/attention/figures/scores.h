@@ -7,10 +7,10 @@
 
 namespace sawtooth::attention {
 
-// Scores of some queries of the drawn head with all keys, in f64; NaN where the mask hides the key.
+// The scores of some queries of the drawn head with all keys, in f64; NaN where the mask hides the key.
 struct ScoredRows {
     Range queries;
-    int64_t length = 0;          // keys
+    int64_t length = 0;          // number of keys
     std::vector<double> scores;  // [queries, keys]
 
     size_t place(int64_t query, int64_t key) const {
@@ -18,9 +18,10 @@ struct ScoredRows {
     }
     double at(int64_t query, int64_t key) const { return scores[place(query, key)]; }
 };
-// The tile of the drawn query, or the part around it that is drawn; absent if it would take too long.
+// Computes the scores of the tile of the drawn query, or of the queries around it if the tile has too many.
+// Returns nothing if even one query would take too long.
 std::optional<ScoredRows> score_rows(const Result& result);
-// Their softmax; NaN where the mask hides the key.
+// Returns the softmax of the scores; NaN where the mask hides the key.
 std::vector<double> probabilities_of(const ScoredRows& rows);
 
 // The softmax of the drawn query after each tile of keys that is not skipped: l = sum of exp(s - m) over the
@@ -29,7 +30,7 @@ struct RunningSoftmax {
     Range keys;
     TileKind kind = TileKind::near;
     double m = 0, l = 0;
-    bool rises = false;  // m in this tile: what was summed before is scaled down
+    bool rises = false;  // m rises in this tile, so that the sum before it is scaled down
 };
 std::vector<RunningSoftmax> running_softmax(const Drawn& drawn, const ScoredRows& rows);
 // running.cpp

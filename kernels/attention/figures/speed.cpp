@@ -11,7 +11,7 @@
 namespace sawtooth::attention {
 namespace {
 
-// Of the products on the device: f16 and bf16 run on the tensor cores of a GPU at one rate.
+// Returns the measured peak of products in the dtype. Tensor cores multiply f16 and bf16 at the same rate.
 double peak_of(const Result& result) {
     const Ceilings& ceilings = *result.ceilings;
     return ceilings.gpu && !result.parameters.is("dtype", "f32") ? ceilings.gpu->bf16_operations_per_second

@@ -1,4 +1,4 @@
-// What the sweeps run, and curves against N and against the window.
+// The sweeps, and their curves against N and against the window.
 
 #include "kernels/attention/figures/sweeps.h"
 
@@ -20,7 +20,8 @@
 namespace sawtooth::attention {
 namespace {
 
-constexpr double claimed_speed_up = 6;  // of streaming over naive: Fused RoPE Triton Implementation, 5
+// The speed-up of streaming over naive that section 5 of Fused RoPE Triton Implementation reports.
+constexpr double claimed_speed_up = 6;
 
 Axis axis_of(const SweepResult& sweep) {
     const SweepAxis& swept = sweep.sweep.axes.front();
@@ -29,7 +30,7 @@ Axis axis_of(const SweepResult& sweep) {
 
 constexpr const char* with_backward = ", with backward";
 
-// "naive, backward true" reads as "naive, with backward".
+// Renames lines such as "naive, backward true" to "naive, with backward".
 void name_passes(std::vector<Line>& lines) {
     for (Line& line : lines)
         for (const auto& [from, to] :
@@ -48,8 +49,8 @@ size_t interrupt(Line& line, double x) {
     return static_cast<size_t>(place > 0 ? place - 1 : 1);
 }
 
-// Interrupts every line where its variant was refused. One note per line and reason, as a cell that failed as
-// a whole has the same reason for all variants.
+// Interrupts every line where its variant was refused, and returns notes with the reasons. A line has at most
+// one note, and a reason is told once, as a cell that failed as a whole has the same reason for all variants.
 std::vector<Note> interrupt_refused(std::vector<Line>& lines, const SweepResult& sweep) {
     std::vector<Note> notes;
     std::set<std::string> told;
@@ -76,7 +77,8 @@ std::optional<double> mebibytes(const Result&, const VariantResult& variant) {
     return static_cast<double>(variant.memory_bytes) / (1 << 20);
 }
 
-// "1.5x forward, cannot tell with backward": streaming over naive in the last cell where both ran.
+// Returns the speed of streaming over naive in the last cell where both ran, such as "1.5x forward, cannot
+// tell with backward".
 std::string words_of_last(const SweepResult& sweep) {
     std::string words;
     for (const auto& [curve, pass] :
@@ -126,14 +128,14 @@ std::string words_of_slowing(const SweepResult& sweep) {
     return words;
 }
 
-// The first line of that variant; null if it did not run.
+// Returns the first line of a variant; null if it did not run.
 const Line* line_of_variant(const std::vector<Line>& lines, const std::string& variant) {
     const auto found = std::find_if(lines.begin(), lines.end(),
                                     [&](const Line& line) { return line.label.starts_with(variant + ","); });
     return found == lines.end() ? nullptr : &*found;
 }
 
-// "From N 1024 to 2048, naive needs 3.7x as much, streaming 2.0x (forward)."
+// Returns text such as "From N 1024 to 2048, naive needs 3.7x as much, streaming 2.0x (forward)."
 std::string words_of_growth(const std::vector<Line>& lines) {
     const Line *const naive = line_of_variant(lines, "naive"), *const streaming =
                                                                    line_of_variant(lines, "streaming");
@@ -153,14 +155,14 @@ Figure against_length(const SweepResult& sweep, const char* what, std::string ca
     return figure;
 }
 
-// Products of a tile with a tile: forward q k and p v, backward also q k again, do v, p do, ds k, ds q. A
-// mixed tile has those with q or k twice.
+// Counts the products of tiles in one step: q k and p v forward, and with backward also q k again, do v, p
+// do, ds k and ds q. A mixed tile has each product with q or k twice.
 int64_t products_of(TileKind kind, bool backward) {
     const int64_t once = backward ? 7 : 2, again = backward ? 4 : 1;
     return kind == TileKind::mixed ? once + again : once;
 }
 
-// The timed cells of streaming, in order of the window.
+// A timed cell of streaming in the sweep over the window.
 struct WindowPoint {
     double window;
     const TimeStatistics* time;
@@ -191,7 +193,8 @@ const WindowPoint& most_mixed(const std::vector<WindowPoint>& points) {
     });
 }
 
-// The products of every window at the median time per product, so that one disturbed time does not move all.
+// Returns the times that the products of every window predict. The time per product is the median over the
+// windows, so that one disturbed time does not move the line.
 Line predicted(const std::vector<WindowPoint>& points) {
     std::vector<double> per_product;
     for (const WindowPoint& point : points) per_product.push_back(point.time->median / point.products());
@@ -252,7 +255,7 @@ Figure window_tiles(const SweepResult& sweep, const std::vector<WindowPoint>& po
     return figure;
 }
 
-// Powers of two up to `last`, and `last`.
+// Returns an axis of powers of two times `first` below `last`, and `last`.
 SweepAxis powers_to(const std::string& parameter, int64_t first, int64_t last) {
     SweepAxis axis{parameter, {}};
     for (int64_t value = first; value < last; value *= 2) axis.values.emplace_back(value);

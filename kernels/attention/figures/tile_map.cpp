@@ -12,20 +12,20 @@
 namespace sawtooth::attention {
 namespace {
 
-constexpr int64_t most_cells = 256;     // a side; with more tiles a cell shows several
-constexpr int64_t most_with_edge = 32;  // tiles a side; above it mixed tiles are as narrow as the line
+constexpr int64_t most_cells = 256;     // cells of a side; with more tiles a cell shows several
+constexpr int64_t most_with_edge = 32;  // tiles of a side; with more, mixed tiles are as narrow as the line
 
-// Indices first … last - 1 in at most `most` pieces of neighbours.
-std::vector<Range> pieces_of(Range whole, int64_t most) {
-    const int64_t count = std::min(whole.count(), most);
-    std::vector<Range> pieces;
+// Deals a range of tiles to at most `most` cells, and returns the tiles of every cell.
+std::vector<Range> cells_of(Range tiles, int64_t most) {
+    const int64_t count = std::min(tiles.count(), most);
+    std::vector<Range> cells;
     for (int64_t i = 0; i < count; ++i)
-        pieces.push_back(
-            {whole.first + whole.count() * i / count, whole.first + whole.count() * (i + 1) / count});
-    return pieces;
+        cells.push_back(
+            {tiles.first + tiles.count() * i / count, tiles.first + tiles.count() * (i + 1) / count});
+    return cells;
 }
 
-// The thread block of streaming that computes a tile of queries; on the CPU an item of its launch.
+// Names the thread blocks of streaming that compute tiles of queries, or on the CPU the items of its launch.
 std::string words_of_blocks(const Result& result, const Drawn& drawn, Range tiles) {
     const bool several = tiles.count() > 1;
     if (result.backend == Backend::cuda)
@@ -36,12 +36,13 @@ std::string words_of_blocks(const Result& result, const Drawn& drawn, Range tile
            (several ? fmt::format(" to {}", first + tiles.count() - 1) : "");
 }
 
-// A piece with near and far tiles counts as mixed, so that the edge of the window stays visible.
+// Makes the map. A cell with near and far tiles counts as mixed, so that the edge of the window stays
+// visible.
 KindMap map_of(const Result& result, const Drawn& drawn, const View& view) {
     const int64_t rows = ceil_divide(drawn.length, drawn.block_m);
     const Range seen = visible_range(view, "key", drawn.length);
     const Range columns = {seen.first / drawn.block_n, ceil_divide(seen.last, drawn.block_n)};
-    const auto row_pieces = pieces_of({0, rows}, most_cells), column_pieces = pieces_of(columns, most_cells);
+    const auto row_cells = cells_of({0, rows}, most_cells), column_cells = cells_of(columns, most_cells);
     KindMap map;
     map.label = "tile";
     map.kinds = tile_kinds();
@@ -49,13 +50,13 @@ KindMap map_of(const Result& result, const Drawn& drawn, const View& view) {
     map.x_high = static_cast<double>(columns.last * drawn.block_n) - 0.5;
     map.y_low = -0.5;
     map.y_high = static_cast<double>(rows * drawn.block_m) - 0.5;
-    for (const Range& tiles : column_pieces)
+    for (const Range& tiles : column_cells)
         map.column_names.push_back(words_of_tiles("keys", tiles, drawn.block_n, drawn.length));
-    for (const Range& tiles : row_pieces) {
+    for (const Range& tiles : row_cells) {
         map.row_names.push_back(words_of_tiles("queries", tiles, drawn.block_m, drawn.length) + ", " +
                                 words_of_blocks(result, drawn, tiles));
         const Range queries = positions_of(tiles, drawn.block_m, drawn.length);
-        for (const Range& column : column_pieces)
+        for (const Range& column : column_cells)
             map.cells.push_back(static_cast<int>(
                 kind_of(drawn.mask, queries, positions_of(column, drawn.block_n, drawn.length))));
     }
@@ -80,7 +81,7 @@ TileCounts count_tiles(const Parameters& parameters) {
     TileCounts counts;
     for (int64_t row = 0; row * drawn.block_m < drawn.length; ++row) {
         const Range queries = tile_at(row, drawn.block_m, drawn.length);
-        // The first tile of keys from which on a condition holds.
+        // Returns the first tile of keys for which a condition holds that holds for all later ones too.
         const auto first = [&](auto&& holds) {
             int64_t low = 0, high = columns;
             while (low < high) {

@@ -12,9 +12,9 @@
 namespace sawtooth::btp {
 namespace {
 
-constexpr int64_t products_of_block = pitch + 1;  // with that of all gates
+constexpr int64_t products_of_block = pitch + 1;  // one before each gate, and that of all gates
 
-// Asks for numbers that are read soon.
+// Asks the processor to fetch numbers that are read soon.
 void prefetch(const Buffer& from, int64_t at, int64_t count) {
     constexpr int64_t line = 64;
     const auto* const bytes = static_cast<const char*>(from.address) + at * from.element_bytes;
@@ -81,7 +81,7 @@ void Block::carry_gradient(float* to) {
     multiply_line(rooms_.products + 1, rooms_.dx, job_.width, count_, to);
 }
 
-// z_i = a_0 … a_i c; v = Lmat u; r = Lmat^T dx; w = r + dc times the last row of Lmat.
+// Computes z_i = a_0 … a_i c, v = Lmat u, r = Lmat^T dx, and w = r + dc times the last row of Lmat.
 void Block::differentiate(const float* carry, const float* next_gradient) {
     const int64_t channels = job_.width;
     float *const v = x(), *const r = rooms_.r;

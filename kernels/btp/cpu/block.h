@@ -7,34 +7,34 @@
 
 namespace sawtooth::btp {
 
-// What one block works in. Values are [channels, pitch].
+// The scratch memory for one block. Values are [channels, pitch].
 struct BlockRooms {
     float *matrix, *gates, *da;
     float* products;     // a_0 … a_{i-1}; 0 past the block
-    float *u, *spare_x;  // x follows one spare line, so that the number before it can be read
-    float *dx, *r, *w;   // for the backward pass
+    float *u, *spare_x;  // x after one spare line, so that the number before x can be read
+    float *dx, *r, *w;   // only for the backward pass
 
     BlockRooms(cpu::Scratch& scratch, const Tensors& job);
 };
 
-// One block of one head; rooms hold one block at a time. Carries and their gradients have one number per
-// channel.
+// The work on one block of one head. Rooms hold one block at a time. Carries and their gradients have one
+// number per channel.
 class Block {
   public:
     Block(const Tensors& job, const BlockRooms& rooms, int64_t head, int64_t index);
 
     float decay() const;  // the product of all gates
-    // to += decay times from, for every channel.
+    // Adds decay times `from` to `to`, for every channel.
     void decay_into(const float* from, float* to) const;
 
     void solve();                       // x = Lmat u
-    void last_value(float* to);         // the same for the last position alone
-    void solved_last(float* to) const;  // of x
+    void last_value(float* to);         // to = x at the last position, without computing the others
+    void solved_last(float* to) const;  // to = x at the last position, after solve()
     void load_x();
     void add_carry(const float* carry);  // x_i += a_0 … a_i c
     void store_x() const;
 
-    // The gradient of the carry without that of later blocks: the sum of a_0 … a_i dx_i.
+    // to = the gradient of the carry without what later blocks add: the sum of a_0 … a_i dx_i.
     void carry_gradient(float* to);
     // Writes da and du, from the carry into this block and the gradient of the carry into the next one, which
     // may be null.
@@ -51,7 +51,7 @@ class Block {
     const BlockRooms& rooms_;
     int64_t head_;
     Range positions_;
-    int64_t count_;  // of positions
+    int64_t count_;  // number of positions
 };
 
 }  // namespace sawtooth::btp

@@ -1,6 +1,6 @@
-// One launch: an item walks the blocks of one stretch of a head and hands the carry from block to block.
-// Order 2 computes what enters a stretch from the one block before it; order full finds it by decoupled
-// look-back. The gradients walk from the end in the same way.
+// Block Two-Pass in one launch each way. An item walks the blocks of one stretch of a head and hands the
+// carry from block to block. With order 2 it computes what enters its stretch from the block before it; with
+// order full it finds it by decoupled look-back. The gradients walk from the end in the same way.
 
 #include <algorithm>
 #include <cfloat>
@@ -16,57 +16,58 @@
 namespace sawtooth::btp {
 namespace {
 
-// The decay of two blocks. Of a product that underflows FLT_MIN is left, not 0: times an infinity that would
-// be NaN.
+// Returns the decay of two blocks. A product that underflows becomes FLT_MIN instead of 0, which would make
+// NaN of an infinite carry.
 float decay_of_both(float left, float right) {
     const float product = left * right;
     return std::abs(product) < FLT_MIN && left != 0 && right != 0 ? std::copysign(FLT_MIN, product) : product;
 }
 
-// What a decay leaves of a value. FLT_MIN leaves nothing of a finite one: the product would be subnormal,
-// which is slow.
+// Returns what a decay leaves of a value. FLT_MIN leaves nothing of a finite one, as the product would be
+// subnormal, which is slow.
 float decayed(float decay, float value) {
     return std::abs(decay) == FLT_MIN && std::isfinite(value) ? 0 : decay * value;
 }
 
 struct WalkRooms {
     BlockRooms block;
-    float *value, *next;  // what enters a block, and what leaves it
+    float *value, *next;  // what enters a block and what leaves it
 
     WalkRooms(cpu::Scratch& scratch, const Tensors& job)
         : block(scratch, job), value(scratch.take<float>(job.width)), next(scratch.take<float>(job.width)) {}
 };
 
-// From block to block goes the carry, or from the end its gradient. What leaves a block is a share of its own
-// and, with order full, its decay times what entered it.
+// The walk of an item along its stretch. It hands the carry from block to block, or from the end the gradient
+// of the carry. What leaves a block is its contribution and, with order full, its decay times what
+// entered it.
 struct Walk {
     const Tensors& job;
     bool from_end;
     int64_t blocks_a_stretch, stretches;
     cpu::Lookback board;
-    // What leaves a stretch if nothing enters, what leaves it, and its decay; only for order full.
+    // What leaves a stretch if nothing enters it, what leaves it, and its decay. Only order full has these.
     Buffer totals, prefixes, decays;
 
-    Walk(cpu::PlanBuilder& builder, const Tensors& of, bool backwards)
-        : job(of),
+    Walk(cpu::PlanBuilder& builder, const Tensors& tensors, bool backwards)
+        : job(tensors),
           from_end(backwards),
-          blocks_a_stretch(positions_a_stretch / of.block),
-          stretches(ceil_divide(of.blocks(), blocks_a_stretch)),
-          board(builder, kept(), of.heads),
-          totals(take(builder, "totals of stretches", {stretches, of.heads, of.width})),
-          prefixes(take(builder, "prefixes of stretches", {stretches, of.heads, of.width})),
-          decays(take(builder, "decays of stretches", {stretches, of.heads})) {}
+          blocks_a_stretch(positions_a_stretch / job.block),
+          stretches(ceil_divide(job.blocks(), blocks_a_stretch)),
+          board(builder, kept(), job.heads),
+          totals(take(builder, "totals of stretches", {stretches, job.heads, job.width})),
+          prefixes(take(builder, "prefixes of stretches", {stretches, job.heads, job.width})),
+          decays(take(builder, "decays of stretches", {stretches, job.heads})) {}
 
     Range steps(int64_t stretch) const { return tile_at(stretch, blocks_a_stretch, job.blocks()); }
     int64_t block_at(int64_t step) const { return from_end ? job.blocks() - 1 - step : step; }
 
-    // What enters a stretch becomes the value. False if the dispatch was stopped.
+    // Sets rooms.value to what enters a stretch. Returns false if the dispatch was stopped.
     bool enter(int64_t stretch, int64_t head, const cpu::Item& item, const WalkRooms& rooms) const {
         std::fill_n(rooms.value, job.width, 0.0f);
         if (job.order == Order::full) return look_back(stretch, head, item, rooms);
         if (job.order == Order::one || stretch == 0) return true;
         Block before(job, rooms.block, head, block_at(steps(stretch).first - 1));
-        own_share(before, rooms.value);
+        contribute(before, rooms.value);
         return true;
     }
 
@@ -84,32 +85,34 @@ struct Walk {
     float& decay(int64_t stretch, int64_t head) const { return decays.as<float>()[at(stretch, head)]; }
     int64_t at(int64_t stretch, int64_t head) const { return stretch * job.heads + head; }
 
-    void own_share(Block& block, float* to) const {
+    // to = the contribution of a block: what leaves it if nothing enters it.
+    void contribute(Block& block, float* to) const {
         from_end ? block.carry_gradient(to) : block.last_value(to);
     }
 
-    // The total and the decay of a stretch; `room` for one value.
+    // Computes the total and the decay of a stretch. `room` is memory for one value.
     void fold(int64_t stretch, int64_t head, const BlockRooms& rooms, float* room) const {
         float* const sum = total(stretch, head);
         float& product = decay(stretch, head) = 1;
         std::fill_n(sum, job.width, 0.0f);
         for (int64_t step = steps(stretch).first; step < steps(stretch).last; ++step) {
             Block block(job, rooms, head, block_at(step));
-            own_share(block, room);
+            contribute(block, room);
             block.decay_into(sum, room);
             std::copy_n(room, job.width, sum);
             product = decay_of_both(product, block.decay());
         }
     }
 
-    // to = what leaves a stretch if `value` enters.
+    // to = what leaves a stretch if `value` enters it.
     void pass(int64_t stretch, int64_t head, const float* value, float* to) const {
         for (int64_t c = 0; c < job.width; ++c)
             to[c] = total(stretch, head)[c] + decayed(decay(stretch, head), value[c]);
     }
 
-    // Forward from the prefix found, as a prefix is defined: its bits do not depend on how far a stretch had
-    // to look back. `value` is 0 at first.
+    // Computes what enters the stretch into rooms.value, which is 0 at first. From the prefix that was found
+    // it passes stretch after stretch, as prefixes themselves are computed, so that the bits do not depend on
+    // how far a stretch had to look back.
     bool look_back(int64_t stretch, int64_t head, const cpu::Item& item, const WalkRooms& rooms) const {
         float* const value = rooms.value;
         fold(stretch, head, rooms.block, prefix(stretch, head));
@@ -124,7 +127,7 @@ struct Walk {
     }
 };
 
-// Works on one block: `value` enters it, `next` leaves it.
+// Works on one block, which `value` enters and `next` leaves.
 using Act = void (*)(const Tensors&, const BlockRooms&, int64_t head, int64_t index, const float* value,
                      float* next);
 
@@ -166,7 +169,7 @@ void walk_stretch(const Walk& walk, Act act, const cpu::Item& item) {
 void add(cpu::PlanBuilder& builder, const Tensors& job, LaunchInfo info, bool from_end, Act act) {
     const Walk& walk = builder.keep(Walk(builder, job, from_end));
     for (const Buffer& shared : {walk.totals, walk.prefixes, walk.decays}) info.writes.push_back(shared);
-    // Every item waits only for smaller items.
+    // An item waits only for items with smaller indices.
     builder.launch(
         with_scratch(std::move(info), cpu::scratch_bytes<WalkRooms>(job)),
         pieces("L", job.length, positions_a_stretch) * side("B H", job.heads), cpu::Split::cyclic,

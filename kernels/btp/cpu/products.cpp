@@ -1,5 +1,5 @@
-// Products of a triangular matrix of one block: lanes are positions, and a few channels stay in registers
-// while the loop runs over the other positions.
+// Products with a triangular matrix of one block. Lanes are positions, and the sums of a few channels stay in
+// registers while the loop runs over the other positions.
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/btp/cpu/products.cpp"
@@ -21,29 +21,29 @@ using V = hn::Vec<Tag>;
 constexpr Tag tag;
 constexpr int64_t strip = cpu::lanes;
 constexpr auto width = static_cast<int64_t>(hn::MaxLanes(Tag()));
-constexpr int parts = static_cast<int>(strip / width);  // vectors of a strip
-constexpr int most_channels = 8 / parts > 0 ? 8 / parts : 1;
+constexpr int vectors = static_cast<int>(strip / width);  // vectors of a strip
+constexpr int most_channels = 8 / vectors > 0 ? 8 / vectors : 1;
 
 enum class Triangle { lower, upper };
 
-// to[c][i] = sum over k of lines[k][i] from[c][k], for a strip of positions i: k <= i if lower, k >= i if
-// upper.
+// Computes to[c][i] = sum over k of lines[k][i] from[c][k] for a strip of positions i, with k <= i in a lower
+// triangle and k >= i in an upper one.
 template <Triangle triangle, int channels>
 HWY_INLINE void multiply_strip(const float* lines, const float* from, int64_t first, int64_t count,
                                float* to) {
-    V sums[channels][parts];
+    V sums[channels][vectors];
     HWY_UNROLL(8)
     for (int c = 0; c < channels; ++c) HWY_UNROLL(4)
-    for (int p = 0; p < parts; ++p) sums[c][p] = hn::Zero(tag);
+    for (int p = 0; p < vectors; ++p) sums[c][p] = hn::Zero(tag);
     const auto add = [&](int64_t k, auto&& select) HWY_ATTR {
-        V line[parts];
+        V line[vectors];
         HWY_UNROLL(4)
-        for (int p = 0; p < parts; ++p) line[p] = hn::LoadU(tag, lines + k * pitch + first + p * width);
+        for (int p = 0; p < vectors; ++p) line[p] = hn::LoadU(tag, lines + k * pitch + first + p * width);
         HWY_UNROLL(8)
         for (int c = 0; c < channels; ++c) {
             const V spread = hn::Set(tag, from[c * pitch + k]);
             HWY_UNROLL(4)
-            for (int p = 0; p < parts; ++p)
+            for (int p = 0; p < vectors; ++p)
                 sums[c][p] = select(p, hn::MulAdd(spread, line[p], sums[c][p]), sums[c][p]);
         }
     };
@@ -59,7 +59,7 @@ HWY_INLINE void multiply_strip(const float* lines, const float* from, int64_t fi
         });
     HWY_UNROLL(8)
     for (int c = 0; c < channels; ++c) HWY_UNROLL(4)
-    for (int p = 0; p < parts; ++p) hn::StoreU(sums[c][p], tag, to + c * pitch + first + p * width);
+    for (int p = 0; p < vectors; ++p) hn::StoreU(sums[c][p], tag, to + c * pitch + first + p * width);
 }
 
 template <Triangle triangle>
@@ -127,36 +127,16 @@ void add_outer_products(const float* r, const float* line, const float* factors,
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sawtooth::btp {
-namespace {
-HWY_EXPORT(multiply);
-HWY_EXPORT(multiply_transposed);
-HWY_EXPORT(add_outer);
-HWY_EXPORT(multiply_line);
-HWY_EXPORT(multiply_neighbours);
-HWY_EXPORT(add_outer_products);
-}  // namespace
+#include "kernels/cpu/dispatch.h"
 
-void multiply(const float* columns, const float* u, int64_t channels, int64_t first, int64_t count,
-              float* v) {
-    HWY_DYNAMIC_DISPATCH(multiply)(columns, u, channels, first, count, v);
-}
-void multiply_transposed(const float* rows, const float* dx, int64_t channels, int64_t count, float* r) {
-    HWY_DYNAMIC_DISPATCH(multiply_transposed)(rows, dx, channels, count, r);
-}
-void add_outer(const float* line, const float* factors, int64_t channels, int64_t count, float* values) {
-    HWY_DYNAMIC_DISPATCH(add_outer)(line, factors, channels, count, values);
-}
-void multiply_line(const float* line, const float* values, int64_t channels, int64_t count, float* sums) {
-    HWY_DYNAMIC_DISPATCH(multiply_line)(line, values, channels, count, sums);
-}
-void multiply_neighbours(const float* w, const float* v, int64_t channels, int64_t count, float* da) {
-    HWY_DYNAMIC_DISPATCH(multiply_neighbours)(w, v, channels, count, da);
-}
-void add_outer_products(const float* r, const float* line, const float* factors, int64_t channels,
-                        int64_t count, float* da) {
-    HWY_DYNAMIC_DISPATCH(add_outer_products)(r, line, factors, channels, count, da);
-}
+namespace sawtooth::btp {
+
+SAWTOOTH_DISPATCH(multiply, 6)
+SAWTOOTH_DISPATCH(multiply_transposed, 5)
+SAWTOOTH_DISPATCH(add_outer, 5)
+SAWTOOTH_DISPATCH(multiply_line, 5)
+SAWTOOTH_DISPATCH(multiply_neighbours, 5)
+SAWTOOTH_DISPATCH(add_outer_products, 6)
 
 }  // namespace sawtooth::btp
 #endif

@@ -4,12 +4,12 @@
 
 namespace sawtooth::btp {
 
-// Sums over one block for all channels of a head. Arrays [channels, pitch] have a position of the block in
-// each column; lines of positions are padded to a multiple of 16, and what lies past `count` has no meaning
-// unless stated.
+// Products over one block, for all channels of a head. Values are [channels, pitch], with a position of the
+// block in each column. A line has one number per position. Lines and rows of values are padded to a multiple
+// of 16, and what lies past `count` has no meaning unless stated.
 
 // v = Lmat u for positions from `first` on, a multiple of 16: v_i = sum over j <= i of Lmat_ij u_j. No other
-// pair is multiplied, so what is not finite spreads no further than in a recurrence.
+// pair is multiplied, so that a number that is not finite spreads no further than in the recurrence.
 void multiply(const float* columns, const float* u, int64_t channels, int64_t first, int64_t count, float* v);
 // r = Lmat^T dx: r_j = sum over i >= j of Lmat_ij dx_i.
 void multiply_transposed(const float* rows, const float* dx, int64_t channels, int64_t count, float* r);

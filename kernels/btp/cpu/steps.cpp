@@ -1,4 +1,4 @@
-// One step function, driven by one launch per token or by one launch for all of them.
+// The recurrence token by token: one step function, driven by one launch per token or by one launch for all.
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@
 namespace sawtooth::btp {
 namespace {
 
-// Of one channel: the recurrence inside its block, and what is left of the carry into the block.
+// The state of one channel: the recurrence inside its block, and what is left of the carry into the block.
 struct State {
     float local = 0, carried = 0;
     float x() const { return local + carried; }
@@ -22,13 +22,13 @@ State step(Order order, const State& state, float gate, float input) {
     return {gate * state.local + input, order == Order::one ? 0 : gate * state.carried};
 }
 
-// The carry into the next block.
+// Returns the carry into the block after `last`.
 float carry_from(Order order, const State& last) {
     if (order == Order::one) return 0;
     return order == Order::two ? last.local : last.x();
 }
 
-// The step into a block. Only the carry passes the first gate.
+// Takes the step into a block. Only the carry passes the first gate.
 State enter(Order order, float carry, float gate, float input) {
     return {input, order == Order::one ? 0 : gate * carry};
 }
@@ -54,7 +54,7 @@ void decode(const Tensors& job, const cpu::Item& item) {
     }
 }
 
-// One token of all channels of a head.
+// Moves all channels of a head by one token.
 void move(const Tensors& job, State* states, int64_t position, int64_t head) {
     float gate, input;
     cpu::read(job.a, job.gate_at(head, position), 1, &gate);

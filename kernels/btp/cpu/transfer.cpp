@@ -1,4 +1,4 @@
-// The transfer matrix of a block, a vector of rows (or columns) at once, from the diagonal outwards.
+// The transfer matrix of a block, computed a vector of rows or columns at a time from the diagonal outwards.
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/btp/cpu/transfer.cpp"
@@ -25,12 +25,12 @@ using V = hn::Vec<Tag>;
 constexpr Tag tag;
 constexpr auto width = static_cast<int64_t>(hn::MaxLanes(Tag()));
 
-// Subnormal factors would slow down every product.
+// Replaces subnormal numbers by 0, as such factors would slow down every product.
 HWY_INLINE V without_subnormals(V x) {
     return hn::IfThenZeroElse(hn::Lt(hn::Abs(x), hn::Set(tag, 0x1p-126f)), x);
 }
 
-// Base 2; only finite numbers above 0 are in the range of hn::Log2.
+// Returns the logarithm in base 2. hn::Log2 takes only finite numbers above 0.
 HWY_INLINE V logarithm(V x) {
     const V zero = hn::Zero(tag), infinity = hn::Set(tag, INFINITY);
     const V value = hn::IfThenElse(hn::Lt(x, infinity), hn::Log2(tag, x), x);
@@ -38,8 +38,8 @@ HWY_INLINE V logarithm(V x) {
     return hn::IfThenElse(hn::Gt(x, zero), value, others);
 }
 
-// 2^x, and 0 if that is subnormal: 2^n for the nearest integer n, times a polynomial that is 5e-9 off at most
-// and exact at 0.
+// Returns 2^x, or 0 if that is subnormal: 2^n for the nearest integer n, times a polynomial that is off by at
+// most 5e-9 and exact at 0.
 HWY_INLINE V exponential(V x) {
     const hn::RebindToSigned<Tag> words;
     const V most = hn::Set(tag, 128.0f), bounded = hn::IfThenElse(hn::Gt(x, most), most, x);
@@ -53,11 +53,12 @@ HWY_INLINE V exponential(V x) {
     return hn::IfThenZeroElse(hn::Lt(x, hn::Set(tag, -126.0f)), value);
 }
 
-// Entries of a column, in a vector that crosses the diagonal: others take their place on it and above.
+// Chooses in a vector of a column that crosses the diagonal: entries below it, `others` on it and above.
 struct Crossing {
     hn::Mask<Tag> below;
     HWY_INLINE V operator()(V entries, V others) const { return hn::IfThenElse(below, entries, others); }
 };
+// Chooses in a vector that lies below the diagonal.
 struct Below {
     HWY_INLINE V operator()(V entries, V) const { return entries; }
 };
@@ -77,7 +78,7 @@ HWY_INLINE void fill(int64_t count, int64_t first, float* columns, Next&& next) 
     }
 }
 
-// Logarithms of all gates, padded.
+// The logarithms of all gates, padded to the largest block.
 struct Logarithms {
     explicit Logarithms(std::span<const float> gates) {
         std::copy(gates.begin(), gates.end(), values);
@@ -87,8 +88,8 @@ struct Logarithms {
     float values[pitch + 1] = {};
 };
 
-// A sum starts at the diagonal, where it is 0, and grows by log a_{j+1} from column j + 1 to column j. No
-// prefixes are subtracted, so nothing cancels, and a gate of 0 only gives sums of -infinity.
+// A sum is 0 on the diagonal and grows by log a_{j+1} from column j + 1 to column j. Prefixes are not
+// subtracted, so nothing cancels, and a gate of 0 only gives sums of -infinity.
 HWY_INLINE void fill_log_stable(std::span<const float> gates, int64_t first, float* columns) {
     const Logarithms logs(gates);
     const V zero = hn::Zero(tag);
@@ -152,11 +153,12 @@ void fill_rows(std::span<const float> gates, float* rows) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include "kernels/cpu/dispatch.h"
+
 namespace sawtooth::btp {
 namespace {
 
 HWY_EXPORT(fill_vectors);
-HWY_EXPORT(fill_rows);
 
 void fill_exact(std::span<const float> gates, int64_t first, float* columns) {
     for (int64_t i = first; i < std::ssize(gates); ++i) {
@@ -175,7 +177,7 @@ void fill_columns(Construction construction, std::span<const float> gates, int64
     HWY_DYNAMIC_DISPATCH(fill_vectors)(construction, gates, first, columns);
 }
 
-void fill_rows(std::span<const float> gates, float* rows) { HWY_DYNAMIC_DISPATCH(fill_rows)(gates, rows); }
+SAWTOOTH_DISPATCH(fill_rows, 2)
 
 std::vector<float> transfer_matrix(Construction construction, std::span<const float> gates) {
     const auto n = std::ssize(gates);

@@ -1,6 +1,7 @@
-// Forward, one launch solves the blocks and one adds their carries; backward, one launch computes the
-// gradients of the carries and one those of gates and inputs. Order 1 needs one of each. An item is one
-// block, or one head if a launch scans the carries of order full.
+// Block Two-Pass in two launches each way. Forward, the first solves the blocks and the second adds their
+// carries; backward, the first computes the gradients of the carries and the second those of gates and
+// inputs. Order 1 has no carries and needs one launch each way. An item is one block, or one head where a
+// launch scans the carries of order full.
 
 #include <algorithm>
 #include <utility>
@@ -21,7 +22,7 @@ struct TwoPass {
     float* gradient(int64_t head, int64_t index) const { return job.channels_at(dc, head, index); }
     bool has_next(int64_t index) const { return index + 1 < job.blocks(); }
 
-    // The carry into the next block is the last value of this one.
+    // Solves a block. Its last value is the carry into the next block.
     void solve(const BlockRooms& rooms, int64_t head, int64_t index) const {
         Block block(job, rooms, head, index);
         block.solve();
@@ -66,7 +67,7 @@ void add_blocks(cpu::PlanBuilder& builder, const TwoPass& pass, LaunchInfo info,
     });
 }
 
-// The blocks of a head in order, or from the last one.
+// Adds a launch whose items walk the blocks of a head in order, or from the last one.
 void add_heads(cpu::PlanBuilder& builder, const TwoPass& pass, LaunchInfo info, Act act, bool from_end) {
     builder.launch(with_rooms(std::move(info), pass.job), side("B H", pass.job.heads),
                    [=, &pass](const cpu::Item& item) {

@@ -1,4 +1,4 @@
-// Kernel arguments. The last index is the fastest, and heads are those of all sequences:
+// Kernel arguments. The last index is the fastest, and `heads` counts the heads of all sequences:
 //
 //   a, da          [heads, length]          gates: all channels of a head share them
 //   u, dx, x, du   [heads, width, length]   values: a row is one channel along the sequence
@@ -16,8 +16,8 @@ struct Extents {
     int64_t length, heads, width;
 };
 
-// What the look-back needs where carries are chained (device/lookback.cuh): the counter of tickets, and the
-// board of published parts (carries.cuh).
+// The memory of the look-back, where carries are chained (device/lookback.cuh): the counter of tickets, and
+// the board on which thread blocks publish (carries.cuh).
 struct Chain {
     unsigned long long* counter;
     void* board;
@@ -29,7 +29,7 @@ struct Arguments {
     void *x, *du;
     float *carry, *da, *dc = nullptr, *state = nullptr;
     int64_t run = 1;    // neighbouring segments that a warp goes through (segment.cuh)
-    int64_t token = 0;  // of this launch
+    int64_t token = 0;  // the token of this launch
     Chain chain = {};
 };
 

@@ -1,5 +1,5 @@
-// How two_pass and fused map to a GPU: a warp goes through segments of one head, 16 of its channels at a
-// time.
+// The mapping of two_pass and fused to a GPU: a warp goes through segments of one head, for 16 of its
+// channels at a time.
 
 #include <fmt/format.h>
 
@@ -11,17 +11,20 @@
 namespace sawtooth::btp {
 namespace {
 
-constexpr int64_t channels = 16;    // of a warp (segment.cuh)
-constexpr int64_t run_at_most = 8;  // segments of a warp, which repeats one more for order two
+constexpr int64_t channels = 16;    // channels of a warp (segment.cuh)
+constexpr int64_t run_at_most = 8;  // segments of a warp, which computes one more again for order two
 
-// How carries reach a warp: it finds them itself, or they form a chain, by look-back or along a walk.
+// The ways in which carries reach a warp: it finds them itself (none), or they form a chain, by look-back or
+// along the walk of a thread block.
 enum class Passing { none, look_back, walk };
 
 struct Mapping {
-    Mapping(const CudaJob& of, const cuda::PlanBuilder& builder)
-        : job(of), warps(builder.parameters().integer("wpb")), processors(builder.chip().multiprocessors) {}
+    Mapping(const CudaJob& cuda_job, const cuda::PlanBuilder& builder)
+        : job(cuda_job),
+          warps(builder.parameters().integer("wpb")),
+          processors(builder.chip().multiprocessors) {}
 
-    // Warps that share the registers of an SM.
+    // Returns how many warps share the registers of an SM.
     int64_t warps_of_sm(bool backward) const {
         if (job.block == 64) return backward ? 8 : 16;
         return backward ? 24 : 32;
@@ -29,7 +32,7 @@ struct Mapping {
 
     int64_t threads() const { return 32 * warps; }
     int64_t segment() const { return job.block == 64 ? 64 : 32; }
-    // As long as there are enough warps for all SMs.
+    // Returns how many segments a warp goes through: as many as leave enough warps for all SMs.
     int64_t run(Passing passing) const {
         if (passing != Passing::none) return 1;
         const int64_t segments =
@@ -62,11 +65,11 @@ struct Mapping {
 };
 
 Chain chain_for(cuda::PlanBuilder& builder, int64_t states) {
-    constexpr int64_t part = 16;  // bytes of a flag and a link (device/lookback.cuh)
-    return {builder.take_zeroed<unsigned long long>(1), builder.take_zeroed<std::byte>(states * part)};
+    constexpr int64_t state_bytes = 16;  // a flag and a link (device/lookback.cuh)
+    return {builder.take_zeroed<unsigned long long>(1), builder.take_zeroed<std::byte>(states * state_bytes)};
 }
 
-// What the launch reads at a time belongs to what is said of it.
+// Adds to the meaning of a launch how much it loads at a time.
 LaunchInfo with_access(LaunchInfo info, const CudaJob& job) {
     info.meaning +=
         job.is_aligned() ? " Loads 16 bytes at a time." : " Loads single numbers: rows are not aligned.";
@@ -98,7 +101,8 @@ void add_second_pass(cuda::PlanBuilder& builder, const CudaJob& job) {
                    mapping.source("second_pass.cu", "second_pass", false), given);
 }
 
-// `dc`: gradients of the carries from a first launch; absent if the launch finds them itself.
+// Adds the launch that computes gradients of gates and inputs. `dc` holds the gradients of the carries from a
+// first launch; it is absent if this launch finds them itself.
 void add_gradients(cuda::PlanBuilder& builder, const CudaJob& job, LaunchInfo info, const Buffer& dc) {
     const Mapping mapping(job, builder);
     const Passing passing = job.order != Order::full ? Passing::none

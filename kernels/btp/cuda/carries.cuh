@@ -1,6 +1,6 @@
 // How carries pass from segment to segment where they form a chain. The warps of a thread block then hold
-// adjacent segments, together a stretch. A segment maps the carry before it to the one after it:
-// c -> decay c + last, its link. With 4 warps, for one channel:
+// adjacent segments, which together are a stretch. A segment maps the carry before it to the one after it by
+// its link, c -> decay c + last. With 4 warps, for one channel:
 //
 //   segments       |  0    1      2       3    |     4       5   …    one per warp
 //   links          | l0   l1     l2      l3    |    l4      l5   …    each warp makes its own
@@ -8,7 +8,8 @@
 //   into segment   |  0   l0   l0l1   l0l1l2   | l0l1l2l3    …        warp 0, one lane per channel
 //
 // Links join from the left: (1/2, 1) then (1/4, 2) is (1/8, 2.25). A carry of 4 becomes 3, then 2.75, which
-// is 4 / 8 + 2.25. Gradients pass the other way: `flipped` links segments from the last to the first.
+// is 4 / 8 + 2.25. Gradients pass the other way: `flipped` means that segments are linked from the last to
+// the first.
 //
 // Defines: ORDER (one, two, full), THREADS.
 #pragma once
@@ -29,22 +30,24 @@ struct Link {
 };
 __device__ inline Link join(Link left, Link right) {
     const float decay = left.decay * right.decay;
-    // A product that underflows becomes the smallest number instead of 0: 0 times an infinite carry is NaN.
+    // A product that underflows becomes the smallest number instead of 0, which would make NaN of an infinite
+    // carry.
     const bool underflows = decay == 0 && left.decay != 0 && right.decay != 0;
     return {underflows ? copysignf(0x1p-149f, decay) : decay, fmaf(right.decay, left.last, right.last)};
 }
 
-// The part of a row that a thread block works on: one of `stretches`. A row is 16 channels of a head; in
-// gradients.cu, where a thread block goes through all channels, it is a head.
+// The stretch of a row that a thread block works on, one of `stretches`. A row is 16 channels of a head, or a
+// whole head in gradients.cu, where a thread block goes through all channels.
 //
 //   by block    blockIdx.x = row * stretches + index
 //   by ticket   the ticket = index * rows + row, so that all rows advance together; index counts from the
 //               last stretch if flipped
 struct Stretch {
     int index, stretches, row;
-    uint32_t run;  // number of the run, for the look-back
+    uint32_t run;  // the number of the run, for the look-back
 
-    // A thread block waits only for smaller tickets, whose thread blocks have started. Called by all threads.
+    // All threads must call this. A thread block waits only for smaller tickets, whose thread blocks have
+    // started.
     static __device__ Stretch by_ticket(const Chain& chain, int stretches, bool flipped) {
         __shared__ device::Ticket shared_ticket;
         if (threadIdx.x == 0) shared_ticket = device::draw_ticket(chain.counter, gridDim.x);
@@ -61,8 +64,8 @@ struct Stretch {
 };
 
 // The carry into a thread block from those before it, by decoupled look-back, for channel lane % 16. The
-// board is [rows, stretches, 16 channels] parts of 16 bytes, a flag and a link; a row is 16 channels of a
-// head. Lanes 0 … 15 and 16 … 31 look at every second stretch each.
+// board is [rows, stretches, 16 channels] with a flag and a link in 16 bytes; a row is 16 channels of a head.
+// Lanes 0 … 15 and lanes 16 … 31 look at every second stretch each.
 struct FromBlocksBefore {
     using Board = device::Lookback<Link, 16, 2>;
     Board board;
@@ -83,8 +86,8 @@ struct FromBlocksBefore {
     __device__ void keep(Link) const {}
 };
 
-// The carry of a thread block that walks along the sequence by itself: lane l of warp 0 keeps the link of
-// everything so far for channel l % 16.
+// The carry of a thread block that walks along the sequence by itself: lane l of warp 0 keeps the link of all
+// steps so far for channel l % 16.
 struct FromStepBefore {
     Link kept = {1, 0};
 
@@ -92,8 +95,8 @@ struct FromStepBefore {
     __device__ void keep(Link after) { kept = after; }
 };
 
-// The carry into the warp's segment, for the lane's two channels, from the links of all segments. Called by
-// all threads.
+// Computes the carry into the warp's segment, for the lane's two channels, from the links of all segments.
+// All threads must call this.
 //
 //   all warps   store links     |                                   |   load their carry
 //   warp 0                      |   joins all links, `from` before, |
@@ -131,8 +134,8 @@ __device__ void chain_carries(const Link (&link)[2], From& from, float (&into)[2
     for (int half = 0; half < 2; ++half) into[half] = carry[warp][channel_of_lane() + 8 * half];
 }
 
-// Stores the carry into a block, [heads, blocks, width]. The four lanes of a channel hold the same: one of
-// them stores it.
+// Stores the carry into a block, in carries [heads, blocks, width]. The four lanes of a channel hold the same
+// carry, and one of them stores it.
 __device__ inline void store_carry(float* carries, const Place& place, int block, const float (&carry)[2]) {
     if (!place.has_block(block) || device::lane_of_thread() % 4 != 0) return;
 #pragma unroll

@@ -1,7 +1,8 @@
 // x_i = v_i + (a_0 … a_i) c in one launch. A warp goes through neighbouring segments; it multiplies their
-// blocks with the transfer matrices on tensor cores and adds the carries, which stay in registers. Order two
-// needs only the last value of the block before the first one: rather than waiting for it, the warp computes
-// that segment again. Order full chains the carries by decoupled look-back, one segment a warp.
+// blocks with the transfer matrices on tensor cores and adds the carries, which stay in registers. With order
+// two a warp needs only the last value of the block before its first one: rather than wait for it, the warp
+// computes the segment before its own again. Order full chains the carries by decoupled look-back, with one
+// segment per warp.
 //
 // Gates 1/2 and u = 1, with BL = 2 for short:
 //
@@ -24,14 +25,14 @@ using namespace sawtooth::btp;
 constexpr bool repeats = ADDS_CARRIES && order == Order::two;
 constexpr bool chains = ADDS_CARRIES && order == Order::full;
 
-// What is known of a segment before its carry.
+// The results of a segment that do not depend on the carry into it.
 struct Local {
     Values values;          // u, then x
     Sums sums[blocks];      // v, then x before it is rounded
     float last[blocks][2];  // the last v of every block, for the lane's two channels
 
-    // v = Lmat u for every block. The last v of a block is position 3 of quad 3 of its last tile: that lane
-    // hands it to the other three lanes of the channel.
+    // Computes v = Lmat u for every block. The last v of a block is position 3 of quad 3 of its last tile,
+    // whose lane hands it to the other three lanes of the channel.
     __device__ void solve(const Arguments& given, const Place& place, const Gates& a) {
         load(values, given.u, place);
         const BlockProducts<CONSTRUCTION> products(values, a, {given.u, given.a, place});
@@ -65,7 +66,7 @@ struct Local {
     }
 };
 
-// The link of the segment from those of its blocks, (a_0 … a_last, last v), for the lane's two channels.
+// Joins the links (a_0 … a_last, last v) of the blocks of a segment, for the lane's two channels.
 __device__ void link_of(const Local& local, const Decays& decays, Link (&link)[2]) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
@@ -100,7 +101,7 @@ __device__ void finish(const Arguments& given, const Place& place, const Decays&
     store(local.values, given.x, place);
 }
 
-// Grid: ceil(L / (warps * run * segment)) * B H * ceil(DH / 16). A thread block owns one stretch of one row:
+// Grid: ceil(L / (warps * run * segment)) * B H * ceil(DH / 16). A thread block owns one stretch of a row:
 //
 //                | warp 0  | warp 1  | … | warp 0  | …    stretches side by side along L; s: a segment
 //   order one    | s s s s | s s s s | … | s s s s | …    every warp by itself, here with run = 4

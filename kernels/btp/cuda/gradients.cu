@@ -4,10 +4,10 @@
 //   w_i = r_i + (a_last … a_(i+1)) dc of the next block        du = w
 //   da_i = sum over channels of w_i v_(i-1) + r_i z_(i-1)      dc = a_0 r_0 = sum of (a_0 … a_i) dx_i
 //
-// For order full r is w. A warp goes through neighbouring segments from the last to the first. Order two
-// needs only dc of the block after them, which the warp computes again; order full chains dc by decoupled
-// look-back, one segment a warp. In two launches the first one computes dc of every block alone; for order
-// full a thread block of the second one walks along a head and chains them.
+// For order full r is w. A warp goes through neighbouring segments from the last to the first. With order two
+// it needs only dc of the block after them, which it computes again; order full chains dc by decoupled
+// look-back, with one segment per warp. In two launches the first one computes dc from each block alone; for
+// order full a thread block of the second one walks along a head and chains them.
 //
 // The last two blocks with gates 1/2 and dx = 1, with BL = 2 for short, order two:
 //
@@ -27,7 +27,7 @@ using namespace sawtooth::btp;
 constexpr bool looks_back = order == Order::full && !READS_DC;
 constexpr bool walks = order == Order::full && READS_DC;
 
-// dc of every block from the block alone, in every lane for its two channels.
+// Computes dc of every block from the block alone, in every lane for its two channels.
 __device__ void local_gradients(const Values& dx, const Decays& decays, float (&dc)[blocks][2]) {
 #pragma unroll
     for (int b = 0; b < blocks; ++b)
@@ -44,17 +44,17 @@ __device__ void local_gradients(const Values& dx, const Decays& decays, float (&
         }
 }
 
-// v_(i-1) for position i = k of the lane's quad of tile s. It is a number of the lane itself, or the last one
-// of the quad before. At the start of the block there is none, and the result means nothing.
+// Returns v_(i-1) for position i = k of the lane's quad of tile s. It is a number of the lane itself, or the
+// last one of the quad before. The first position of a block has none, and its result has no meaning.
 __device__ float value_before(const Sums& v, int s, int half, int k) {
     if (k > 0) return at(v[s], half, k - 1);
-    // The last quad hands its value of the tile before on to the first quad.
-    const float of_tile_before = s > 0 ? at(v[s > 0 ? s - 1 : 0], half, 3) : 0;
-    const float mine = quad_of_lane() < 3 ? at(v[s], half, 3) : of_tile_before;
+    // The last quad hands its value of the tile before to the first quad.
+    const float last_of_tile_before = s > 0 ? at(v[s > 0 ? s - 1 : 0], half, 3) : 0;
+    const float mine = quad_of_lane() < 3 ? at(v[s], half, 3) : last_of_tile_before;
     return __shfl_sync(device::whole_warp, mine, lane_of_quad((quad_of_lane() + 3) % 4));
 }
 
-// Sums the lane's four values over the eight lanes with the same positions; lane (g, t) gets the sum of value
+// Sums the lane's four values over the eight lanes with the same positions. Lane (g, t) gets the sum of value
 // g / 2. Each exchange halves what a lane still sums, so that four sums take 4 shuffles instead of 12:
 //
 //   g            0   1   2   3   4   5   6   7
@@ -73,14 +73,15 @@ __device__ float sum_over_channels(const float (&four)[4]) {
     return one;
 }
 
-// a_0 r_0 of a block, in every lane for its two channels.
+// Computes a_0 r_0 of a block, in every lane for its two channels.
 __device__ void gradient_of_carry(const Gates& a, const Sums& r, int block, float (&two)[2]) {
 #pragma unroll
     for (int half = 0; half < 2; ++half)
         two[half] = of_quad(a[block * tiles_of_block][0] * at(r[0], half, 0), 0);
 }
 
-// dc of the first block of a segment, for order two: of the one after the run of the warp.
+// Computes dc of the first block of the segment at `place`, which with order two is the one after the run of
+// the warp.
 __device__ void gradient_of_first(const Arguments& given, const Place& place, float (&two)[2]) {
     Gates a;
     Values dx;
@@ -91,7 +92,8 @@ __device__ void gradient_of_first(const Arguments& given, const Place& place, fl
     gradient_of_carry(a, r, 0, two);
 }
 
-// Chains dc: `after`, the dc that the segment receives, from dc of the blocks of all segments alone.
+// Chains dc: computes the dc that the segment receives, `after`, from what each block of all segments has
+// alone.
 template <class From>
 __device__ void chain_gradients(const Decays& decays, const float (&dc)[blocks][2], From& from,
                                 float (&after)[2]) {
@@ -103,7 +105,8 @@ __device__ void chain_gradients(const Decays& decays, const float (&dc)[blocks][
     chain_carries<true>(link, from, after);
 }
 
-// One segment of a warp, 16 channels. `after`: dc of the block after it, then of its first block.
+// The work of a warp on one segment of 16 channels. `after` is dc of the block after the segment, then of its
+// first block.
 //
 //   load a, u, dx -> chain dc (order full) -> for every block from the last one:
 //     r = Lmat^T dx,  w = r + after dc -> du    v = Lmat u -> da    dc = a_0 r_0 -> the block before
@@ -163,27 +166,27 @@ struct Task {
         store(dx, given.du, place);
     }
 
-    // Adds what 16 channels give to da [B H, L] in one block: of the eight lanes with the same positions,
-    // every second one stores one position.
+    // Adds what 16 channels contribute to da [B H, L] in one block. Of the eight lanes with the same
+    // positions every second one stores one position.
     __device__ void add_gate_gradients(int block, const Decays& decays, const Sums& v, const Sums& r,
                                        const Sums& w, const float (&c)[2]) const {
 #pragma unroll
         for (int s = 0; s < tiles_of_block; ++s) {
-            const int of_segment = block * tiles_of_block + s;
+            const int tile_of_segment = block * tiles_of_block + s;
             float four[4] = {0, 0, 0, 0};
 #pragma unroll
             for (int half = 0; half < 2; ++half)
 #pragma unroll
                 for (int k = 0; k < 4; ++k) {
                     const float before = value_before(v, s, half, k);
-                    const bool is_first = s == 0 && k == 0 && quad_of_lane() == 0;  // of the block
+                    const bool is_first = s == 0 && k == 0 && quad_of_lane() == 0;  // in the block
                     if (!is_first) four[k] = fmaf(at(w[s], half, k), before, four[k]);
-                    const float z = decays.before[of_segment][k] * c[half];
+                    const float z = decays.before[tile_of_segment][k] * c[half];
                     if (order != Order::one) four[k] = fmaf(at(r[s], half, k), z, four[k]);
                 }
             const float sum = sum_over_channels(four);
             const int lane = device::lane_of_thread();
-            const int64_t there = place.first + first_of_quad(of_segment) + lane / 8;
+            const int64_t there = place.first + first_of_quad(tile_of_segment) + lane / 8;
             if (lane & 4 || !is_inside(there, given.all.length)) continue;
             float& da = given.da[place.head * given.all.length + there];
             da = place.channel == 0 ? sum : da + sum;  // this lane stored it before
@@ -227,8 +230,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) gradients(Argu
     }
 }
 
-// The first of two launches: dc of every block alone, for the second. A warp owns one segment of 16 channels
-// of a head and waits for nobody. Grid: ceil(L / (warps * segment)) * B H * ceil(DH / 16).
+// The first of two launches computes dc from each block alone, for the second. A warp owns one segment of 16
+// channels of a head and waits for no other. Grid: ceil(L / (warps * segment)) * B H * ceil(DH / 16).
 //
 //   dx [B H, DH, L], a [B H, L] -> dc [B H, blocks, DH]     dc = sum of (a_0 … a_i) dx_i
 extern "C" __global__ void __launch_bounds__(THREADS) first_gradient_pass(Arguments given) {

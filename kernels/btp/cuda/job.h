@@ -6,13 +6,13 @@
 
 namespace sawtooth::btp {
 
-// What the variants on CUDA work on.
+// The job of a variant on CUDA.
 struct CudaJob : Tensors {
     using Tensors::Tensors;
 
-    // Whether kernels read 16 bytes at a time.
+    // Returns true if rows are aligned to 16 bytes, so that kernels read as many at a time.
     bool is_aligned() const { return length * bytes_of(storage) % 16 == 0; }
-    // The macros of segment.cuh and carries.cuh.
+    // Returns the macros of segment.cuh and carries.cuh.
     cuda::Defines defines() const {
         constexpr const char* orders[] = {"one", "two", "full"};
         return {{"STORAGE", name_of(storage)},
@@ -20,7 +20,7 @@ struct CudaJob : Tensors {
                 {"ORDER", orders[static_cast<size_t>(order)]},
                 {"ALIGNED", is_aligned()}};
     }
-    // Of one segment a warp, without what launches pass between them.
+    // Returns the arguments for one segment per warp, without what launches pass between them.
     Arguments arguments() const {
         return {.all = {length, heads, width},
                 .a = a.address,

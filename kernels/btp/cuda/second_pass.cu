@@ -1,5 +1,5 @@
 // The second of two launches: x_i += (a_0 … a_i) c, a rank-1 update of every block. The first launch left v
-// in x, and in the slot of a block among the carries the last v of the block before it. For order two that is
+// in x, and the last v of every block in the slot of the next block among the carries. For order two that is
 // the carry. For order full a thread block walks along its row, chains the carries and stores them: in the
 // example of fused.cu the slots 0, 1.5, 1.5 become 0, 1.5, 1.875 = 1.5 + (1/2)^2 1.5.
 //
@@ -12,8 +12,8 @@ using namespace sawtooth::btp;
 
 constexpr bool walks = order == Order::full;
 
-// x_i += (a_0 … a_i) c in one block of the segment: `upto` depends on the position only, the carry on the
-// channel only.
+// Computes x_i += (a_0 … a_i) c in one block of the segment. `upto` depends only on the position, the carry
+// only on the channel.
 __device__ void update(const Arguments& given, const Place& place, const Decays& decays, int block,
                        const float (&carry)[2], Values& x) {
 #pragma unroll
@@ -32,8 +32,8 @@ __device__ void update(const Arguments& given, const Place& place, const Decays&
 // channels of a head, s a segment of a warp:
 //
 //                | warp 0  | warp 1  | … | warp 0  | warp 1  | …
-//   order two    | s s s s | s s s s | … |                         a thread block owns one stretch
-//   order full   |    s    |    s    | … |    s    |    s    | …   it owns the row, a stretch in every step
+//   order two    | s s s s | s s s s | … |                         a thread block owns a stretch
+//   order full   |    s    |    s    | … |    s    |    s    | …   it owns a row: a stretch in every step
 //
 //   reads and writes   x [B H, DH, L]; with order full also carry [B H, blocks, DH]
 //   reads              a [B H, L]; with order two also carry

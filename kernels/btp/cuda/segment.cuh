@@ -1,15 +1,16 @@
-// How a warp holds a segment: `tiles` tiles of 16 positions of a head, for 16 of its channels, in the layout
-// of a left factor on tensor cores (products.cuh). Lane (g, t) = (lane / 4, lane % 4) holds of every tile
-// four neighbouring positions of the channels g and g + 8:
+// A segment is what a warp holds in registers: `tiles` tiles of 16 positions of a head, for 16 of its
+// channels, in the layout of a left factor on tensor cores (products.cuh). Lane (g, t) = (lane / 4, lane % 4)
+// holds of every tile four neighbouring positions, a quad, of the channels g and g + 8:
 //
-//   positions of a tile    0 … 3     4 … 7    8 … 11   12 … 15      ("quads")
+//   positions of a tile    0 … 3     4 … 7    8 … 11   12 … 15
 //   channels 0 and 8      lane 0    lane 2    lane 1    lane 3
 //   channels 1 and 9      lane 4    lane 6    lane 5    lane 7
 //   …
 //   channels 7 and 15    lane 28   lane 30   lane 29   lane 31
 //
-// Positions are the inner dimension of the products, so their order is free. In this order a lane reads 16
-// bytes at once, 8 neighbouring halves of a pair of tiles, and swaps four of them with lane t ^ 2:
+// Positions are the inner dimension of the products, so that their order is free. In this order a lane reads
+// 16 bytes at once, which are 8 neighbouring halves of a pair of tiles, and swaps four of them with the
+// lane t ^ 2:
 //
 //   t           0                 1                  2                 3
 //   reads   0 … 7             8 … 15             16 … 23           24 … 31
@@ -33,33 +34,34 @@ using Storage = device::STORAGE;
 
 constexpr int tile = 16;
 constexpr int tiles = BLOCK == 64 ? 4 : 2;
-constexpr int segment = tiles * tile;         // positions of a warp
+constexpr int segment = tiles * tile;         // positions of a segment
 constexpr int tiles_of_block = BLOCK / tile;  // BL is a multiple of the tile
 constexpr int blocks = segment / BLOCK;       // whole blocks of a segment
 
 constexpr bool is_half = sizeof(Storage::Word) == 2;
 
-// What a lane holds of a segment: [s][h] is its quad of tile s, channel g + 8 h.
+// The slice of a segment that a lane holds: [s][h] is its quad of tile s and channel g + 8 h.
 using Quad = device::Words<Storage, 4>;
 using Values = Quad[tiles][2];
-using Gates = float[tiles][4];  // of the same positions; gates have no channels
+using Gates = float[tiles][4];  // the gates of the same positions, which all channels share
 // The results of a block in the layout of sums: [s][q][2 h + e] is position 2 q + e of the lane's quad of
-// tile s, channel g + 8 h.
+// tile s, for channel g + 8 h.
 using Sums = device::Tile[tiles_of_block][2];
 
 __device__ inline int reversed(int two_bits) { return two_bits >> 1 | (two_bits & 1) << 1; }
 __device__ inline int quad_of_lane() { return reversed(device::lane_of_thread() % 4); }
 __device__ inline int channel_of_lane() { return device::lane_of_thread() / 4; }
-// The lane that holds a quad of the same channels.
+// Returns the lane that holds a quad of the same channels.
 __device__ inline int lane_of_quad(int quad) { return (device::lane_of_thread() & ~3) | reversed(quad); }
-__device__ inline int first_of_quad(int s) { return s * tile + 4 * quad_of_lane(); }  // in the segment
+// Returns the first position in the segment of the lane's quad of tile s.
+__device__ inline int first_of_quad(int s) { return s * tile + 4 * quad_of_lane(); }
 
-// The sum at a position 0 … 3 of the lane's quad, for channel g + 8 half.
+// Returns the sum at a position 0 … 3 of the lane's quad, for channel g + 8 half.
 __device__ inline float at(const device::Tile (&sums)[2], int half, int position) {
     return sums[position / 2][2 * half + position % 2];
 }
 
-// The lane's quad of channel g + 8 half, rounded to the storage.
+// Returns the lane's quad of channel g + 8 half, rounded to the storage.
 __device__ inline Quad narrowed(const device::Tile (&sums)[2], int half) {
     Quad quad;
 #pragma unroll
@@ -76,9 +78,9 @@ __device__ inline bool is_inside(int64_t position, int64_t length) {
     return static_cast<uint64_t>(position) < static_cast<uint64_t>(length);
 }
 
-// Where a segment lies in the arrays: `channel` is the first of 16, `first` the position. It may lie before
-// or after the sequence, in part or as a whole: there u is 0, gates are 1, and nothing is stored. So a short
-// last block needs no special case: v stays what it was at the last position.
+// The place of a segment in the arrays: `channel` is the first of its 16 channels, `first` its first
+// position. It may lie partly or entirely before or after the sequence; there u is 0, gates are 1, and
+// nothing is stored. So a short last block needs no special case: v stays what it was at the last position.
 struct Place {
     Extents all;
     int head, channel;
@@ -91,8 +93,8 @@ struct Place {
     __device__ int64_t at(int half, int64_t position) const {
         return (head * all.width + channel + channel_of_lane() + 8 * half) * all.length + position;
     }
-    // Carries are [heads, blocks, width]; blocks are numbered from the first one of the segment. Returns
-    // whether the sequence has the block.
+    // Returns true if the sequence has a block, which is numbered from the first one of the segment. Carries
+    // are [heads, blocks, width].
     __device__ bool has_block(int number) const {
         return is_inside((first / BLOCK + number) * BLOCK, all.length);
     }
@@ -103,8 +105,8 @@ struct Place {
     }
 };
 
-// The exchange between lanes t and t ^ 2: from 8 neighbouring positions of a pair of tiles to a quad of each
-// tile, and back.
+// 8 neighbouring positions of a pair of tiles. swap_quads() turns them into a quad of each tile by an
+// exchange between the lanes t and t ^ 2; swap_back() turns them back.
 struct Eight {
     uint32_t held[4];
 };
@@ -129,13 +131,13 @@ __device__ inline Eight swap_back(const Quad& even, const Quad& odd) {
     }
     return eight;
 }
-// Where the lane's 8 neighbouring positions of a pair of tiles begin.
+// Returns the first of the lane's 8 neighbouring positions of a pair of tiles.
 __device__ inline int first_of_eight(int pair) {
     return pair * 2 * tile + 8 * (device::lane_of_thread() % 4);
 }
 
-// Loads a segment, zeros where the array has no such channel or position. All loads come before the first
-// exchange, so that they are in flight together.
+// Loads a segment, with zeros where the array has no such channel or position. All loads come before the
+// first exchange, so that they are in flight together.
 __device__ inline void load(Values& values, const void* array, const Place& place) {
     const auto* const words = static_cast<const Storage::Word*>(array);
     if constexpr (ALIGNED && is_half) {
@@ -175,7 +177,7 @@ __device__ inline void load(Values& values, const void* array, const Place& plac
     }
 }
 
-// Marks the line as the first to leave the caches: nothing reads it again in this launch.
+// Stores with a hint that the line may leave the caches first, as this launch does not read it again.
 __device__ inline void store_16_bytes(Storage::Word* to, const uint32_t* held) {
     __stcs(reinterpret_cast<uint4*>(to), uint4{held[0], held[1], held[2], held[3]});
 }
@@ -209,7 +211,7 @@ __device__ inline void store(const Values& values, void* array, const Place& pla
     }
 }
 
-// Loads the gates of the lane's positions: the lanes with the same t load the same ones.
+// Loads the gates of the lane's positions. The lanes with the same t load the same ones.
 __device__ inline void load_gates(Gates& gates, const void* a, const Place& place) {
     const int64_t length = place.all.length;
     const auto* const words = static_cast<const Storage::Word*>(a) + place.head * length;
@@ -228,20 +230,21 @@ __device__ inline void load_gates(Gates& gates, const void* a, const Place& plac
     }
 }
 
-// The value that the lanes of a quad hold, in every lane.
+// Returns in every lane the value that the lane of a quad of the same channels holds.
 template <class Value>
 __device__ Value of_quad(Value mine, int quad) {
     return __shfl_sync(device::whole_warp, mine, lane_of_quad(quad));
 }
 
-// Products of the gates of a block around the lane's positions. In a block with the gates a b c d:
+// Products of the gates of a block before, up to and after the lane's positions. In a block with the gates
+// a b c d:
 //
 //   position    0      1      2      3
 //   before      1      a      ab     abc
 //   upto        a      ab     abc    abcd
 //   after       bcd    cd     d      1         block = abcd
 //
-// A lane knows only its own gates: the products of whole quads go around by shuffles.
+// A lane knows only its own gates, so shuffles hand around the products of whole quads.
 struct Decays {
     Gates before, upto, after;  // a_0 … a_(i-1), a_0 … a_i, a_(i+1) … a_last
     float block[blocks];        // a_0 … a_last

@@ -26,19 +26,19 @@ struct State {
     __device__ float x() const { return v + z; }
 };
 
-// The carry into a block after this state.
+// Returns the carry into the block that follows a state.
 __device__ float carry_after(State state) {
     return order == Order::one ? 0 : order == Order::two ? state.v : state.x();
 }
 __device__ State step(State state, float gate, float u) {
     return {fmaf(gate, state.v, u), order == Order::one ? 0 : gate * state.z};
 }
-// The step into a block: only the carry passes its first gate.
+// Takes the step into a block: only the carry passes its first gate.
 __device__ State enter(float carry, float gate, float u) {
     return {u, order == Order::one ? 0 : gate * carry};
 }
 
-// One token of a row: reads a and u, writes x, and the carry where a block starts.
+// Moves a row by one token: reads a and u, and writes x, and the carry where a block starts.
 __device__ State move(const Arguments& given, int64_t row, int64_t token, State state) {
     const int64_t head = row / given.all.width, at = row * given.all.length + token;
     const float gate =
@@ -64,8 +64,8 @@ __device__ int64_t row_of_thread() { return int64_t{blockIdx.x} * THREADS + thre
 //   u, x [B H, DH, L] row r: the threads of a warp read and write at a distance of L numbers
 //   carry             [B H, blocks, DH], one number where a block starts
 //
-// Threads share nothing, and there are no barriers. `token` moves its row by one token and keeps v and z in
-// state [B H DH, 2] for the next launch.
+// Threads share nothing, and there are no barriers. `token` moves the row of a thread by one token, and keeps
+// v and z in state [B H DH, 2] for the next launch.
 extern "C" __global__ void __launch_bounds__(THREADS) token(Arguments given) {
     const int64_t row = row_of_thread();
     if (row >= given.all.heads * given.all.width) return;
@@ -75,7 +75,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) token(Arguments given) {
     state = {after.v, after.z};
 }
 
-// Moves its row through all tokens, with v and z in registers.
+// Moves the row of a thread through all tokens, with v and z in registers.
 extern "C" __global__ void __launch_bounds__(THREADS) decode(Arguments given) {
     const int64_t row = row_of_thread();
     if (row >= given.all.heads * given.all.width) return;

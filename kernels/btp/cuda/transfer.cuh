@@ -1,4 +1,4 @@
-// The transfer matrix of a block, Lmat_ij = a_i … a_(j+1) for j <= i, so that v = Lmat u. Its first rows:
+// The transfer matrix of a block, Lmat_ij = a_i … a_(j+1) for j <= i, with v = Lmat u. Its first rows are:
 //
 //            j = 0      1     2     3
 //   i = 0      1                           a0 does not occur: only the carry passes it
@@ -14,8 +14,9 @@
 //          2          x   x   D            the rest is left out; in a transposed product, the tiles
 //          3          x   x   x   D        below the diagonal instead of those above
 //
-// Lane (g, t) holds of a tile the entries between four input positions, those of its own quad, and two output
-// positions, 2 q + g % 2 of the "partner" quad, which the lanes with t = g / 2 hold.
+// Lane (g, t) holds the entries of a tile between four input positions and two output positions. The inputs
+// are those of its own quad; the outputs are 2 q + g % 2 of its partner quad, which the lanes with t = g / 2
+// hold.
 //
 // Between two positions lie parts of two quads and whole quads between them:
 //
@@ -35,7 +36,7 @@ namespace sawtooth::btp {
 // The output positions of the lane are 2 q + e in the quad `partner`, q = 0, 1.
 __device__ inline int partner_quad() { return reversed(device::lane_of_thread() / 8); }
 __device__ inline int odd_output() { return device::lane_of_thread() / 4 % 2; }
-// Every lane has values for the positions of its own quad; this gets those of the lane's two outputs.
+// Gets the values of the lane's two outputs, where every lane has those of the positions of its own quad.
 template <class Value>
 __device__ void from_partner(const Value (&own)[4], Value (&two)[2]) {
     const int lane = odd_output() * 4 + device::lane_of_thread() / 8;
@@ -44,8 +45,8 @@ __device__ void from_partner(const Value (&own)[4], Value (&two)[2]) {
         two[q] = __shfl_sync(device::whole_warp, odd_output() ? own[2 * q + 1] : own[2 * q], lane);
 }
 
-// The approximate logarithm, which takes denormal gates too, is exact enough where entries are rounded to 16
-// bits.
+// Joins gates by adding their logarithms. The approximate logarithm, which takes denormal gates too, is exact
+// enough where entries are rounded to 16 bits.
 struct Logarithms {
     using Value = float;
     static constexpr float identity = 0;
@@ -63,6 +64,7 @@ struct Logarithms {
         return power;
     }
 };
+// Joins gates by multiplying them.
 struct Multiplied {
     using Value = float;
     static constexpr float identity = 1;
@@ -80,8 +82,9 @@ struct MultipliedInDouble {
     static __device__ float finish(double product) { return static_cast<float>(product); }
 };
 
-// Entries as joins of the gates between two positions. `transposed`: the right factor is Lmat itself instead
-// of its transpose, for gradients: inputs lie after outputs. For input tile 0 and output tile 2:
+// Computes entries by joining the gates between two positions. With `transposed` the right factor is Lmat
+// itself instead of its transpose, so that inputs lie after outputs, for gradients. For input tile 0 and
+// output tile 2:
 //
 //   tile 0              tile 1     tile 2
 //   . j | inner ------  total  --- outer - i .     entry = inner[0][k] join total[1] join outer[2][q]
@@ -93,13 +96,13 @@ class Spans {
     __device__ explicit Spans(const Gates& a) : a_(a) {
         if constexpr (tiles_of_block > 1)
 #pragma unroll
-            for (int s = 0; s < tiles; ++s) find_edges(s, Tile(a[s]));
+            for (int s = 0; s < tiles; ++s) find_edges(s, QuadJoins(a[s]));
     }
 
-    // Entries of output tile `to` and input tile `from`, which are of one block: [output][input].
+    // Computes the entries [output][input] of output tile `to` and input tile `from`, which are of one block.
     __device__ void entries(int to, int from, float (&entry)[2][4]) const {
-        if (to == from) return diagonal(Tile(a_[to]), entry);
-        Value between = Rule::identity;  // every input is before every output; after it if transposed
+        if (to == from) return diagonal(QuadJoins(a_[to]), entry);
+        Value between = Rule::identity;  // every input lies before every output, or after it if transposed
 #pragma unroll
         for (int s = 0; s < tiles; ++s)
             if (min(to, from) < s && s < max(to, from)) between = Rule::join(between, total_[s]);
@@ -111,12 +114,12 @@ class Spans {
     }
 
   private:
-    // Joins inside the quads of a tile: of the lane's inputs up to the edge of their quad, and from the edge
-    // of the partner's quad to the lane's outputs.
-    struct Tile {
+    // Joins inside the quads of a tile: from the lane's inputs to the edge of their quad, and from the edge
+    // of the partner quad to the lane's outputs.
+    struct QuadJoins {
         Value own[4], total, inner[4], outer[2];
 
-        __device__ explicit Tile(const float (&a)[4]) {
+        __device__ explicit QuadJoins(const float (&a)[4]) {
 #pragma unroll
             for (int k = 0; k < 4; ++k) own[k] = Rule::lift(a[k]);
             Value upto[4], after[4];
@@ -133,7 +136,7 @@ class Spans {
             for (int k = 0; k < 4; ++k) inner[k] = transposed ? upto[k] : after[k];
         }
 
-        // Between two positions of the lane's quad, as output and as input k.
+        // Returns the join between two positions of the lane's quad, an output and input k.
         __device__ Value within(int output, int k) const {
             if (transposed ? k < output : k > output) return Rule::masked();
             Value join = Rule::identity;
@@ -144,7 +147,7 @@ class Spans {
         }
     };
 
-    __device__ void find_edges(int s, const Tile& tile) {
+    __device__ void find_edges(int s, const QuadJoins& tile) {
         total_[s] = Rule::identity;
         Value later = Rule::identity, earlier = Rule::identity;
 #pragma unroll
@@ -160,7 +163,7 @@ class Spans {
         for (int q = 0; q < 2; ++q) outer_[s][q] = Rule::join(transposed ? later : earlier, tile.outer[q]);
     }
 
-    __device__ static void diagonal(const Tile& tile, float (&entry)[2][4]) {
+    __device__ static void diagonal(const QuadJoins& tile, float (&entry)[2][4]) {
         const int low = transposed ? partner_quad() : quad_of_lane();
         const int high = transposed ? quad_of_lane() : partner_quad();
         Value between = Rule::identity;
@@ -183,20 +186,21 @@ class Spans {
     }
 
     const Gates& a_;
-    Value inner_[tiles][4], outer_[tiles][2];  // up to the edges of their tiles
+    Value inner_[tiles][4], outer_[tiles][2];  // to and from the edges of their tiles
     Value total_[tiles];
 };
 
-// Entries from two prefixes of the block, Lmat_ij = (a_0 … a_i) / (a_0 … a_j), which lose digits where
-// prefixes are small or large.
+// Rules for entries from two prefixes of the block, Lmat_ij = (a_0 … a_i) / (a_0 … a_j), which lose digits
+// where prefixes are small or large.
 struct Differences : Logarithms {
-    static __device__ float of(float at_output, float at_input) { return finish(at_output - at_input); }
+    static __device__ float between(float at_output, float at_input) { return finish(at_output - at_input); }
 };
 struct Ratios : Multiplied {
-    static __device__ float of(float at_output, float at_input) {
+    static __device__ float between(float at_output, float at_input) {
         return at_input == 0 ? 0 : at_output / at_input;
     }
 };
+// Computes entries from the prefixes of their two positions.
 template <class Rule>
 class Prefixes {
   public:
@@ -205,7 +209,7 @@ class Prefixes {
 #pragma unroll
         for (int s = 0; s < tiles; ++s) {
             if (s % tiles_of_block == 0) so_far = Rule::identity;
-                // Gate by gate: near underflow the order of the products matters.
+                // Gates are joined one by one, as near underflow the order of the products matters.
 #pragma unroll
             for (int quad = 0; quad < 4; ++quad) {
                 float upto[4];
@@ -227,8 +231,8 @@ class Prefixes {
             for (int k = 0; k < 4; ++k) {
                 const int output = 4 * partner_quad() + 2 * q + odd_output();
                 const int input = 4 * quad_of_lane() + k;
-                const bool is_below = from < to || input <= output;  // or on the diagonal
-                entry[q][k] = is_below ? Rule::of(output_[to][q], input_[from][k]) : 0.0f;
+                const bool is_seen = from < to || input <= output;  // below the diagonal or on it
+                entry[q][k] = is_seen ? Rule::between(output_[to][q], input_[from][k]) : 0.0f;
             }
     }
 
@@ -243,7 +247,7 @@ using cumprod_ratio = Prefixes<Ratios>;
 using in_double = Spans<MultipliedInDouble>;
 using transposed_products = Spans<Multiplied, true>;
 
-// Factors on tensor cores: halves as they are; an f32 as a sum of three bf16, which hold all of its digits.
+// A factor on tensor cores is a sum of parts: a half itself, or three bf16 that hold all digits of an f32.
 constexpr int parts = is_half ? 1 : 3;
 template <class Half>
 struct PrecisionOf;
@@ -261,8 +265,8 @@ struct PrecisionOf<device::f32> {
 };
 using Products = device::Products<PrecisionOf<Storage>::value>;
 
-// Splits two neighbours into parts; each is the rounded rest of those before: 1 + 2^-10 + 2^-20 has the parts
-// 1, 2^-10 and 2^-20.
+// Splits two neighbouring numbers into parts, each of which is the rounded rest after those before it:
+// 1 + 2^-10 + 2^-20 has the parts 1, 2^-10 and 2^-20.
 __device__ inline void split(float first, float second, uint32_t (&to)[parts]) {
 #pragma unroll
     for (int p = 0; p < parts; ++p) {
@@ -273,14 +277,14 @@ __device__ inline void split(float first, float second, uint32_t (&to)[parts]) {
     }
 }
 
-// True if tensor cores can multiply with the value: it is finite, and so is its first part, which would round
-// to infinity for the largest f32.
+// Returns true if tensor cores can multiply with the value: it is finite, and so is its first part, which
+// would round to infinity for the largest f32.
 __device__ inline bool is_factor(float value) {
     return is_half ? isfinite(value) : fabsf(value) < 0x1.FFp127f;
 }
 
-// sums += values times the entries of one tile. In f32 the products of parts i + j <= 2 are added; the rest
-// is below the last digit of an f32.
+// Computes sums += values times the entries of one tile. In f32 it adds the products of parts i + j <= 2; the
+// others are below the last digit of an f32.
 __device__ inline void add_product(device::Tile (&sums)[2], const Quad (&values)[2],
                                    const float (&entry)[2][4]) {
     uint32_t left[4][parts];
@@ -307,8 +311,8 @@ __device__ inline void add_product(device::Tile (&sums)[2], const Quad (&values)
     }
 }
 
-// sums += values times the entries, one input after another. A diagonal tile is added without its masked
-// entries: 0 times infinity or NaN would spread to positions that do not see them.
+// Computes sums += values times the entries, one input after another. It leaves out the masked entries of a
+// diagonal tile, as 0 times infinity or NaN would spread to positions that do not see them.
 template <bool transposed>
 __device__ void add_one_by_one(device::Tile (&sums)[2], const Quad (&values)[2], const float (&entry)[2][4],
                                bool is_diagonal) {
@@ -320,7 +324,7 @@ __device__ void add_one_by_one(device::Tile (&sums)[2], const Quad (&values)[2],
             const float value[2] = {of_quad(values[0].get(k), quad), of_quad(values[1].get(k), quad)};
 #pragma unroll
             for (int p = 0; p < 4; ++p) {
-                // The lane whose partner is this lane's quad, and whose own quad is that of the input.
+                // `lane` holds the entry: its own quad is that of the input, its partner quad this lane's.
                 const int lane = 4 * (2 * (device::lane_of_thread() % 4) + p % 2) + reversed(quad);
                 const float factor = __shfl_sync(device::whole_warp, entry[p / 2][k], lane);
                 const int output = 4 * quad_of_lane() + p;
@@ -332,15 +336,15 @@ __device__ void add_one_by_one(device::Tile (&sums)[2], const Quad (&values)[2],
         }
 }
 
-// The arrays that the factors of a segment were loaded from.
+// The arrays and the place from which the factors of a segment were loaded.
 struct Origin {
     const void *values, *gates;
     Place place;
 };
 
-// Lmat times the values of a block, or its transpose times them, one product after another. Returns false,
-// and computes nothing, if all values are factors of tensor cores and no gate is infinite. The call and the
-// loads keep the rare path out of the registers of the kernel.
+// Computes Lmat or its transpose times the values of a block, one product after another. Returns false, and
+// computes nothing, if all values are factors of tensor cores and no gate is infinite. This is a call, and
+// loads the factors again, to keep a rare path out of the registers of the kernel.
 template <class Transfer, bool transposed>
 __device__ __noinline__ bool multiply_one_by_one(const Origin& origin, int block, Sums& sums) {
     const int first = block * tiles_of_block;
@@ -368,7 +372,7 @@ __device__ __noinline__ bool multiply_one_by_one(const Origin& origin, int block
     return true;
 }
 
-// Lmat times the values of a block, or its transpose times them, on tensor cores and from registers.
+// Computes Lmat or its transpose times the values of a block, on tensor cores and from registers.
 template <class Transfer, bool transposed = false>
 class BlockProducts {
   public:
@@ -390,7 +394,7 @@ class BlockProducts {
                 transfer_.entries(first + to, first + from, entry);
                 add_product(sums[to], values_[first + from], entry);
             }
-            // With halves one position tells: a factor that is not finite leaves none of its channel finite.
+            // With halves one position is enough: a strange factor reaches every sum of its channel.
             is_strange |= is_half ? !isfinite(sums[to][0][0]) || !isfinite(sums[to][0][2])
                                   : !device::are_finite(sums[to]);
         }
@@ -398,9 +402,8 @@ class BlockProducts {
     }
 
   private:
-    // Computes the sums again that are not finite. Tensor cores make NaN of a factor that is not finite: they
-    // multiply masked entries too, 0 times infinity, and an f32 is the sum of its parts, infinity minus
-    // infinity.
+    // Replaces the sums that are not finite. Tensor cores make NaN of a factor that is not finite: they
+    // multiply masked entries too, 0 times infinity, and add the parts of an f32, infinity minus infinity.
     __device__ void mend(int block, Sums& sums) const {
         const Origin origin = origin_;
         Sums right;

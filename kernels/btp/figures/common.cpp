@@ -26,8 +26,8 @@ std::span<const float> Drawn::gates_of_block(const Result& result) const {
     return gates(result).subspan(static_cast<size_t>(at.first), static_cast<size_t>(at.count()));
 }
 
-std::span<const float> Drawn::inputs(const Result& result, int64_t of_channel) const {
-    const int64_t row = head_index * width + of_channel;
+std::span<const float> Drawn::inputs(const Result& result, int64_t wanted_channel) const {
+    const int64_t row = head_index * width + wanted_channel;
     return find(result.inputs, "u")
         ->as<float>()
         .subspan(static_cast<size_t>(row * length), static_cast<size_t>(length));

@@ -9,9 +9,9 @@
 
 namespace sawtooth::btp {
 
-// Shared by the figures, and the figures by subject, one file each.
+// Helpers of the figures, and the functions that make them, with one file per subject.
 
-// What is shown of a result: the last index of a dimension if there are fewer.
+// The parts of a result that figures show. An index beyond its dimension means the last one.
 struct Drawn : Sizes {
     explicit Drawn(const Parameters& parameters);
 
@@ -21,7 +21,7 @@ struct Drawn : Sizes {
     int64_t block_index = 0;
 
     Range block_positions() const { return positions(block_index); }
-    // Gates of the head, and of the block; u of a channel of the head.
+    // The gates of the head, the gates of the block, and u of a channel of the head.
     std::span<const float> gates(const Result& result) const;
     std::span<const float> gates_of_block(const Result& result) const;
     std::span<const float> inputs(const Result& result, int64_t channel) const;
@@ -29,16 +29,16 @@ struct Drawn : Sizes {
     std::string words_of_block() const;  // "positions 16 to 31"
 };
 
-// Of the first 65,536, which is enough to judge by.
+// Returns the median of the first 65,536 gates, which are enough to judge by.
 double median_gate(std::span<const float> gates);
 // Marks the starts of blocks if there is room.
 void add_borders(Figure& figure, const Sizes& sizes, const View& view);
 
 // outputs.cpp: outputs and gradients over the reference, carries along the blocks, errors.
 std::vector<Figure> output_figures(const Result& result, const View& view);
-// truncation.cpp: "truncation", what orders 1 and 2 lose against the exact recurrence, by position.
+// truncation.cpp: "truncation", the errors of orders 1 and 2 against the exact recurrence, by position.
 Figure truncation_figure(const Result& result, const View& view);
-// truncation_by_gate.cpp: what order 2 loses with a constant gate, for every block length.
+// truncation_by_gate.cpp: the error of order 2 with a constant gate, for every block length.
 Figure truncation_by_gate_figure(const Result& result);
 // transfer.cpp: "transfer-matrix", Lmat of the drawn block.
 Figure transfer_figure(const Result& result);
@@ -46,7 +46,8 @@ Figure transfer_figure(const Result& result);
 std::vector<Figure> construction_figures(const Result& result);
 // rank_one.cpp: the update of the second pass in the drawn block, g c^T.
 std::vector<Figure> rank_one_figures(const Result& result);
-// speed.cpp: the rate of every variant beside a copy, and the time per token of a step and of the whole.
+// speed.cpp: the rate of every variant beside that of a copy, and the time per token of variants that go
+// token by token and of fused.
 std::vector<Figure> speed_figures(const Result& result);
 
 }  // namespace sawtooth::btp

@@ -1,5 +1,5 @@
-// The error of every construction of Lmat against products in float64: as gates approach 0, and by
-// block length.
+// The error of every construction of Lmat against products in float64, as gates approach 0 and by block
+// length.
 
 #include <fmt/format.h>
 
@@ -13,10 +13,10 @@
 namespace sawtooth::btp {
 namespace {
 
-constexpr double rounding = 1e-6;  // errors up to here are those of f32
+constexpr double rounding = 1e-6;  // smaller errors are roundings of f32
 constexpr double in_sight = 1e-8;  // smaller ones are not drawn
 
-// The largest distance of an element; NaN if one is NaN.
+// Returns the largest error of an entry; NaN if one is NaN.
 double largest_error(const std::vector<float>& built, std::span<const float> gates) {
     const size_t n = gates.size();
     double largest = 0;
@@ -58,15 +58,15 @@ struct ErrorLines {
     }
 };
 
-// 0 if all are NaN.
+// Returns the largest y of a line; 0 if all are NaN.
 double largest_of(const Line& line) {
     double largest = 0;
     for (const double error : line.y) largest = std::fmax(largest, error);
     return largest;
 }
 
-// "log_difference is off by up to 1e-05 and NaN at 0, cumprod_ratio is off by up to 1; the others stay within
-// 5e-08."
+// Returns text such as "log_difference is off by up to 1e-05 and NaN at 0, cumprod_ratio is off by up to 1;
+// the others stay within 5e-08."
 std::string words_of_worst(const std::vector<Line>& lines) {
     std::string words;
     double within = 0;
@@ -85,7 +85,7 @@ std::string words_of_worst(const std::vector<Line>& lines) {
                        within);
 }
 
-// "log_stable 8e-08, log_difference NaN" at the last point.
+// Returns the errors at the last point, such as "log_stable 8e-08, log_difference NaN".
 std::string words_of_last(const std::vector<Line>& lines) {
     std::string words;
     for (const Line& line : lines) {
@@ -110,7 +110,8 @@ void add_lines(Figure& figure, ErrorLines errors) {
     std::move(errors.lines.begin(), errors.lines.end(), std::back_inserter(figure.marks));
 }
 
-// Every fourth gate takes each power of ten down to that of the least normal f32, and 0.
+// Draws errors with every fourth gate set to each power of ten down to 1e-38, near the least normal f32, and
+// to 0.
 Figure gate_figure(const Result& result, const Drawn& drawn) {
     constexpr int decades = 38;
     constexpr double place_of_zero = 5e-40;
@@ -136,7 +137,8 @@ Figure gate_figure(const Result& result, const Drawn& drawn) {
     return figure;
 }
 
-// Blocks of every length from the start of the drawn one, or as late as the sequence allows.
+// Draws errors of blocks of every length that start where the drawn one does, or as late as the sequence
+// allows.
 Figure length_figure(const Result& result, const Drawn& drawn) {
     Figure figure = errors_figure("construction-error-by-block", "Lmat error by BL",
                                   {.label = "BL", .unit = "positions", .scale = Scale::log2});

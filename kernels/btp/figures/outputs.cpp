@@ -1,4 +1,4 @@
-// Outputs and gradients over the reference, and their errors; carries along the blocks.
+// Outputs and gradients over the reference, their errors, and carries along the blocks.
 
 #include <fmt/format.h>
 
@@ -27,7 +27,7 @@ void add_output(std::vector<Figure>& all, const Result& result, const View& view
     }
 }
 
-// The carries of the drawn channel, [blocks] in steps of the width.
+// Draws the carries of the drawn channel along the blocks.
 DrawnLine line_of_carries(const Drawn& drawn) {
     return {.first = drawn.head_index * drawn.blocks() * drawn.width + drawn.channel,
             .step = drawn.width,

@@ -11,11 +11,11 @@
 namespace sawtooth::btp {
 namespace {
 
-constexpr int64_t most_named = 64;  // channels; more are numbers on an axis
+constexpr int64_t most_named = 64;  // with more channels the axis has numbers
 
 struct Update {
     Range positions;
-    std::vector<double> g, c;  // by position of the block, by channel
+    std::vector<double> g, c;  // g by position of the block, c by channel
 };
 
 Update update_of(const Result& result, const Drawn& drawn, const Array& carries) {

@@ -1,4 +1,4 @@
-// The rate of every variant beside a copy, and the time a token.
+// The rate of every variant beside that of a copy, and the time per token.
 
 #include "kernels/btp/figures/common.h"
 
@@ -54,7 +54,7 @@ Figure rate_figure(const Result& result) {
     return figure;
 }
 
-// "45 ns", "2.3 us"
+// Returns text such as "45 ns" or "2.3 us".
 std::string words_of_ns(double ns) { return ns < 1000 ? fmt::format("{:.3g} ns", ns) : short_time(ns / 1e3); }
 
 std::string with_badge(const TimeStatistics& time) {
@@ -62,15 +62,16 @@ std::string with_badge(const TimeStatistics& time) {
     return badge.empty() ? "" : " (" + badge + ")";
 }
 
-// All channels take a step at once.
+// Says how much state a step updates; all channels take a step at once.
 std::string words_of_state(const Parameters& parameters) {
     const Sizes s(parameters);
     return fmt::format("Each step updates {}: the local value and the carry of {} channels.",
                        short_bytes(8 * static_cast<double>(s.rows())), with_thousands(s.rows()));
 }
 
-// "One launch for all steps, or a launch per step: decode is 120x faster than sequential. "; "" if one of
-// them did not run or is wrong.
+// Returns text such as "One launch for all steps, or a launch per step: decode is 120x faster than
+// sequential. ", or
+// "" if one of them did not run or is wrong.
 std::string words_of_steps(const Result& result) {
     const VariantResult *const decode = find(result, "decode"), *const sequential =
                                                                     find(result, "sequential");
@@ -79,7 +80,7 @@ std::string words_of_steps(const Result& result) {
            comparison_words("decode", "sequential", compare(result, *decode, *sequential)) + ". ";
 }
 
-// The variants that go token by token, and the share of a token in the time of fused.
+// Draws the time per token of the variants that go token by token, and of fused.
 Figure token_figure(const Result& result) {
     Figure figure = new_figure("time-a-token", Place::views, "Time per token", "",
                                {.label = "time", .unit = "ns", .minimum = 0}, {.label = "variant"});

@@ -1,4 +1,4 @@
-// What the sweeps run, and figures over block sizes, orders and lengths.
+// The sweeps, and their figures over block sizes, orders and lengths.
 
 #include "kernels/btp/figures/sweeps.h"
 
@@ -30,7 +30,7 @@ Axis axis_of(const SweepResult& sweep) {
     return axis;
 }
 
-// The curve of fused, or that of the variant that ran.
+// Returns the curve of fused, or that of the variant that ran.
 const Line& told_in_words(const std::vector<Line>& lines) {
     const auto fused =
         std::find_if(lines.begin(), lines.end(), [](const Line& line) { return line.label == "fused"; });
@@ -70,7 +70,7 @@ Figure rate_by_block(const SweepResult& sweep) {
     return figure;
 }
 
-// The time of a variant in the cell of that order; null if it did not run or is wrong.
+// Returns the time of a variant in the cell of an order; null if it did not run or is wrong.
 const TimeStatistics* time_of(const SweepResult& sweep, const Value& order, const std::string& variant) {
     for (const SweepCell& cell : sweep.cells) {
         const VariantResult* const found =
@@ -82,7 +82,7 @@ const TimeStatistics* time_of(const SweepResult& sweep, const Value& order, cons
 
 constexpr const char* undecided = "cannot be told";
 
-// The time of an order against that of order 2 in words, and what both variants agree on.
+// The time of an order against that of order 2 in words, and how many variants are slower.
 struct CostOfOrder {
     std::string words;  // "fused 1.3x", "cannot be told"; "" without times
     int slower = 0;     // variants that are certainly slower than with order 2
@@ -184,10 +184,10 @@ std::vector<FigureSweep> sweeps(const Parameters& parameters) {
                      {"H", std::min(parameters.integer("H"), most_heads)},
                      {"L", std::min(parameters.integer("L"), most_length)}};
         all.push_back({"BL", "time against BL", {blocks}, shape, two_ways, block_figures, backend});
-        auto own_warps = shape;  // every order with its own automatic number
+        auto own_warps = shape;  // every order with the number of warps that is automatic for it
         own_warps.emplace_back("wpb", "auto");
         all.push_back({"order", "time by order", {orders}, own_warps, two_ways, order_figures, backend});
-        auto forward = shape;  // all that sequential and decode compute
+        auto forward = shape;  // without backward, which sequential and decode do not have
         forward.emplace_back("backward", false);
         all.push_back({"L",
                        "time against L",

@@ -9,13 +9,13 @@ namespace sawtooth::btp {
 
 // Figures over the background sweeps of the family.
 
-// Time and rate of two_pass and fused against BL.
+// Returns time and rate of two_pass and fused against BL.
 std::vector<Figure> block_figures(const SweepResult& sweep);
-// Time of fused over BL and wpb, and the occupancy of its kernel.
+// Returns the time of fused over BL and wpb, and the occupancy of its kernel.
 std::vector<Figure> warp_figures(const SweepResult& sweep);
-// Time of two_pass and fused with order 1, 2 and full: the cost of the carry.
+// Returns the time of two_pass and fused with order 1, 2 and full, which shows the cost of the carry.
 std::vector<Figure> order_figures(const SweepResult& sweep);
-// Time of all variants against L.
+// Returns the time of all variants against L.
 std::vector<Figure> length_figures(const SweepResult& sweep);
 
 }  // namespace sawtooth::btp

@@ -10,13 +10,13 @@
 namespace sawtooth::btp {
 namespace {
 
-// On and below the diagonal.
+// Counts of elements on and below the diagonal.
 struct Elements {
     int64_t count = 0, nans = 0, zeros = 0;
 };
 
-// Elements without a value on a logarithmic scale say which they are; a NaN is framed as well. Those above
-// the diagonal are empty.
+// Maps the matrix and counts its elements. Cells without a value on a logarithmic scale have a text that says
+// why, and a NaN also has a frame. Cells above the diagonal are empty.
 HeatMap map_of(const std::vector<float>& matrix, Range positions, Elements& elements) {
     const int64_t n = positions.count();
     HeatMap map = heat_map("weight", n, n, positions.first, positions.first);

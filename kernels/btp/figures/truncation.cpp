@@ -1,4 +1,4 @@
-// What orders 1 and 2 lose against the exact recurrence s_t = a_t s_{t-1} + u_t, in float64.
+// The errors of orders 1 and 2 against the exact recurrence s_t = a_t s_{t-1} + u_t, in float64.
 //
 // Order 1 enters block b with 0 instead of s, the exact state at the end of block b - 1. Order 2 enters it
 // with the local value there, which lacks (a_0 ... a_{BL-1}) s', with the gates of block b - 1 and s' the
@@ -16,23 +16,25 @@
 namespace sawtooth::btp {
 namespace {
 
-// Above this the window would wait for the figure.
+// With more numbers the window would wait for the figure.
 constexpr int64_t most_numbers = int64_t{1} << 22;
-constexpr int64_t blocks_in_sight = 16;  // at first, so that errors are seen to fade inside of each
+constexpr int64_t blocks_in_sight = 16;  // few at first, so that errors are seen to fade inside each
 
 struct Truncation {
-    std::vector<double> first_order, second_order;  // by position, the largest of all channels; 0: no loss
-    double largest_x = 0;                           // of the exact recurrence
+    // The largest loss over all channels, by position.
+    std::vector<double> first_order, second_order;
+    double largest_x = 0;  // the largest |x| of the exact recurrence
 };
 
 struct States {
-    std::vector<double> at_ends;  // the largest magnitude of all channels at the last position of each block
-    double largest = 0;           // at any position
+    // The largest magnitude over all channels at the last position of each block, and at any position.
+    std::vector<double> at_ends;
+    double largest = 0;
 };
 
-// Of the exact recurrence over positions 0 to count - 1.
+// Runs the exact recurrence over positions 0 to count - 1.
 States exact_states(const Result& result, const Drawn& drawn, int64_t count) {
-    constexpr int64_t together = 8;  // channels at once, as each waits for its last step
+    constexpr int64_t together = 8;  // channels in flight, as a step of one waits for its step before
     const auto gates = drawn.gates(result);
     States states;
     states.at_ends.resize(static_cast<size_t>(ceil_divide(count, drawn.block)));
@@ -64,8 +66,8 @@ Truncation truncation_of(const Result& result, const Drawn& drawn, int64_t count
     found.largest_x = states.largest;
     found.first_order.reserve(static_cast<size_t>(count));
     found.second_order.reserve(static_cast<size_t>(count));
-    double product = 1;               // of the gates from the start of the block
-    double first_lost = 0, lost = 0;  // at the start of the block, by order 1 and by order 2
+    double product = 1;               // the product of the gates from the start of the block
+    double first_lost = 0, lost = 0;  // what orders 1 and 2 lack at the start of the block
     for (int64_t t = 0; t < count; ++t) {
         if (t > 0 && t % drawn.block == 0) {
             lost = product * first_lost;
@@ -79,7 +81,7 @@ Truncation truncation_of(const Result& result, const Drawn& drawn, int64_t count
     return found;
 }
 
-// "Inputs fade to 1 % after 44 positions.", with the median gate.
+// Returns text such as "Inputs fade to 1 % after 44 positions.", from the median gate.
 std::string words_of_fading(std::span<const float> gates) {
     const double gate = median_gate(gates);
     if (gate >= 1) return "Inputs never fade.";
@@ -88,7 +90,7 @@ std::string words_of_fading(std::span<const float> gates) {
                        std::ceil(std::log(0.01) / std::log(gate)));
 }
 
-// "8.2 % of the largest |x|", "nothing"
+// Returns text such as "8.2 % of the largest |x|" or "nothing".
 std::string words_of_largest(const std::vector<double>& errors, double largest_x) {
     const double largest = *std::max_element(errors.begin(), errors.end());
     return largest == 0 ? "nothing" : percent_number(largest / largest_x) + " % of the largest |x|";

@@ -12,9 +12,9 @@ namespace sawtooth::btp {
 namespace {
 
 constexpr std::array<int64_t, 3> blocks = {16, 32, 64};
-using Losses = std::array<double, blocks.size()>;  // by block length
+using Losses = std::array<double, blocks.size()>;  // one per block length
 
-// More would keep the window waiting.
+// With more positions the window would wait for the figure.
 constexpr int64_t most_positions = int64_t{1} << 13;
 // Half-lives of gates, from 1 position to 2^10.
 constexpr int octaves = 10, steps_per_octave = 2;
@@ -22,8 +22,8 @@ constexpr double f32_rounding = 0x1p-24;
 
 double half_life_of(double gate) { return -1 / std::log2(gate); }
 
-// The largest error relative to the largest |x|; 0 without a third block. The error is largest at the starts
-// of blocks, where it is gate^(BL + 1) times the exact state BL + 1 positions before.
+// Returns the largest error relative to the largest |x|; 0 without a third block. The error is largest at the
+// starts of blocks, where it is gate^(BL + 1) times the exact state BL + 1 positions before.
 Losses losses(std::span<const float> u, double gate) {
     Losses missed{};
     double state = 0, largest = 0;
@@ -41,7 +41,7 @@ Losses losses(std::span<const float> u, double gate) {
     return missed;
 }
 
-// One line per block length, that of the result emphasised, without those that lose nothing.
+// Returns a line per block length that loses something, with that of the result emphasised.
 std::vector<Line> lines_of(std::span<const float> u, const Drawn& drawn) {
     std::vector<Line> lines;
     Ink other{Ink::Role::quiet};
@@ -64,7 +64,8 @@ std::vector<Line> lines_of(std::span<const float> u, const Drawn& drawn) {
     return lines;
 }
 
-// "With BL 16, order 2 is within 1 % up to a gate of 0.707, a half-life of 2 positions: …"
+// Returns text such as "With BL 16, order 2 is within 1 % up to a gate of 0.707, a half-life of 2
+// positions: …".
 std::string words_of(const std::vector<Line>& lines, const Drawn& drawn) {
     const std::string label = fmt::format("BL {}", drawn.block);
     const auto line =

@@ -1,4 +1,4 @@
-// Functions of one number, correct at both ends: no overflow, and NaN stays NaN.
+// Functions of one number that are correct for any argument: large ones do not overflow, and NaN stays NaN.
 #pragma once
 
 namespace sawtooth::device {

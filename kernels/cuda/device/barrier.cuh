@@ -16,7 +16,7 @@ __device__ inline uint32_t shared_address(const void* in_shared) {
 struct Barrier {
     uint64_t word;
 
-    // By one thread, followed by make_barriers_visible and a barrier of the block.
+    // One thread calls it, then make_barriers_visible, then all threads pass a barrier of the block.
     __device__ void start(int arrivals) {
         asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(this)), "r"(arrivals)
                      : "memory");
@@ -48,7 +48,7 @@ struct Barrier {
     }
 };
 
-// To bulk copies and to other threads.
+// Makes started barriers visible to bulk copies and to other threads.
 __device__ inline void make_barriers_visible() {
     jitter();
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");

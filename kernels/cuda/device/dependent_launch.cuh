@@ -4,9 +4,9 @@
 
 namespace sawtooth::device {
 
-// Programmatic dependent launch (PTX ISA, "griddepcontrol"): a kernel may start while the previous one still
-// runs. This waits until that one has ended and its writes are visible. Free if the kernel was started the
-// usual way. Chips before Hopper have no such launches.
+// Waits until the previous kernel has ended and its writes are visible. With programmatic dependent launch
+// (PTX ISA, "griddepcontrol") a kernel may start while the previous one still runs. The wait costs nothing if
+// the kernel was started in the usual way. Chips before Hopper have no such launches.
 __device__ inline void wait_for_launches_before() {
 #if __CUDA_ARCH__ >= 900
     jitter();

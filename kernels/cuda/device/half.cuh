@@ -18,7 +18,7 @@ __device__ inline uint16_t f32_to_f16(float value) {
     return half;
 }
 
-// The upper half of an f32.
+// A bf16 is the upper half of an f32.
 __device__ inline float bf16_to_f32(uint16_t half) {
     return __uint_as_float(static_cast<uint32_t>(half) << 16);
 }
@@ -29,7 +29,7 @@ __device__ inline uint16_t f32_to_bf16(float value) {
     return half;
 }
 
-// Two at once, `first` in the low 16 bits, so that it comes before `second` in memory.
+// Narrows two numbers at once, with `first` in the low 16 bits, so that it comes before `second` in memory.
 __device__ inline uint32_t f32_to_f16x2(float first, float second) {
     uint32_t pair;
     asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));

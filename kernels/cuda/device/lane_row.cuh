@@ -10,7 +10,7 @@ namespace sawtooth::device {
 template <int width, int lanes>
 struct LaneRow {
     static_assert(width % (4 * lanes) == 0, "whole groups of four per lane");
-    static constexpr int columns = width / lanes;  // of a lane
+    static constexpr int columns = width / lanes;  // per lane
     float at[columns];
 
     // The column of the lane's number j.
@@ -19,7 +19,7 @@ struct LaneRow {
     __device__ float& operator[](int j) { return at[j]; }
     __device__ float operator[](int j) const { return at[j]; }
 
-    // From and to a padded row with a 16-byte aligned address.
+    // Loads from or stores to a padded row with a 16-byte aligned address.
     __device__ void load(const float* from, int lane) {
 #pragma unroll
         for (int j = 0; j < columns; j += 4) {
@@ -33,7 +33,8 @@ struct LaneRow {
             *reinterpret_cast<float4*>(to + column(lane, j)) = {at[j], at[j + 1], at[j + 2], at[j + 3]};
     }
 
-    // From and to an unpadded row of `count` numbers; null: zeros, or not stored.
+    // Loads from or stores to an unpadded row of `count` numbers. If the address is null, it loads zeros or
+    // stores nothing.
     __device__ void load_unpadded(const float* from, int count, int lane) {
 #pragma unroll
         for (int j = 0; j < columns; ++j) at[j] = from && column(lane, j) < count ? from[column(lane, j)] : 0;
@@ -58,7 +59,7 @@ struct LaneRow {
         return sums[0] + sums[1] + (sums[2] + sums[3]);
     }
 
-    // 1 / max(norm, 1e-12) of the row; the whole warp takes part.
+    // Returns 1 / max(norm, 1e-12) of the row. The whole warp must call it.
     __device__ float inverse_norm() const {
         return device::inverse_norm(sum_of_lanes<lanes>(dot(*this)), [this] {
             double wide = 0;

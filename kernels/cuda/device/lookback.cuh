@@ -24,8 +24,8 @@ struct Ticket {
     uint32_t run;  // 1, 2, …: number of runs on this counter, in 30 bits
 };
 
-// Call from one thread of each of `blocks` thread blocks. The counter starts at 0 and is never reset: its low
-// bits count the blocks of a run, and the block that draws the last ticket advances it to the next run.
+// One thread of each of `blocks` thread blocks must call it. The counter starts at 0 and is never reset: its
+// low bits count the blocks of a run, and the block that draws the last ticket advances it to the next run.
 __device__ inline Ticket draw_ticket(unsigned long long* counter, uint32_t blocks) {
     const int bits = blocks > 1 ? 32 - __clz(static_cast<int>(blocks - 1)) : 0;
     const unsigned long long drawn = atomic_add(counter, 1ull);
@@ -56,19 +56,19 @@ class Lookback {
         publish(tile, prefix_flag, prefix);
     }
 
-    // The prefix of `tile`, in every lane for its unit; the prefix of tile 0 is `start`. join(left, right)
-    // combines two States.
+    // Returns the prefix before `tile`, in every lane that of its unit; before tile 0 it is `start`.
+    // join(left, right) combines two States.
     template <class Join>
     __device__ State prefix_before(int tile, const State& start, Join join) const {
         const Part* const nearest = part(tile - 1 - group());
-        const int left = tile - group();  // tiles from the lane's nearest tile to the first
+        const int left = tile - group();  // the number of tiles before the lane's nearest tile
         while (true) {
             State seen[ahead];
             uint32_t flag[ahead];
 #pragma unroll
             for (int k = 0; k < ahead; ++k) {
                 seen[k] = start;
-                flag[k] = left == k * groups ? prefix_flag : 0;  // one before the first: the start
+                flag[k] = left == k * groups ? prefix_flag : 0;  // the place before tile 0 has `start`
                 if (left > k * groups) flag[k] = read(nearest - k * groups * units * parts, seen[k]);
             }
             const int found = nearest_prefix(flag);
@@ -102,7 +102,7 @@ class Lookback {
         }
     }
 
-    // The flag of this run if all parts of a tile have it, otherwise 0.
+    // Returns the flag of this run if all parts of a tile have it, otherwise 0.
     __device__ uint32_t read(const Part* first, State& state) const {
         Part seen[parts];
 #pragma unroll
@@ -118,8 +118,8 @@ class Lookback {
         return flag >> 2 == run_ ? flag & 3 : 0;
     }
 
-    // The distance to the nearest tile with a prefix if all tiles in between have totals; -1 if there is none
-    // yet.
+    // Returns the distance to the nearest tile with a prefix if all tiles in between have totals; -1 if there
+    // is none yet.
     __device__ int nearest_prefix(const uint32_t (&flag)[ahead]) const {
         constexpr unsigned every_group = lanes_of_unit();
         int found = -1;
@@ -137,8 +137,8 @@ class Lookback {
         return found;
     }
 
-    // Joins the prefix at distance `found` with all nearer totals. The chain of joins has no branch, because
-    // every later tile waits for it.
+    // Joins the prefix at distance `found` with all nearer totals. The chain of joins has no branches,
+    // because all later tiles wait for it.
     template <class Join>
     __device__ State fold(const State (&seen)[ahead], int found, Join join) const {
         constexpr int stride = groups < 8 ? groups : 8;

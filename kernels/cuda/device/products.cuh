@@ -48,15 +48,15 @@ struct HalfProducts {
 
     static __device__ Element element(float value) { return Half::narrow(value); }
     static __device__ float value(Element element) { return Half::widen(element); }
-    // Two neighbours, in memory order.
+    // Packs two neighbours, in memory order.
     static __device__ uint32_t pair(float first, float second) { return Half::narrow(first, second); }
 
-    // Tiles of columns 0 … 7 and 8 … 15.
+    // The left factor from tiles of columns 0 … 7 and 8 … 15.
     static __device__ Left left(const Tile& low, const Tile& high) {
         return {{pair(low[0], low[1]), pair(low[2], low[3]), pair(high[0], high[1]), pair(high[2], high[3])}};
     }
 
-    // A left factor in shared memory: [16, stride], 16 elements of each row.
+    // Loads a left factor from shared memory: [16, stride], 16 elements of each row.
     static __device__ Left left_in_rows(const Element* from, int stride) {
         const int lane = lane_of_thread();
         const Element* const mine = from + lane % 16 * stride + lane / 16 * 8;
@@ -68,7 +68,7 @@ struct HalfProducts {
         return left;
     }
 
-    // The same, transposed in shared memory: [16, stride], rows of `from` are columns of the factor.
+    // The same if it is stored transposed: [16, stride], where rows of `from` are columns of the factor.
     static __device__ Left left_in_columns(const Element* from, int stride) {
         const int lane = lane_of_thread();
         const Element* const mine = from + (lane % 8 + lane / 16 * 8) * stride + lane / 8 % 2 * 8;
@@ -80,8 +80,8 @@ struct HalfProducts {
         return left;
     }
 
-    // Two right factors [16, 8]; the second has the next 8 columns.
-    // Rows of `from` are columns of the factor: [16, stride], 16 elements of each.
+    // The following two load two right factors [16, 8], of which the second has the next 8 columns.
+    // Here rows of `from` are columns of the factor: [16, stride], 16 elements of each.
     static __device__ void right_in_columns(const Element* from, int stride, Right (&two)[2]) {
         const int lane = lane_of_thread();
         const Element* const mine = from + (lane % 8 + lane / 16 * 8) * stride + lane / 8 % 2 * 8;
@@ -90,7 +90,7 @@ struct HalfProducts {
                      : "r"(static_cast<uint32_t>(__cvta_generic_to_shared(mine)))
                      : "memory");
     }
-    // Rows of `from` are rows of the factor: [16, stride], 16 elements of each.
+    // Here rows of `from` are rows of the factor: [16, stride], 16 elements of each.
     static __device__ void right_in_rows(const Element* from, int stride, Right (&two)[2]) {
         const int lane = lane_of_thread();
         const Element* const mine = from + lane % 16 * stride + lane / 16 * 8;
@@ -127,7 +127,7 @@ struct FloatElements {
     static __device__ float value(Element element) { return element; }
 };
 
-// A step of 16 is two of 8.
+// A step of 16 inner columns is two instructions of 8.
 template <>
 struct Products<Precision::tf32> : FloatElements {
     static constexpr int inner = 16;
@@ -199,7 +199,7 @@ struct Products<Precision::f32> : FloatElements {
         return left;
     }
 
-    // Factors in shared memory, as in HalfProducts, 8 elements of each row.
+    // Factors in shared memory as in HalfProducts, but with 8 elements of each row.
     static __device__ Left left_in_rows(const Element* from, int stride) {
         Left left;
 #pragma unroll
@@ -262,12 +262,12 @@ enum class Lies {
     in_columns,  // transposed: [columns, stride]
 };
 
-// Padding of every row in shared memory, in elements, that minimises bank conflicts between lanes that read a
-// factor together.
+// The padding of every row in shared memory, in elements, with which lanes that read a factor together have
+// the fewest bank conflicts.
 template <Precision precision>
 constexpr int bank_padding = precision == Precision::f32 ? 4 : 8;
 
-// Step `at` of the left factor, 16 (bf16, f16, tf32) or 8 (f32) inner columns, from tiles.
+// Makes step `at` of the left factor from tiles: 16 (bf16, f16, tf32) or 8 (f32) inner columns.
 template <Precision precision, int tiles>
 __device__ typename Products<precision>::Left left_of(const Tile (&from)[tiles], int at) {
     if constexpr (precision == Precision::f32)
@@ -300,7 +300,7 @@ __device__ void multiply_step(const typename Products<precision>::Left& left,
     }
 }
 
-// The same step of two left factors.
+// The same step for two left factors.
 template <Precision precision, Lies lies, int columns>
 __device__ void multiply_step(const typename Products<precision>::Left& left,
                               const typename Products<precision>::Left& other_left,
@@ -320,13 +320,13 @@ __device__ void multiply_step(const typename Products<precision>::Left& left,
 
 // Rotates the tiles: the first becomes the last. A full rotation restores the order.
 template <int tiles>
-__device__ void rotate(Tile (&of)[tiles]) {
+__device__ void rotate(Tile (&all)[tiles]) {
 #pragma unroll
     for (int at = 0; at < 4; ++at) {
-        const float first = of[0][at];
+        const float first = all[0][at];
 #pragma unroll
-        for (int n = 0; n + 1 < tiles; ++n) of[n][at] = of[n + 1][at];
-        of[tiles - 1][at] = first;
+        for (int n = 0; n + 1 < tiles; ++n) all[n][at] = all[n + 1][at];
+        all[tiles - 1][at] = first;
     }
 }
 

@@ -7,7 +7,7 @@
 
 namespace sawtooth::device {
 
-// Over `lanes` neighbouring lanes (a power of two), which all get the sum. The whole warp must take part.
+// Sums over `lanes` neighbouring lanes (a power of two), which all get the sum. The whole warp must call it.
 template <int lanes, class Number>
 __device__ Number sum_of_lanes(Number value) {
 #pragma unroll
@@ -20,7 +20,7 @@ __device__ Number sum_of_warp(Number value) {
     return sum_of_lanes<32>(value);
 }
 
-// Over the lower lanes and the own one. The whole warp must take part.
+// Sums over the lower lanes and the own one. The whole warp must call it.
 template <class Number>
 __device__ Number sum_upto_lane(Number value) {
 #pragma unroll
@@ -31,15 +31,15 @@ __device__ Number sum_upto_lane(Number value) {
     return value;
 }
 
-// Over the four lanes that share the rows of a tile (products.cuh), nearest neighbours first.
+// Sums over the four lanes that have the same rows of a tile (products.cuh), nearest neighbours first.
 template <class Number>
 __device__ Number sum_of_quad(Number value) {
     value += __shfl_xor_sync(whole_warp, value, 1);
     return value + __shfl_xor_sync(whole_warp, value, 2);
 }
 
-// Over the block of `threads` threads, a power of two. All threads take part and get the sum. `room` is in
-// shared memory and may be reused at once.
+// Sums over a thread block of `threads` threads, a power of two. All threads must call it and get the sum.
+// `room` is in shared memory and may be reused at once.
 template <int threads, class Number>
 __device__ Number sum_of_block(Number value, Number (&room)[threads]) {
     room[threadIdx.x] = value;
@@ -56,12 +56,12 @@ __device__ Number sum_of_block(Number value, Number (&room)[threads]) {
 // Whether the square of a norm is an f32 without loss of precision.
 __device__ inline bool is_plain_square(float square) { return square > 1e-20f && square < 1e30f; }
 
-// 1 / max(norm, 1e-12) of a row, also if the square of its norm is out of range for f32. `square` is the sum
-// of squares of the row; sum_wide() computes it in f64. The whole warp must take part.
+// Returns 1 / max(norm, 1e-12) of a row, even if the square of its norm is out of range for f32. `square` is
+// the sum of squares of the row; sum_wide() computes it in f64. The whole warp must call it.
 template <class SumWide>
 __device__ float inverse_norm(float square, SumWide sum_wide) {
     const bool is_plain = is_plain_square(square);
-    // The lanes of a row sum together: if one needs f64, all take that path.
+    // The lanes of a row sum together, so if one needs f64, all take that path.
     if (__all_sync(whole_warp, is_plain)) return 1 / sqrtf(square);
     const double norm = sqrt(sum_wide());
     return is_plain ? 1 / sqrtf(square) : static_cast<float>(1 / (norm < 1e-12 ? 1e-12 : norm));

@@ -22,7 +22,7 @@ __device__ void copy_words(Word* to, const Word* from, int count, int there) {
     }
 }
 
-// 1 / max(norm, 1e-12) of a row spread over a warp.
+// Returns 1 / max(norm, 1e-12) of a row spread over a warp.
 template <int each>
 __device__ float inverse_norm_over_warp(const float (&mine)[each]) {
     float square = 0;
@@ -36,8 +36,9 @@ __device__ float inverse_norm_over_warp(const float (&mine)[each]) {
     });
 }
 
-// A row of `count` words spread over a warp: lane l holds numbers l, l + 32, …, zeros after the row or if it
-// is not `there`; divided by its norm if `normalises`. The whole warp must take part.
+// Loads a row of `count` words spread over a warp: lane l holds numbers l, l + 32, …, and zeros past the end
+// of the row or if it is not `there`. If `normalises`, the row is divided by its norm. The whole warp must
+// call it.
 template <class Storage, int count, int each>
 __device__ void load_row(const typename Storage::Word* from, bool there, bool normalises,
                          float (&mine)[each]) {
@@ -50,8 +51,8 @@ __device__ void load_row(const typename Storage::Word* from, bool there, bool no
     for (int k = 0; k < each; ++k) mine[k] *= factor;
 }
 
-// The same, stored to shared memory: `room` numbers from `to` on, zero-padded. A barrier makes it visible to
-// other warps.
+// The same, but stored to shared memory: `room` numbers from `to` on, zero-padded. A barrier must make it
+// visible to other warps.
 template <class Storage, int count, int room>
 __device__ void stage_row(const typename Storage::Word* from, bool there, bool normalises, float* to) {
     const int lane = lane_of_thread();

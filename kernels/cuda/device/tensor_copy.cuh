@@ -7,7 +7,7 @@
 
 namespace sawtooth::device {
 
-// Starts the copy of one box of an array of three dimensions; x is the fastest. The part outside of the array
+// Starts the copy of one box of an array of three dimensions; x is the fastest. What lies outside the array
 // becomes zeros and counts as copied. `barrier` counts its bytes. One thread calls it.
 __device__ inline void copy_box(const TensorMap& map, void* to, Barrier& barrier, int x, int y, int z) {
     jitter();

@@ -8,7 +8,7 @@
 
 namespace sawtooth::device {
 
-// The position of a lane's first element in a tile of 16 rows by 8 columns, [rows, stride].
+// The position of a lane's first element in a tile of 16 rows by 8 columns.
 __device__ inline int row_of_lane() { return lane_of_thread() / 4; }
 __device__ inline int column_of_lane() { return lane_of_thread() % 4 * 2; }
 
@@ -20,7 +20,7 @@ __device__ void clear(Tile (&to)[tiles]) {
         for (int at = 0; at < 4; ++at) to[n][at] = 0;
 }
 
-// Looks only at the lane's own elements.
+// Whether the lane's own elements are finite.
 template <int tiles>
 __device__ bool are_finite(const Tile (&all)[tiles]) {
     constexpr float largest = 3.402823466e38f;
@@ -32,7 +32,7 @@ __device__ bool are_finite(const Tile (&all)[tiles]) {
     return finite;
 }
 
-// Rows 0 … 15 of an f32 matrix.
+// Loads or stores rows 0 … 15 of an f32 matrix.
 template <int tiles>
 __device__ void load_tiles(const float* from, int stride, Tile (&to)[tiles]) {
     const float* const mine = from + row_of_lane() * stride + column_of_lane();
@@ -54,7 +54,7 @@ __device__ void store_tiles(const Tile (&from)[tiles], float* to, int stride) {
     }
 }
 
-// Rounds to the precision of factors; a pair must be aligned to its size.
+// Stores tiles, rounded to the precision of factors. A pair of elements must be aligned to its size.
 template <Precision precision, int tiles>
 __device__ void store_elements(const Tile (&from)[tiles], typename Products<precision>::Element* to,
                                int stride) {
@@ -72,16 +72,16 @@ __device__ void store_elements(const Tile (&from)[tiles], typename Products<prec
 }
 
 // Calls visit(element, there, at) for every element of a lane's tiles, which start at row `first_row` of an
-// unpadded f32 matrix [rows, columns]: whether the matrix has the element, and its index.
+// unpadded f32 matrix [rows, columns]. `there` tells whether the matrix has the element, `at` is its index.
 template <int rows, int columns, class Tiles, class Visit>
-__device__ void for_each_unpadded(Tiles& of, int first_row, Visit visit) {
+__device__ void for_each_unpadded(Tiles& held, int first_row, Visit visit) {
 #pragma unroll
-    for (int n = 0; n < static_cast<int>(sizeof(of) / sizeof(Tile)); ++n)
+    for (int n = 0; n < static_cast<int>(sizeof(held) / sizeof(Tile)); ++n)
 #pragma unroll
         for (int at = 0; at < 4; ++at) {
             const int row = first_row + row_of_lane() + at / 2 * 8,
                       column = 8 * n + column_of_lane() + at % 2;
-            visit(of[n][at], row < rows && column < columns, row * columns + column);
+            visit(held[n][at], row < rows && column < columns, row * columns + column);
         }
 }
 
@@ -92,7 +92,7 @@ __device__ void store_unpadded(const Tile (&from)[tiles], float* to, int first_r
     });
 }
 
-// Zeros if there is no matrix.
+// Loads tiles of an unpadded matrix; zeros if it is null.
 template <int rows, int columns, int tiles>
 __device__ void load_unpadded(const float* from, int first_row, Tile (&to)[tiles]) {
     for_each_unpadded<rows, columns>(to, first_row, [from](float& element, bool there, int at) {
@@ -100,7 +100,8 @@ __device__ void load_unpadded(const float* from, int first_row, Tile (&to)[tiles
     });
 }
 
-// Loads two neighbours of a row of `width` words, zeros after the row; one access if rows are even.
+// Loads two neighbours of a row of `width` words, with zeros past its end. It is one access if `width` is
+// even.
 template <class Storage, int width>
 __device__ float2 load_pair(const typename Storage::Word* row, int column) {
     if constexpr (width % 2 == 0) {
@@ -114,7 +115,7 @@ __device__ float2 load_pair(const typename Storage::Word* row, int column) {
     }
 }
 
-// Stores two neighbours, except after the row.
+// Stores two neighbours, except past the end of the row.
 template <class Storage, int width>
 __device__ void store_pair(typename Storage::Word* row, int column, float first, float second) {
     if constexpr (width % 2 == 0) {
@@ -139,7 +140,7 @@ __device__ void load_rows(const typename Storage::Word* from, int there, Tile (&
         }
 }
 
-// Stores them; rows from `there` on are not stored.
+// Stores 16 rows likewise; rows from `there` on are not stored.
 template <class Storage, int width, int tiles>
 __device__ void store_rows(const Tile (&from)[tiles], int there, typename Storage::Word* to) {
 #pragma unroll
@@ -153,7 +154,8 @@ __device__ void store_rows(const Tile (&from)[tiles], int there, typename Storag
         }
 }
 
-// The squared norm of a lane's upper row (half 0) or of the row 8 below, for all lanes of the quad.
+// Returns, to all lanes of the quad, the squared norm of a lane's upper row (half 0) or of the row 8 below
+// it.
 template <int tiles>
 __device__ double wide_square_of_row(const Tile (&all)[tiles], int half) {
     double square = 0;
@@ -171,15 +173,15 @@ __device__ void scale_row(Tile (&all)[tiles], int half, float factor) {
     for (int n = 0; n < tiles; ++n) all[n][2 * half] *= factor, all[n][2 * half + 1] *= factor;
 }
 
-// Starts copies of `rows` rows of `columns` elements (a multiple of 16 bytes) into rows of `stride`, by
+// Starts copies of `rows` rows of `columns` elements (a multiple of 16 bytes) into rows of `stride`, as
 // thread `thread` of `threads`; rows from `there` on become zeros.
 template <int columns, class Element>
 __device__ void copy_matrix(Element* to, int stride, const Element* from, int64_t from_stride, int rows,
                             int there, int thread, int threads) {
-    constexpr int each = 16 / sizeof(Element), pieces = columns / each;
+    constexpr int each = 16 / sizeof(Element), copies = columns / each;
     static_assert(columns % each == 0);
-    for (int at = thread; at < rows * pieces; at += threads) {
-        const int r = at / pieces, c = at % pieces * each;
+    for (int at = thread; at < rows * copies; at += threads) {
+        const int r = at / copies, c = at % copies * each;
         copy_async<16>(to + r * stride + c, from + r * from_stride + c, r < there);
     }
 }
@@ -191,16 +193,15 @@ __device__ void copy_matrix(Element* to, int stride, const Element* from, int64_
     copy_matrix<columns>(to, stride, from, from_stride, rows, there, threadIdx.x, blockDim.x);
 }
 
-// Starts copies of a tile of `rows` rows of `columns` elements, which lie one after the other, into rows of
-// `stride`, by `threads` threads; rows from `there` on become zeros. Addresses of a thread differ by
-// constants.
+// Starts copies of a tile of `rows` contiguous rows of `columns` elements into rows of `stride`, by `threads`
+// threads; rows from `there` on become zeros. The addresses of a thread differ by constants.
 template <int rows, int columns, int threads, class Element>
 __device__ void copy_tile(Element* to, int stride, const Element* from, int there) {
-    constexpr int each = 16 / sizeof(Element), pieces = columns / each;
-    constexpr int step = threads < rows * pieces ? threads / pieces : rows;
-    static_assert(columns % each == 0 && threads % pieces == 0);
-    const int row = static_cast<int>(threadIdx.x) / pieces,
-              column = static_cast<int>(threadIdx.x) % pieces * each;
+    constexpr int each = 16 / sizeof(Element), copies = columns / each;
+    constexpr int step = threads < rows * copies ? threads / copies : rows;
+    static_assert(columns % each == 0 && threads % copies == 0);
+    const int row = static_cast<int>(threadIdx.x) / copies,
+              column = static_cast<int>(threadIdx.x) % copies * each;
     if (row >= step) return;
     to += row * stride + column;
     from += row * columns + column;

@@ -7,7 +7,7 @@ struct Compensated {
     float sum, error;
 };
 
-// left + right with the exact rounding error (Knuth); intrinsics are never contracted or reordered.
+// Returns left + right with its exact rounding error (Knuth). Intrinsics are never contracted or reordered.
 __device__ inline Compensated two_sum(float left, float right) {
     const float sum = __fadd_rn(left, right);
     const float of_right = __fsub_rn(sum, left);

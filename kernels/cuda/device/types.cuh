@@ -1,5 +1,5 @@
-// Fixed-width integers without a header, as NVRTC has no system headers. The same types as <stdint.h> on
-// 64-bit Linux.
+// Fixed-width integers, because NVRTC has no system headers. They are the types of <stdint.h> on 64-bit
+// Linux.
 #pragma once
 
 typedef signed char int8_t;

@@ -9,10 +9,10 @@ constexpr unsigned whole_warp = 0xffffffffu;
 __device__ inline int lane_of_thread() { return static_cast<int>(threadIdx.x % 32); }
 __device__ inline int warp_of_thread() { return static_cast<int>(threadIdx.x / 32); }
 
-// The same for all lanes, so that the compiler sees that branches on it do not diverge.
+// The same number, shuffled from one lane so that the compiler sees that branches on it do not diverge.
 __device__ inline int uniform_warp_of_thread() { return __shfl_sync(whole_warp, warp_of_thread(), 0); }
 
-// The first lane of `mask`, which is taken out of it.
+// Returns the first lane of `mask` and removes it from the mask.
 __device__ inline int take_lane(unsigned& mask) {
     const int lane = __ffs(mask) - 1;
     mask &= mask - 1;
@@ -29,13 +29,13 @@ __device__ Struct each_float(const Struct& mine, Move move) {
     return moved;
 }
 
-// Reads a struct of floats from another lane. All lanes of the warp must take part.
+// Reads a struct of floats from another lane. All lanes of the warp must call it.
 template <class Struct>
 __device__ Struct shuffle(const Struct& mine, int lane) {
     return each_float(mine, [lane](float one) { return __shfl_sync(whole_warp, one, lane); });
 }
 
-// Reads from `delta` lanes below; a lane without such a lane keeps its own value.
+// Reads from the lane `delta` below; a lane without such a lane keeps its own value.
 template <class Struct>
 __device__ Struct shuffle_up(const Struct& mine, int delta) {
     return each_float(mine, [delta](float one) { return __shfl_up_sync(whole_warp, one, delta); });

@@ -12,17 +12,19 @@
 
 namespace sawtooth::device {
 
-// A matrix of f16 or bf16 in shared memory as tensor copies leave it: rows of up to 128 bytes, pieces of 16
-// bytes exchanged within 8 rows (the swizzle of the size of a row), so that no banks conflict. The first row
-// is aligned to 8 rows. Wider matrices are several such matrices, `next` bytes apart.
+// A matrix of f16 or bf16 in shared memory as tensor copies leave it: rows of up to 128 bytes, in which units
+// of 16 bytes are permuted within 8 rows (the swizzle of the size of a row), so that there are no bank
+// conflicts. The first row is aligned to 8 rows. Wider matrices are several such matrices, `next` bytes
+// apart.
 template <int row_bytes>
 struct Swizzled {
     static_assert(row_bytes == 32 || row_bytes == 64 || row_bytes == 128);
 
-    // 16 columns of the rows from `bytes` after `from` on; rows are those of the left factor, or columns of
-    // the right one. With constant `bytes` the steps of a product differ by one addition.
+    // Describes 16 columns of the rows that start `bytes` after `from`; rows are those of the left factor, or
+    // columns of the right one. If `bytes` is constant, the steps of a product differ by one addition.
     static __device__ uint64_t rows(const void* from, int bytes) { return described(from, bytes, 1); }
-    // 16 rows: the right factor as is. `next` is unused unless it is wider than a row.
+    // Describes 16 rows of a right factor that is stored as is. `next` is used only if the factor is wider
+    // than a row.
     static __device__ uint64_t columns(const void* from, int bytes, int next) {
         return described(from, bytes, next / 16);
     }
@@ -38,15 +40,15 @@ struct Swizzled {
 
 // Tells the compiler that sums and factors in registers are read and written here.
 template <int tiles>
-__device__ void keep_in_place(Tile (&of)[tiles]) {
+__device__ void keep_in_place(Tile (&all)[tiles]) {
 #pragma unroll
     for (int n = 0; n < tiles; ++n)
 #pragma unroll
-        for (int at = 0; at < 4; ++at) asm volatile("" : "+f"(of[n][at])::"memory");
+        for (int at = 0; at < 4; ++at) asm volatile("" : "+f"(all[n][at])::"memory");
 }
 
 __device__ inline void begin_products() {
-    jitter();  // not after the fence as well: the compiler would add another one
+    jitter();  // only here: after the fence as well, the compiler would add another fence
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
 __device__ inline void end_products() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
@@ -83,8 +85,9 @@ __device__ inline bool any_of_group(bool mine) {
     return any != 0;
 }
 
-// All warps of a group together: takes registers beyond those that a thread starts with, or keeps only so
-// many of them. Ignored unless __launch_bounds__ names the blocks of a multiprocessor.
+// Sets the number of registers per thread, called by all warps of a group: takes registers beyond those that
+// a thread starts with, or gives some of them back. Ignored unless __launch_bounds__ names the blocks of a
+// multiprocessor.
 template <int registers>
 __device__ void take_registers() {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(registers));
@@ -94,11 +97,11 @@ __device__ void keep_registers() {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(registers));
 }
 
-// The asm of a step of 16 inner columns, for sums of `columns` tiles.
+// The instruction for a step of 16 inner columns, for sums of `columns` tiles.
 template <Precision precision, int columns>
 struct WarpgroupStep;
 
-// Register lists of 2 to 32 tiles.
+// The operand lists of 2 to 32 tiles.
 #define SAWTOOTH_NAMES_2 "%0, %1, %2, %3, %4, %5, %6, %7"
 #define SAWTOOTH_NAMES_4 SAWTOOTH_NAMES_2 ", %8, %9, %10, %11, %12, %13, %14, %15"
 #define SAWTOOTH_NAMES_8 \
@@ -121,7 +124,8 @@ struct WarpgroupStep;
 #define SAWTOOTH_TILES_16(n) SAWTOOTH_TILES_8(n), SAWTOOTH_TILES_8(n + 8)
 #define SAWTOOTH_TILES_32(n) SAWTOOTH_TILES_16(n), SAWTOOTH_TILES_16(n + 16)
 
-// Both factors in shared memory; or the left one in registers. o1 … o5: the operands after the sums.
+// Steps with both factors in shared memory, or with the left one in registers. o1 … o6 are the operands after
+// the sums.
 #define SAWTOOTH_WARPGROUP_STEP(PRECISION, COLUMNS, WIDTH, o1, o2, o3, o4, o5, o6)                          \
     template <>                                                                                             \
     struct WarpgroupStep<Precision::PRECISION, COLUMNS> {                                                   \

@@ -5,11 +5,11 @@
 
 namespace sawtooth::device {
 
-// Storage types of floats: one word each, converted to and from f32. Narrow types also convert two at once,
+// Storage types of floats, which convert a word to and from f32. Narrow types also convert two words at once,
 // the first in the low bits, so that it comes first in memory.
 struct f32 {
     using Word = float;
-    static constexpr uint32_t exponent = 0x7f800000;  // its bits are all set in infinities and NaN
+    static constexpr uint32_t exponent = 0x7f800000;  // the bits that are all set in infinities and NaN
     static __device__ float widen(float word) { return word; }
     static __device__ float narrow(float value) { return value; }
 };
@@ -30,7 +30,7 @@ struct bf16 {
     static __device__ uint32_t narrow(float first, float second) { return f32_to_bf16x2(first, second); }
 };
 
-// Same value, but opaque to the optimizer: earlier computations with it are not reused.
+// Returns the same value, but hidden from the optimiser: earlier computations with it are not reused.
 template <class Integer>
 __device__ Integer forget(Integer value) {
     return value ^ static_cast<Integer>(blockDim.y - 1);  // 0, as thread blocks are one-dimensional
@@ -70,7 +70,7 @@ struct alignas(sizeof(typename Storage::Word) * count) Words {
             held[k / held_words] = k % held_words == 0 ? word : held[k / held_words] | word << 16;
         }
     }
-    // Two neighbours; k is even.
+    // Sets two neighbours; k is even.
     __device__ void set(int k, float first, float second) {
         if constexpr (sizeof(Word) == 4) {
             set(k, first);
@@ -79,7 +79,7 @@ struct alignas(sizeof(typename Storage::Word) * count) Words {
             held[k / 2] = Storage::narrow(first, second);
         }
     }
-    // Keeps only the words, so that values from earlier `get` calls take no registers.
+    // Keeps only the words, so that the results of earlier calls of `get` take no registers.
     __device__ void forget_widened() {
         if constexpr (sizeof(Word) < 4) {
 #pragma unroll
@@ -94,7 +94,7 @@ __device__ Words<Storage, count> load_words(const void* array, int64_t at) {
     return *reinterpret_cast<const Words<Storage, count>*>(static_cast<const Word*>(array) + at);
 }
 
-// `count` values of an array in one access, as f32 for any storage.
+// Loads or stores `count` values of an array of any storage as f32, in one access.
 template <class Storage, int count>
 __device__ void load(const void* array, int64_t at, float (&values)[count]) {
     const auto words = load_words<Storage, count>(array, at);

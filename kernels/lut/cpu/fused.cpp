@@ -1,5 +1,5 @@
-// As few launches as sums with one owner allow: an item of the batch owns its y and dx; a row of a table
-// its gradient, which is the sum over the items that chose the row, written once.
+// Every sum has one owner, and there are as few launches as that allows. An item of the batch owns its y and
+// dx. A row of a table owns its gradient, which is summed over the items that chose the row and written once.
 
 #include <algorithm>
 
@@ -58,22 +58,22 @@ struct Fused {
 
     int64_t sums_a_tile() const { return std::min(job.batch, items_a_tile) * job.inputs; }
 
-    // Some items together, so that they find the table of a detector in the cache.
+    // A tile has several items, so that all but the first find the table of a detector in the cache.
     void input_gradients(int64_t tile, cpu::Scratch scratch) const {
         const Range items = tile_at(tile, items_a_tile, job.batch);
         Sum* const dx = cpu::take_rooms<SumRooms<Sum>>(scratch, sums_a_tile()).sums;
         std::fill_n(dx, items.count() * job.inputs, Sum{0});
-        const auto of = [&](int64_t b) { return dx + (b - items.first) * job.inputs; };
+        const auto dx_of = [&](int64_t b) { return dx + (b - items.first) * job.inputs; };
         for (int64_t t = 0; t < job.detectors; ++t)
             for (int64_t b = items.first; b < items.last; ++b) {
                 const int64_t alternative = job.alternative(b, t);
                 if (alternative < 0) continue;
                 const float* const dy = job.dy_of(b);
                 propagate(job, sums, b, t, gather(job, sums, job.neuron(b, t), dy),
-                          gather(job, sums, alternative, dy), of(b));
+                          gather(job, sums, alternative, dy), dx_of(b));
             }
         for (int64_t b = items.first; b < items.last; ++b)
-            sums.finish(of(b), job.inputs, fault_dx, job.dx.as<float>() + b * job.inputs);
+            sums.finish(dx_of(b), job.inputs, fault_dx, job.dx.as<float>() + b * job.inputs);
     }
 
     void sort_by_neuron(int64_t t, cpu::Scratch scratch) const {
@@ -87,23 +87,23 @@ struct Fused {
 
 template <class Sums>
 void add_launches(cpu::PlanBuilder& builder, const Tensors& job) {
-    using Pass = Fused<Sums>;
+    using Kernels = Fused<Sums>;
     using Sum = typename Sums::Sum;
     const Sums sums(builder);
     const Sorted sorted = job.take_sorted(builder, "sorted_items", job.batch);
-    const Pass& pass = builder.keep(Pass{job, sums, WeightGradients<Sums>(job, sums, sorted)});
+    const Kernels& kernels = builder.keep(Kernels{job, sums, WeightGradients<Sums>(job, sums, sorted)});
     const auto add = [&](LaunchInfo info, int64_t scratch, const Side& items, auto kernel) {
-        builder.launch(with_scratch(std::move(info), scratch), items, calls(pass, kernel));
+        builder.launch(with_scratch(std::move(info), scratch), items, calls(kernels, kernel));
     };
     const Side tiles = pieces("B", job.batch, items_a_tile);
-    add(look_up(job), cpu::scratch_bytes<LookUpRooms<Sum>>(job), tiles, &Pass::look_up);
+    add(look_up(job), cpu::scratch_bytes<LookUpRooms<Sum>>(job), tiles, &Kernels::look_up);
     if (!job.dx) return;
-    add(input_gradients(job), cpu::scratch_bytes<SumRooms<Sum>>(pass.sums_a_tile()), tiles,
-        &Pass::input_gradients);
-    add(sort_by_neuron(job, sorted), pass.gradients.sort_bytes(), side("T", job.detectors),
-        &Pass::sort_by_neuron);
-    add(weight_gradients(job, sorted), pass.gradients.write_bytes(), pass.gradients.tiles(),
-        &Pass::weight_gradients);
+    add(input_gradients(job), cpu::scratch_bytes<SumRooms<Sum>>(kernels.sums_a_tile()), tiles,
+        &Kernels::input_gradients);
+    add(sort_by_neuron(job, sorted), kernels.gradients.sort_bytes(), side("T", job.detectors),
+        &Kernels::sort_by_neuron);
+    add(weight_gradients(job, sorted), kernels.gradients.write_bytes(), kernels.gradients.tiles(),
+        &Kernels::weight_gradients);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 namespace sawtooth::lut {
 
-// The plan of a variant, by one of the two ways to add.
+// Adds the launches of a variant; there is one such function for each arithmetic (lut_table/cpu/sums.h).
 using AddLaunches = void (*)(cpu::PlanBuilder& builder, const Tensors& job);
 inline Outcome<Plan> plan_of(const PlanRequest& request, AddLaunches of_floats, AddLaunches of_integers) {
     cpu::PlanBuilder builder(request);

@@ -1,6 +1,6 @@
 // Every kernel of the document (lut_table::source) is a launch. Every sum has one owner: an item of the batch
-// owns its y, dx and gradient sums, a detector the gradients of its table. So events lie in groups, forward
-// by item, backward by detector, and each group has a place and a count of its own.
+// owns its y, dx and gradient sums, a detector owns the gradients of its table. Events are therefore grouped,
+// by item in the forward pass and by detector in the backward pass; each group has its own place and count.
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ struct Unfused {
     Sums sums;
     Passed passed;
     Sum* gradient_sums;
-    // Group g has count[g] events, as many as its owner may have at most from one to the next.
+    // Group g has count[g] events. Groups begin as far apart as the largest possible group is long.
     Events<Event> events, alternative;
 
     Sum& gradient_sum(int64_t item, int64_t detector, bool main) const {
@@ -115,7 +115,7 @@ struct Unfused {
         }
     }
 
-    // Floats are final when they are summed, integers when they are converted.
+    // Float gradients are final here; integer ones are subtracted after their conversion.
     void subtract(Range range) const {
         if (job.subtracts()) subtract_gradients(job, range);
     }
@@ -130,10 +130,10 @@ struct Unfused {
     }
 };
 
-// Adds the launches in their order.
+// Adds the launches of the variant in their order.
 template <class Sums>
 class Launches {
-    using Pass = Unfused<Sums>;
+    using Kernels = Unfused<Sums>;
     using Sum = typename Sums::Sum;
 
   public:
@@ -141,9 +141,9 @@ class Launches {
         : builder_(builder),
           job_(job),
           passed_(builder, job, std::max(job.batch, job.detectors)),
-          pass_(builder.keep(Pass{job, Sums(builder), passed_, passed_.gradient_sums.as<Sum>(),
-                                  passed_.events.pointers<Event>(), passed_.alternative.pointers<Event>()})) {
-    }
+          kernels_(builder.keep(Kernels{job, Sums(builder), passed_, passed_.gradient_sums.as<Sum>(),
+                                        passed_.events.pointers<Event>(),
+                                        passed_.alternative.pointers<Event>()})) {}
 
     void add_forward() {
         add_clear(builder_, passed_.y);
@@ -152,25 +152,25 @@ class Launches {
         if (job_.sparse) {
             const EventArrays events = passed_.events.in_groups(job_.batch);
             add_clear(builder_, events.count);
-            add(with_scratch(fire_detectors(job_, events), check_bytes), tiles, &Pass::fire_detectors);
+            add(with_scratch(fire_detectors(job_, events), check_bytes), tiles, &Kernels::fire_detectors);
             add(fill_outputs_by_forward_groups(job_, events, passed_.y), items() * blocks(),
-                &Pass::fill_outputs_by_forward_groups);
+                &Kernels::fill_outputs_by_forward_groups);
         } else {
-            add(with_scratch(check_detectors(job_), check_bytes), tiles, &Pass::check_detectors);
+            add(with_scratch(check_detectors(job_), check_bytes), tiles, &Kernels::check_detectors);
             add(with_scratch(fill_outputs_fully_connected(job_, passed_.y),
                              cpu::scratch_bytes<RowRooms>(job_.detectors)),
-                items() * blocks(), &Pass::fill_outputs_fully_connected);
+                items() * blocks(), &Kernels::fill_outputs_fully_connected);
         }
-        add_convert(builder_, job_, pass_.sums, passed_.y, job_.y, fault_y);
+        add_convert(builder_, job_, kernels_.sums, passed_.y, job_.y, fault_y);
     }
 
     void add_backward() {
         add_clear(builder_, passed_.dx);
         add_clear(builder_, passed_.dweights);
         job_.sparse ? gather_sparse() : gather_full();
-        add(propagate_through_detectors(job_, passed_), items(), &Pass::propagate_through_detectors);
-        add_convert(builder_, job_, pass_.sums, passed_.dx, job_.dx, fault_dx);
-        add_convert(builder_, job_, pass_.sums, passed_.dweights, job_.dweights, fault_dweights);
+        add(propagate_through_detectors(job_, passed_), items(), &Kernels::propagate_through_detectors);
+        add_convert(builder_, job_, kernels_.sums, passed_.dx, job_.dx, fault_dx);
+        add_convert(builder_, job_, kernels_.sums, passed_.dweights, job_.dweights, fault_dweights);
     }
 
   private:
@@ -180,7 +180,7 @@ class Launches {
 
     template <class Kernel>
     void add(LaunchInfo info, const Side& items, Kernel kernel) {
-        builder_.launch(std::move(info), items, calls(pass_, kernel));
+        builder_.launch(std::move(info), items, calls(kernels_, kernel));
     }
 
     void gather_sparse() {
@@ -189,26 +189,26 @@ class Launches {
         add_clear(builder_, events.count);
         add_clear(builder_, alternative.count);
         add(fire_detectors_by_lookup_indices(job_, events, alternative), tables(),
-            &Pass::fire_detectors_by_lookup_indices);
-        add(gather_gradients(job_, passed_, events, Choice::main), tables(), &Pass::gather_gradients);
+            &Kernels::fire_detectors_by_lookup_indices);
+        add(gather_gradients(job_, passed_, events, Choice::main), tables(), &Kernels::gather_gradients);
         add(gather_gradients(job_, passed_, alternative, Choice::alternative), tables(),
-            &Pass::gather_alternative_gradients);
+            &Kernels::gather_alternative_gradients);
     }
 
     void gather_full() {
         add(gather_x_gradients_fully_connected(job_, passed_, Choice::main), items(),
-            &Pass::template gather_x_gradients_fully_connected<true>);
+            &Kernels::template gather_x_gradients_fully_connected<true>);
         add(gather_x_gradients_fully_connected(job_, passed_, Choice::alternative), items(),
-            &Pass::template gather_x_gradients_fully_connected<false>);
+            &Kernels::template gather_x_gradients_fully_connected<false>);
         LaunchInfo of_weights = gather_w_gradients_fully_connected(job_, passed_);
         if (job_.subtracts()) of_weights.reads.push_back(job_.weights);
-        add(std::move(of_weights), tables() * blocks(), &Pass::gather_w_gradients_fully_connected);
+        add(std::move(of_weights), tables() * blocks(), &Kernels::gather_w_gradients_fully_connected);
     }
 
     cpu::PlanBuilder& builder_;
     const Tensors& job_;
     const Passed passed_;
-    const Pass& pass_;
+    const Kernels& kernels_;
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Kernel arguments of the family lut. B are items, T detectors, C pairs of a detector; a table has 2^C rows.
+// Kernel arguments of the family lut. B is the number of items, T of detectors, C of pairs per detector; a
+// table has 2^C rows.
 #pragma once
 
 #include "kernels/lut/records.cuh"
@@ -9,7 +10,7 @@ namespace sawtooth::lut {
 using namespace lut_table;
 
 struct Arguments : CommonArguments {
-    void* gradient_sums = nullptr;  // [batch, 2, detectors]: of the chosen rows, then of the alternatives
+    void* gradient_sums = nullptr;  // [batch, 2, detectors]: chosen row, alternative row
     Events<Event> main = {}, alternative = {};
 };
 

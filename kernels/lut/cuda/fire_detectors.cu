@@ -1,5 +1,5 @@
-// fire_detectors and fire_detectors_by_lookup_indices: a thread per detector and item (for_detectors.cuh)
-// adds events.
+// fire_detectors and fire_detectors_by_lookup_indices: one thread per detector and item (for_detectors.cuh)
+// appends events.
 //
 // Defines: ANCHORS, INPUTS (for_detectors.cuh), SPARSE, ALIGNED (table.cuh), THREADS.
 
@@ -11,7 +11,7 @@
 using namespace sawtooth;
 using namespace sawtooth::lut;
 
-// Grid of both: ceil(T / block_size), min(B, 65535).
+// Grid of both kernels: ceil(T / block_size), min(B, 65535).
 
 // Compares as check_detectors does, and adds an event (item, neuron) for each chosen neuron with synapses:
 //   lookup_index [B, T]  ->  main events [B T at most], in any order of thread blocks
@@ -25,7 +25,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) fire_detectors(Arguments g
 
 // Each thread adds up to two events of its detector and item, from what check_detectors found:
 //   row 1001b, weakest 1  ->  main event of row 1001b, alternative event of row 1011b
-// Threads without a detector stay, and read that of detector 0, because append has barriers.
+// Threads past the last detector read the entry of detector 0 and go on, because append has barriers.
 extern "C" __global__ void __launch_bounds__(THREADS) fire_detectors_by_lookup_indices(Arguments given) {
     const int64_t detector = int64_t{blockIdx.x} * THREADS + threadIdx.x;
     for (int64_t item = blockIdx.y; item < given.batch; item += gridDim.y) {

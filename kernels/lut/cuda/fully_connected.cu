@@ -1,14 +1,14 @@
-// The kernels of fully connected tables: a thread per detector and output block. Output block q has the
+// The kernels of fully connected tables: one thread per detector and output block. Output block q has the
 // outputs 4 q … 4 q + 3 of every 4 output_blocks, so that neighbouring threads read neighbouring numbers.
 // With 4 output blocks (LANES = 4) and 32 outputs a warp has 8 detectors:
 //   lane          0         1         2         3         4         …   31
 //   detector      0         0         0         0         1             7
 //   outputs       0 … 3     4 … 7     8 … 11    12 … 15   0 … 3         12 … 15
 //                 16 … 19   20 … 23   24 … 27   28 … 31   16 … 19       28 … 31
-// There is no barrier: threads meet in shuffles and in atomic additions only.
+// No barrier is needed: threads communicate only by shuffles and atomic additions.
 //
-// Defines: SPARSE, ALIGNED (table.cuh), INTEGER (sums.cuh), LANES (neighbouring lanes with the output blocks
-// of one detector, which divide a warp; 32 if they do not), ALTERNATIVE, THREADS.
+// Defines: SPARSE, ALIGNED (table.cuh), INTEGER (sums.cuh), LANES (the number of output blocks if it divides
+// a warp, so that neighbouring lanes have the blocks of one detector; otherwise 32), ALTERNATIVE, THREADS.
 
 #include "kernels/cuda/device/warp.cuh"
 #include "kernels/lut/cuda/arguments.cuh"
@@ -33,15 +33,15 @@ struct Place {
     }
 };
 
-// Calls each(o) for the first of every four outputs of the block, all lanes the same number of times: o may
-// lie past the end.
+// Calls each(o) for the first of every four outputs of the block. All lanes make the same number of calls, so
+// o may lie past the end.
 template <class Each>
 __device__ void for_outputs(const Arguments& given, int64_t output_block, Each each) {
     for (int64_t first = 0; first < given.outputs; first += 4 * given.output_blocks)
         each(first + 4 * output_block);
 }
 
-// Atomic additions to numbers o … o + 3 of a row, except those past its end.
+// Adds atomically to numbers o … o + 3 of a row, except those past its end.
 template <class Sums>
 __device__ void add_four_of_row(Sums* row, int64_t o, int64_t outputs, const Sums (&four)[4]) {
     if (ALIGNED) {
@@ -55,8 +55,8 @@ __device__ void add_four_of_row(Sums* row, int64_t o, int64_t outputs, const Sum
 
 }  // namespace
 
-// Grid of all: ceil(T * output_blocks / block_size), min(B, 65535). Thread block (x, y) has the items y,
-// y + gridDim.y, … Here it adds rows to y:
+// Grid of all kernels: ceil(T * output_blocks / block_size), min(B, 65535). Thread block (x, y) has the items
+// y, y + gridDim.y, … This kernel adds rows to y:
 //   weights [T, rows, outputs], row lookup_index [B, T] of each detector  ->  y [B, outputs]
 // If LANES < 32, a warp first sums the rows of its detectors, then adds once: above, lane 1 adds the sums of
 // lanes 1, 5, 9, …, 29. Threads without a detector take part with zeros.
@@ -86,10 +86,11 @@ extern "C" __global__ void __launch_bounds__(THREADS) fill_outputs_fully_connect
     }
 }
 
-// Sums weight times dy over the outputs of the output block, for the chosen row or the ALTERNATIVE one:
+// Sums weight times dy over the outputs of the output block, for the chosen row, or with ALTERNATIVE for the
+// alternative row:
 //   dy [B, outputs], weights [T, rows, outputs]  ->  gradient_sums [B, 2, T], row ALTERNATIVE of each item
 // If LANES < 32, the LANES neighbouring threads of a detector are summed first, and output block 0 adds for
-// all of them: above, lane 4 adds the sums of lanes 4 … 7. Else every thread adds its own sum.
+// all of them: above, lane 4 adds the sums of lanes 4 … 7. Otherwise every thread adds its own sum.
 extern "C" __global__ void __launch_bounds__(THREADS) gather_x_gradients_fully_connected(Arguments given) {
     const Place place(given);
     for (int64_t item = blockIdx.y; item < given.batch; item += gridDim.y) {

@@ -1,5 +1,5 @@
-// The variant fused: one launch for detectors and tables; for the gradients one over items, a sort, and one
-// over neurons.
+// The variant fused. The forward pass is one launch for detectors and tables; the backward pass is one launch
+// over items, a sort, and one launch over neurons.
 
 #include "kernels/lut/cuda/job.h"
 #include "kernels/lut/parts.h"
@@ -20,8 +20,8 @@ void add_look_up(cuda::PlanBuilder& builder, const CudaJob& job) {
         builder.launch(std::move(info), {side("B", job.batch)}, source, given);
         return;
     }
-    // With few items the threads of a block share one; else a block has several, which read the same tables
-    // at about the same time.
+    // If there are few items, all threads of a block work on one item. Otherwise a block has several items,
+    // which read the same tables at about the same time.
     const int64_t enough = 4 * builder.chip().multiprocessors;
     int64_t items = threads / lanes_of(job.outputs, threads);
     while (items > 1 && ceil_divide(job.batch, items) < enough) items /= 2;

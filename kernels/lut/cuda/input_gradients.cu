@@ -1,5 +1,5 @@
-// The variant fused: g of every detector and dx of an item by one thread block. Every warp takes 32 detectors
-// at a time and adds to a row of dx of its own. With g = 0.8 and a weakest difference delta of 1:
+// The variant fused: a thread block computes g of every detector and dx of an item. Every warp takes 32
+// detectors at a time and adds to its own row of dx. With g = 0.8 and a weakest difference delta of 1:
 //   du = g up'(delta) = 0.8 * 0.125 = 0.1;  dx[first] += 0.1, dx[second] -= 0.1
 //
 // Defines: ANCHORS, SPARSE, ALIGNED (table.cuh), INTEGER (sums.cuh), WARPS, ROWS_SHARED (rows.cuh), THREADS.
@@ -13,15 +13,16 @@ using namespace sawtooth::lut;
 
 extern __shared__ Sum row_room[];
 
-// Grid: B. Thread block b owns item b, a lane one detector at a time:
+// Grid: B. Thread block b owns item b; a lane owns one detector at a time:
 //   warp        0          1           …   WARPS - 1          then 32 WARPS detectors further on
 //   detectors   0 … 31     32 … 63         … 32 WARPS - 1
 //   dx row      0          1               WARPS - 1          [WARPS, inputs] (rows.cuh), summed at the end
-// Sparse: a lane computes g alone. Full: the warp computes g of its 32 detectors one after another, its lanes
-// sharing the outputs, and lane k keeps that of detector k.
+// Sparse: each lane computes g of its detector. Full: the whole warp computes g of its 32 detectors one after
+// another, each lane with a part of the outputs, and lane k keeps that of detector k.
 //   reads    found [B, T], anchors [T, C, 2], weights, dy [B, outputs]
 //   writes   dx [B, inputs]
-// Warps are apart between the barriers of Rows: after the zeros, and before the rows are summed.
+// The only barriers are those of Rows, after the zeros and before the rows are summed; in between, warps are
+// independent.
 extern "C" __global__ void __launch_bounds__(THREADS) input_gradients(Arguments given) {
     const int64_t item = blockIdx.x;
     const int lane = device::lane_of_thread();

@@ -6,7 +6,7 @@
 
 namespace sawtooth::lut {
 
-// What the variants on CUDA work on.
+// The arrays, sizes and kernel arguments of the CUDA variants.
 struct CudaJob : Tensors {
     explicit CudaJob(cuda::PlanBuilder& builder)
         : Tensors(builder), given{common_arguments(builder, *this, batch)} {}

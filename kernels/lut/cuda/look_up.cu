@@ -1,9 +1,9 @@
-// The variant fused, forward, of fully connected tables: a thread block compares the pairs of all detectors
-// for ITEMS items, then sums the chosen rows in registers: LANES threads have four neighbouring outputs each,
-// and each of GROUPS such groups sums every GROUPS-th detector.
+// The forward pass of the variant fused, for fully connected tables: a thread block compares the pairs of all
+// detectors for ITEMS items, then sums the chosen rows in registers. A group is LANES threads with four
+// neighbouring outputs each; each of the GROUPS groups sums every GROUPS-th detector.
 //
-// Defines: ANCHORS (detectors.cuh), SPARSE, ALIGNED (table.cuh), INTEGER (sums.cuh), INPUTS (those kept in
-// shared memory, 0 if they do not fit), ITEMS, GROUPS, LANES, THREADS.
+// Defines: ANCHORS (detectors.cuh), SPARSE, ALIGNED (table.cuh), INTEGER (sums.cuh), INPUTS (the number kept
+// in shared memory, 0 if they do not fit), ITEMS, GROUPS, LANES, THREADS.
 
 #include "kernels/cuda/device/sync.cuh"
 #include "kernels/lut/cuda/arguments.cuh"
@@ -17,7 +17,7 @@ static_assert(THREADS == ITEMS * GROUPS * LANES, "every thread has a place");
 
 namespace {
 
-// Compares the pairs of all detectors for the items of the thread block, ITEMS or fewer. Thread t has the
+// Compares the pairs of all detectors for the items of the thread block, at most ITEMS. Thread t has the
 // detectors t, t + THREADS, … and loads their pairs once for all items. staged: [ITEMS, INPUTS].
 __device__ void detect_all(const Arguments& given, int64_t first_item) {
     __shared__ float staged[ITEMS * (INPUTS > 0 ? INPUTS : 1)];
@@ -50,7 +50,8 @@ __device__ void detect_all(const Arguments& given, int64_t first_item) {
 //   detectors    0, 2, 4, …   1, 3, 5, …   0, 2, 4, …   1, 3, 5, …
 //   reads    x [B, inputs], anchors [T, C, 2], weights [T, rows, outputs]
 //   writes   lookup_index, min_delta, min_delta_index [B, T], y [B, outputs]
-// write_groups adds the groups of an item; its barriers, if GROUPS > 1, need all threads (groups.cuh).
+// write_groups adds the sums of the groups of an item; if GROUPS > 1 it has barriers, which all threads must
+// reach (groups.cuh).
 extern "C" __global__ void __launch_bounds__(THREADS) look_up(Arguments given) {
     const int64_t first_item = int64_t{blockIdx.x} * ITEMS;
     detect_all(given, first_item);

@@ -1,5 +1,6 @@
-// The variant fused, forward, of sparse tables: a thread block compares the pairs of all detectors for an
-// item, then every warp adds the synapses of the chosen neurons of its detectors to a row of its own.
+// The forward pass of the variant fused, for sparse tables: a thread block compares the pairs of all
+// detectors for an item, then every warp adds the synapses of the chosen neurons of its detectors to its own
+// row.
 //
 // Defines: ANCHORS (detectors.cuh), SPARSE, ALIGNED (table.cuh), INTEGER (sums.cuh), WARPS, ROWS_SHARED
 // (rows.cuh), THREADS.
@@ -26,7 +27,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) look_up_sparse(Arguments g
         const Pairs pairs(given.anchors + detector * ANCHORS * 2);
         store(given.found, item * given.detectors + detector, detect(pairs, [&](int i) { return x[i]; }));
     }
-    // Its barrier also makes what the detectors found visible to all warps.
+    // The barrier in the constructor also makes what the detectors found visible to all warps.
     const Rows y(row_room, static_cast<Sum*>(given.scratch) + item * given.outputs, given.outputs);
     for (int64_t first = 32 * device::warp_of_thread(); first < given.detectors; first += 32 * WARPS) {
         const int64_t detector = first + device::lane_of_thread();

@@ -1,7 +1,8 @@
-// Takes the two sums of a detector to its weakest pair: a thread per detector and item. If an item has few
-// inputs, a thread block sums in shared memory first, and adds to dx once per input, not twice per detector.
+// Propagates the two sums of a detector to the inputs of its weakest pair, with one thread per detector and
+// item. If an item has few inputs, a thread block first sums in shared memory, then adds to dx once per input
+// instead of twice per detector.
 //
-// Defines: ANCHORS, INTEGER (sums.cuh), INPUTS (those summed in shared memory; 0: none), THREADS.
+// Defines: ANCHORS, INTEGER (sums.cuh), INPUTS (the number summed in shared memory, or 0), THREADS.
 
 #include "kernels/cuda/device/sync.cuh"
 #include "kernels/lut/cuda/arguments.cuh"
@@ -12,7 +13,7 @@ using namespace sawtooth::lut;
 
 namespace {
 
-// What a thread needs of its detector. It is loaded before the barriers, so that the loads overlap with them.
+// The values that a thread needs of its detector, loaded before the barriers to overlap with them.
 struct Detector {
     Sum *main, *alternative;
     Sum of_main, of_alternative;
@@ -30,7 +31,7 @@ struct Detector {
         delta = given.found.min_delta[at];
     }
 
-    // Clears the sums, and adds to dx.
+    // Clears the two sums and adds du to dx.
     __device__ void propagate(const Arguments& given, Sum* dx) const {
         *main = 0;
         *alternative = 0;
@@ -69,7 +70,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) propagate_through_detector
             } else {
                 for (int i = threadIdx.x; i < INPUTS; i += THREADS) add(dx + i, sums[i]);
             }
-            device::sync_block();  // the sums are read: they may be used again
+            device::sync_block();  // all threads have read the sums, which the next item overwrites
         } else if (is_one) {
             detector.propagate(given, dx);
         }

@@ -1,4 +1,4 @@
-// Sorts the items of every detector by the row that they chose: a thread block per detector.
+// Sorts the items of every detector by the row that they chose, with one thread block per detector.
 //
 // Defines: BITS (of a row), THREADS.
 
@@ -12,8 +12,8 @@ using namespace sawtooth::lut;
 //   lookup_index [B, T], column t    3 1 3 0     of items 0 … 3
 //   sorted_rows [T, B], row t        0 1 3 3
 //   sorted_items [T, B], row t       3 1 0 2     items of one row stay in order
-// The barriers are those of each pass of the sort (sort.cuh). Both rows serve as its room: `sorted` is one of
-// them, and a thread reads an entry of it before it overwrites that entry.
+// The barriers are those of the passes of the sort (sort.cuh), which uses both rows as buffers. `sorted` is
+// one of them; a thread reads an entry of it before it overwrites that entry.
 extern "C" __global__ void __launch_bounds__(THREADS) sort_by_neuron(Arguments given) {
     const int64_t detector = blockIdx.x;
     const int32_t* const chosen = given.found.lookup_index + detector;

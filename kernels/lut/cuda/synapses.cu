@@ -1,5 +1,5 @@
-// The kernels of sparse tables: a thread per event and output block goes through the synapses of the neuron,
-// a group at a time, and takes those whose target is in its block.
+// The kernels of sparse tables: one thread per event and output block goes through the synapses of the
+// neuron, a group at a time, and takes those whose target is in its output block.
 //
 // Defines: SPARSE, ALIGNED (table.cuh), INTEGER (sums.cuh), ALTERNATIVE, THREADS.
 
@@ -13,7 +13,8 @@ using namespace sawtooth::lut;
 
 namespace {
 
-// Output block q has every output_blocks-th four outputs. Of two, block 0 has the outputs 0 … 3, 8 … 11, …
+// Outputs in runs of four are dealt to the output blocks in turn: of two blocks, block 0 has the outputs 0 …
+// 3, 8 … 11, …
 struct OutputBlock {
     int64_t index, blocks;
     __device__ bool has(int output) const { return output / 4 % blocks == index; }
@@ -21,11 +22,11 @@ struct OutputBlock {
 
 }  // namespace
 
-// Grid of both: ceil(B T / block_size), min(output_blocks, 65535). Thread i along x owns event i, if there is
-// one; thread block y has the output blocks q = y, y + gridDim.y, …:
+// Grid of both kernels: ceil(B T / block_size), min(output_blocks, 65535). Thread i along x owns event i, if
+// there is one; thread block y has the output blocks q = y, y + gridDim.y, …:
 //   event (item, neuron)  ->  synapses offsets[neuron] … offsets[neuron + 1] - 1, if their target is in q
 //   y [B, outputs], at [item, target], += weight
-// There is no barrier: threads meet in atomic additions only.
+// No barrier is needed: threads communicate only by atomic additions.
 extern "C" __global__ void __launch_bounds__(THREADS) fill_outputs_by_forward_groups(Arguments given) {
     Event event;
     if (!event_of_thread(given.main, event)) return;
@@ -37,7 +38,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) fill_outputs_by_forward_gr
                      });
 }
 
-// Sums weight times dy over the same synapses, of main or ALTERNATIVE events; dweights are of main ones only:
+// Sums weight times dy over the same synapses, for main events or with ALTERNATIVE for alternative ones; only
+// main events have dweights:
 //   gradient_sums [B, 2, T], at [item, ALTERNATIVE, detector], += sum of weight * dy[item, target]
 //   dweights [synapses] += lr dy[item, target], weights_after -= the same (floats only)
 extern "C" __global__ void __launch_bounds__(THREADS) gather_gradients(Arguments given) {

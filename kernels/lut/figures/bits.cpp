@@ -11,15 +11,16 @@
 namespace sawtooth::lut {
 namespace {
 
-// A pair that depends on the dragged input.
+// A pair of inputs whose difference depends on the dragged input.
 struct Moved {
     int64_t detector = 0, r = 0;
-    double delta = 0;  // now
-    int sign = 1;      // with which it takes the input
+    double delta = 0;  // the present difference
+    int sign = 1;      // the sign of the input in the difference
 
     bool was_set(double moved_by) const { return delta - sign * moved_by > 0; }
     bool has_flipped(double moved_by) const { return was_set(moved_by) != (delta > 0); }
-    double flips_at() const { return -delta / sign; }  // further from here
+    // How far from here the input must move to flip the bit.
+    double flips_at() const { return -delta / sign; }
 };
 
 // All detectors of the drawn item.
@@ -34,8 +35,8 @@ struct Item {
                     moved.push_back({t, r, detectors.back().deltas[static_cast<size_t>(r)], sign});
         }
     }
-    // The detector with the smallest difference that is not 0, as that of an input with itself; -1 without
-    // one.
+    // The detector with the smallest difference other than 0 (an input compared with itself gives 0); -1 if
+    // there is none.
     int64_t weakest() const {
         int64_t found = -1;
         for (int64_t t = 0; t < std::ssize(detectors); ++t)
@@ -137,7 +138,7 @@ Figure bits_figure(const Drawn& drawn, const Item& item) {
     return figure;
 }
 
-// The weakest difference of a detector before the input was dragged.
+// The margin that a detector had before the input was dragged.
 double undragged_margin(const Item& item, int64_t detector, double dragged_by) {
     Checked before = item.at(detector);
     for (const Moved& each : item.moved)
@@ -160,7 +161,7 @@ std::string words_of_margins(const Item& item) {
         zeros == 0 ? "" : fmt::format("{} more {} 0 (equal inputs). ", zeros, zeros == 1 ? "is" : "are"));
 }
 
-// A level per detector, as wide as its column.
+// A line with a level for every detector, as wide as its column.
 struct Levels {
     Line line;
     Band band;
@@ -173,7 +174,7 @@ struct Levels {
             x->insert(x->end(), {middle - 0.4, middle + 0.4, middle + 0.4});
         for (std::vector<double>* const y : {&line.y, &band.high}) y->insert(y->end(), {level, level, gap});
     }
-    // Fills below the levels.
+    // Fills the area below the levels.
     void lay_floor(double floor) {
         for (const double level : band.high) band.low.push_back(std::isnan(level) ? gap : floor);
     }
@@ -194,7 +195,7 @@ Figure margins_figure(const Drawn& drawn, const Item& item) {
     for (int64_t t = page.first; t < page.last; ++t) {
         const double margin = std::abs(item.at(t).min_delta);
         const double earlier = undragged_margin(item, t, drawn.dragged_by);
-        if (margin > 0) now.add(t, margin);  // 0 has no place
+        if (margin > 0) now.add(t, margin);  // 0 has no place on a logarithmic axis
         if (earlier > 0 && earlier != margin) before.add(t, earlier), least = std::min(least, earlier);
     }
     figure.y.minimum = std::pow(10, std::floor(std::log10(least)));

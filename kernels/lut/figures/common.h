@@ -11,9 +11,9 @@
 
 namespace sawtooth::lut {
 
-// Shared by the figures, and the figures by subject, one file each.
+// Helpers for the figures, and the figures themselves, one file per subject.
 
-// What is shown of a result: the last index of a dimension if there are fewer.
+// The indices that figures show, each limited to the size of its dimension.
 struct Drawn : Sizes {
     explicit Drawn(const Parameters& parameters);
 
@@ -21,21 +21,21 @@ struct Drawn : Sizes {
     int64_t dragged_input = 0;
     double dragged_by = 0;
 
-    // Detectors shown side by side: 64 that start at a multiple of 64, with the drawn one.
+    // The detectors shown side by side: the 64 from a multiple of 64 on that include the drawn one.
     Range page() const;
     // "Detectors 64 to 127 of 256. "; "" if all are shown.
     std::string words_of_page() const;
 };
 
-// One detector and one item. `weakest` is -1 if all pairs are skipped.
+// What one detector finds for one item. `weakest` is -1 if all pairs are skipped.
 struct Checked {
     std::vector<double> deltas;  // NaN: skipped
-    int64_t row = 0;             // of the table
+    int64_t row = 0;             // the chosen row of the table
     int64_t weakest = -1;
     double min_delta = 0;
 };
 
-// Detectors of a result, computed from its inputs.
+// The detectors of a result, recomputed from its inputs.
 class Detectors {
   public:
     explicit Detectors(const Result& result);
@@ -48,7 +48,7 @@ class Detectors {
         int sign_of(int64_t input) const { return (first == input) - (second == input); }
     };
     Pair pair(int64_t detector, int64_t r) const;
-    // The float32 difference; only for a pair that is not skipped.
+    // The difference in float32. The pair must not be skipped.
     float delta(int64_t item, const Pair& pair) const;
     Checked check(int64_t item, int64_t detector) const;
     // The row of the table that the first `pairs` pairs choose.

@@ -11,11 +11,11 @@
 namespace sawtooth::lut {
 namespace {
 
-// Above these the window would wait for the figures.
+// Larger counts would keep the window waiting.
 constexpr int64_t most_comparisons = int64_t{1} << 22;
 constexpr int64_t most_rows = int64_t{1} << 21;
 
-// The first items and detectors, as many as can be counted.
+// The first items and detectors, limited to as many as can be counted in time.
 struct Counted {
     explicit Counted(const Drawn& drawn)
         : detectors(std::clamp<int64_t>(most_rows / drawn.rows, 1, drawn.detectors)),
@@ -23,7 +23,7 @@ struct Counted {
           words(words_of(drawn)) {}
 
     int64_t detectors, items;
-    std::string words;  // " Counted over the first 16 of 256 detectors."; "" if all are
+    std::string words;  // " Counted over the first 16 of 256 detectors."; "" if all are counted
 
   private:
     std::string words_of(const Drawn& drawn) const {
@@ -39,8 +39,8 @@ double share_by_chance(double rows, int64_t items) {
     return -std::expm1(static_cast<double>(items) * std::log1p(-1 / rows));
 }
 
-// Distinct rows that the items choose by their first `pairs` pairs, after each of `at` items, all detectors
-// together.
+// The number of distinct rows that the first at[0], at[1], … items choose if detectors use only their first
+// `pairs` pairs, summed over the detectors.
 std::vector<int64_t> distinct_rows(const Detectors& detectors, const Counted& counted, int64_t pairs,
                                    const std::vector<int64_t>& at) {
     std::vector<int64_t> found(at.size());
@@ -73,7 +73,7 @@ Axis share_axis() {
     return {.label = "share of rows used", .unit = "%", .scale = Scale::log10, .maximum = 100};
 }
 
-// Items that choose each row, of the detectors of the page.
+// The number of items that choose each row, for the detectors of the page.
 Figure hits_figure(const Drawn& drawn, const Detectors& detectors, const Counted& counted) {
     constexpr int64_t most_columns = 256;
     const Range page = drawn.page();
@@ -109,7 +109,7 @@ Figure hits_figure(const Drawn& drawn, const Detectors& detectors, const Counted
     return figure;
 }
 
-// With the first pairs of every detector alone.
+// The share of rows used if every detector had only its first pairs.
 Figure share_by_anchors(const Drawn& drawn, const Detectors& detectors, const Counted& counted) {
     constexpr int64_t most_pairs = 16;
     Line found{"rows used", {Ink::Role::accent}, {}, {}, true},

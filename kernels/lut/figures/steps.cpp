@@ -1,5 +1,5 @@
-// The drawn output against the dragged input: constant between flips of bits. The surrogate replaces the
-// missing slope.
+// The drawn output against the dragged input. It is constant between flips of bits; the surrogate gradient
+// stands for the missing slope.
 
 #include <fmt/format.h>
 
@@ -18,7 +18,7 @@ struct Flip {
     int64_t detector = 0, r = 0;
 };
 
-// The drawn output as a function of the dragged input, of the drawn item.
+// The drawn output of the drawn item as a function of the dragged input.
 class Steps {
   public:
     Steps(const Result& result, const Drawn& drawn) : drawn_(drawn), weights_(result) {
@@ -45,12 +45,12 @@ class Steps {
         std::stable_sort(down_.begin(), down_.end(), nearer);
     }
 
-    double y() const { return y_; }          // now
-    double slope() const { return slope_; }  // of the surrogate, now
+    double y() const { return y_; }          // the present output
+    double slope() const { return slope_; }  // the present slope of the surrogate
     const std::vector<Flip>& up() const { return up_; }
     const std::vector<Flip>& down() const { return down_; }
 
-    // y after each of the first `count` flips, nearest first.
+    // Returns y after each of the first `count` flips; flips are sorted by distance.
     std::vector<double> after(const std::vector<Flip>& flips, size_t count) const {
         std::vector<int64_t> rows = rows_;
         std::vector<double> levels;
@@ -66,7 +66,9 @@ class Steps {
     }
 
   private:
-    double weight(int64_t detector, int64_t row) const { return weights_.of(detector, row, drawn_.output); }
+    double weight(int64_t detector, int64_t row) const {
+        return weights_.weight(detector, row, drawn_.output);
+    }
 
     const Drawn& drawn_;
     Weights weights_;
@@ -75,7 +77,7 @@ class Steps {
     double y_ = 0, slope_ = 0;
 };
 
-// The flips in the range of the parameter, as many as the eye can tell apart.
+// The number of flips in the range of the parameter, limited to as many as the eye can tell apart.
 size_t shown_flips(const std::vector<Flip>& flips, double from, const Parameter& range) {
     constexpr size_t most = 256;
     const auto outside = std::find_if(flips.begin(), flips.end(), [&](const Flip& flip) {
@@ -84,7 +86,7 @@ size_t shown_flips(const std::vector<Flip>& flips, double from, const Parameter&
     return std::min(most, static_cast<size_t>(outside - flips.begin()));
 }
 
-// Treads from left to right; a click on one drags the input to its middle.
+// The treads of the staircase from left to right. A click on one drags the input to its middle.
 struct Treads {
     Line line{"y", {Ink::Role::highlight}, {}, {}};
 
@@ -101,7 +103,7 @@ Line treads_of(const Steps& steps, double from, const Parameter& range) {
     const auto place = [&](const std::vector<Flip>& flips, size_t i) { return from + flips[i].by; };
     const double spread =
         std::max({1e-3, ups > 0 ? steps.up()[ups - 1].by : 0, downs > 0 ? -steps.down()[downs - 1].by : 0});
-    // At most to the next flip that is not shown.
+    // The plot ends before the first flip that is not shown.
     const auto reach = [&](const std::vector<Flip>& flips, size_t shown) {
         return shown < flips.size() ? std::min(1.1 * spread, std::abs(flips[shown].by)) : 1.1 * spread;
     };
@@ -123,7 +125,7 @@ Line treads_of(const Steps& steps, double from, const Parameter& range) {
     return treads.line;
 }
 
-// Through the present point, as long as it stays in sight.
+// The tangent through the present point, cut off where it leaves the plot.
 Line tangent_of(const Steps& steps, double from, const Line& treads) {
     const auto [low, high] = std::minmax_element(treads.y.begin(), treads.y.end());
     const double room = std::max({*high - steps.y(), steps.y() - *low, 1e-3}),

@@ -28,7 +28,7 @@ std::vector<Weakest> weakest_of(const Result& result, const Drawn& drawn) {
 }
 
 std::string words_of(const std::vector<Weakest>& all) {
-    const double half = std::sqrt(2.0) - 1;  // here half of the largest slope is left
+    const double half = std::sqrt(2.0) - 1;  // where the slope is half its maximum
     const auto steep = std::count_if(all.begin(), all.end(),
                                      [&](const Weakest& each) { return std::abs(each.delta) <= half; });
     return fmt::format(
@@ -36,7 +36,8 @@ std::string words_of(const std::vector<Weakest>& all) {
         steep, all.size(), half);
 }
 
-// Differences of an input with itself aside: "The smallest, 0.0087 in detector 30, has slope +0.491. "
+// "The smallest, 0.0087 in detector 30, has slope +0.491. "; differences of an input with itself do not
+// count.
 std::string words_of_least(std::vector<Weakest> all) {
     std::erase_if(all, [](const Weakest& each) { return each.delta == 0; });
     const auto least = std::min_element(all.begin(), all.end(), [](const Weakest& one, const Weakest& other) {

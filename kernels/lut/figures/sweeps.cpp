@@ -1,4 +1,4 @@
-// What the sweeps run.
+// The sweeps of the family and their figures.
 
 #include "kernels/lut/figures/sweeps.h"
 

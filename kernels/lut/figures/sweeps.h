@@ -5,7 +5,8 @@
 namespace sawtooth::lut {
 
 using lut_table::arithmetic_figures;
-// Time of the variants and of the kernels of unfused against a size: detectors, or anchors of each.
+// The time of the variants and of the kernels of unfused against the number of detectors or of anchors per
+// detector.
 std::vector<Figure> size_figures(const SweepResult& sweep);
 
 }  // namespace sawtooth::lut

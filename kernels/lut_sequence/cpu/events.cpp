@@ -13,7 +13,8 @@ void add(const EventJob& events, Room room, int64_t position, int64_t neuron, in
     if (!buffer.add(position, neuron, count)) note_full(events, room, position);
 }
 
-// Where a neuron that fires at a position goes, as a main or an alternative one.
+// Stores main and alternative neurons that fire at a position as events. ToStatistic adds them to the dense
+// statistic instead.
 struct ToBuffer {
     const EventJob& events;
     void main(int64_t position, int64_t neuron) const { add(events, room_events, position, neuron, 1); }
@@ -41,8 +42,8 @@ void fill_pair(const CpuJob& job, const To& to, const Pair& pair) {
         if (fires(neuron)) to.alternative(position, neuron);
 }
 
-// A column of tiles, down to the diagonal: its events are all of its positions j. The detector is outermost,
-// so that events are sorted by it.
+// Fills a column of tiles down to the diagonal, which has all events of its positions j. The loop over
+// detectors is outermost, so that events are sorted by detector.
 template <class To>
 void fill_column(const CpuJob& job, const To& to, int64_t item, int64_t column) {
     const Sizes& s = job.sizes;

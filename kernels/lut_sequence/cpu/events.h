@@ -7,8 +7,9 @@
 
 namespace sawtooth::lut_sequence {
 
-// Events of one kind. Every position has a stretch of the buffer, with room for all events it can have, so
-// that their order does not depend on threads. They are sorted by detector.
+// The events of one kind. Every position has its own part of the buffer, with room for all events that it can
+// have, so that the order of events does not depend on threads. The events of a position are sorted by
+// detector.
 struct EventBuffer {
     EventBuffer(const Sizes& s, int64_t events_a_pair, const EventArrays& arrays);
 
@@ -20,10 +21,10 @@ struct EventBuffer {
         const int64_t first = first_of(position);
         return {first, first + counts[position]};
     }
-    // Of one detector.
+    // The events of one detector at a position.
     Range events_of(int64_t position, int64_t detector) const;
 
-    // False if there is no room.
+    // Returns false if there is no room.
     bool add(int64_t position, int64_t neuron, int64_t count) const {
         const int64_t at = first_of(position) + counts[position];
         if (at == first_of(position + 1)) return false;
@@ -39,7 +40,7 @@ struct EventBuffer {
     int32_t* counts;  // [B, S]
 };
 
-// What the launches on events share.
+// The memory that the launches on events share.
 struct EventJob {
     EventJob(PlanBuilder& builder, const CpuJob& all);
 
@@ -47,13 +48,13 @@ struct EventJob {
     Passed passed;
     EventBuffer main, alternative;
     float* statistic;  // [B, S, neurons], or null
-    int32_t* faults;   // of Room
+    int32_t* faults;   // the faults of Room
 };
 
-// The launches that make the events.
+// Adds the launches that make the events.
 void add_event_launches(cpu::PlanBuilder& builder, const EventJob& events);
 
-// Fails the run: there is no room for an event of this position.
+// Fails the run because there is no room for an event of this position.
 void note_full(const EventJob& events, Room room, int64_t position);
 
 }  // namespace sawtooth::lut_sequence

@@ -1,5 +1,6 @@
-// Pairs go straight into sums with one owner: a position owns its y, dx and the du of its pairs with earlier
-// positions, a distance its dpositional, a row of a table its gradient.
+// Pairs are added to sums without events in between. Every sum has one owner: a position owns its y, its dx
+// and the du of its pairs with earlier positions, a distance owns its dpositional, and a row of a table its
+// gradient.
 
 #include <algorithm>
 
@@ -14,7 +15,7 @@ namespace {
 
 template <class Sum>
 struct LookUpRooms {
-    const float** rows;  // of the pairs of a position, from one table
+    const float** rows;  // the rows of one table that the pairs of a position choose
     Sum* y;
 
     LookUpRooms(cpu::Scratch& scratch, const CpuJob& job)
@@ -35,8 +36,7 @@ struct Fused {
         return sequence * job.sizes.pairs() + p.j * (p.j - 1) / 2 + p.i;
     }
 
-    // The rows that a position chooses from one table share the bits of its query, so they lie close
-    // together.
+    // The rows that a position chooses from one table have the same query bits, so they lie close together.
     void look_up_pairs(int64_t position, cpu::Scratch scratch) const {
         const auto rooms = cpu::take_rooms<LookUpRooms<Sum>>(scratch, job);
         Sum* const y = rooms.y;
@@ -69,7 +69,7 @@ struct Fused {
         });
     }
 
-    // One table after another, so that it stays in the caches.
+    // Items are in the order of the tables, so that a table stays in the caches.
     void pair_gradients(int64_t index) const {
         const int64_t position = index % job.items;
         for_earlier(position, index / job.items,
@@ -91,7 +91,8 @@ struct Fused {
                                          gather(job, sums, positional, dy));
     }
 
-    // All pairs in which its bit flips share two anchors.
+    // Sums du of a position. All pairs in which a detector's bit of this position flips have the same two
+    // anchors.
     void position_gradients(int64_t position, cpu::Scratch scratch) const {
         Sum* const dx = cpu::take_rooms<SumRooms<Sum>>(scratch, job.inputs).sums;
         std::fill_n(dx, job.inputs, Sum{0});
@@ -117,7 +118,7 @@ struct Fused {
         return total;
     }
 
-    // Of all distances of a detector, in the order of du.
+    // Sums positional_du over all pairs of every distance of a detector, in the order of du.
     void distance_gradients(int64_t t, cpu::Scratch scratch) const {
         const int64_t bits = job.sizes.positional, distances = job.sizes.distances();
         Sum* const totals = cpu::take_rooms<SumRooms<Sum>>(scratch, distances).sums;
@@ -146,31 +147,32 @@ struct Fused {
 
 template <class Sums>
 void add_launches(cpu::PlanBuilder& builder, const CpuJob& job) {
-    using Pass = Fused<Sums>;
+    using Kernels = Fused<Sums>;
     using Sum = typename Sums::Sum;
     const Sizes& s = job.sizes;
     const Sums sums(builder);
     const Sorted sorted = job.take_sorted(builder, "sorted_positions", s.batch * s.pairs());
     const PairGradients to(builder, job, {job.dx ? s.detectors : 0, s.batch, s.pairs()});
-    const Pass& pass = builder.keep(Pass{job, sums, WeightGradients<Sums>(job, sums, sorted),
-                                         to.du.template as<Sum>(), to.positional_du.template as<Sum>()});
-    // Later positions have more pairs: they go round the workers.
+    const Kernels& kernels =
+        builder.keep(Kernels{job, sums, WeightGradients<Sums>(job, sums, sorted), to.du.template as<Sum>(),
+                             to.positional_du.template as<Sum>()});
+    // Later positions have more pairs, so positions are dealt to the workers in turn.
     const auto add = [&](LaunchInfo info, int64_t scratch, const Side& items, auto kernel) {
         builder.launch(with_scratch(std::move(info), scratch), items, cpu::Split::cyclic,
-                       calls(pass, kernel));
+                       calls(kernels, kernel));
     };
     const Side positions = side("B", s.batch) * side("S", s.length), tables = side("T", s.detectors);
     const auto sums_bytes = [](int64_t count) { return cpu::scratch_bytes<SumRooms<Sum>>(count); };
-    add(look_up_pairs(job), cpu::scratch_bytes<LookUpRooms<Sum>>(job), positions, &Pass::look_up_pairs);
+    add(look_up_pairs(job), cpu::scratch_bytes<LookUpRooms<Sum>>(job), positions, &Kernels::look_up_pairs);
     if (!job.dx) return;
-    add(pair_gradients(job, to), 0, tables * positions, &Pass::pair_gradients);
-    add(position_gradients(job, to.du), sums_bytes(job.inputs), positions, &Pass::position_gradients);
+    add(pair_gradients(job, to), 0, tables * positions, &Kernels::pair_gradients);
+    add(position_gradients(job, to.du), sums_bytes(job.inputs), positions, &Kernels::position_gradients);
     if (s.positional > 0)
         add(distance_gradients(job, to.positional_du), sums_bytes(s.distances()), tables,
-            &Pass::distance_gradients);
-    add(sort_by_neuron(job, sorted), pass.gradients.sort_bytes(), tables, &Pass::sort_by_neuron);
-    add(weight_gradients(job, sorted), pass.gradients.write_bytes(), pass.gradients.tiles(),
-        &Pass::weight_gradients);
+            &Kernels::distance_gradients);
+    add(sort_by_neuron(job, sorted), kernels.gradients.sort_bytes(), tables, &Kernels::sort_by_neuron);
+    add(weight_gradients(job, sorted), kernels.gradients.write_bytes(), kernels.gradients.tiles(),
+        &Kernels::weight_gradients);
 }
 
 }  // namespace

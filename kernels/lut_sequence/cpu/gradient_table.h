@@ -7,9 +7,9 @@
 
 namespace sawtooth::lut_sequence {
 
-// The hash table of one batch item, with the sums of weight times dy by neuron and position: open addressing
-// with linear probing. Workers insert at the same time; a slot belongs to the worker that claims it, and its
-// sum is the same number whichever event claims it, so what is found does not depend on the order.
+// The hash table of one batch item, which holds the sums of weight times dy by neuron and position. It uses
+// open addressing with linear probing. Workers insert at the same time: a slot belongs to the worker that
+// claims it, and its sum is the same whichever event claims it, so results do not depend on the order.
 class GradientTable {
   public:
     // All entries are zero before the first insertion. `high` has the high words of integer sums.
@@ -41,7 +41,7 @@ class GradientTable {
         high_[slot] = static_cast<int32_t>(sum >> 32);
     }
 
-    // The sum of a key, or 0 if it is absent, after all insertions.
+    // Returns the sum of a key, or 0 if it is absent. All insertions must have ended.
     template <class Sum>
     Sum find(int64_t neuron, int64_t position) const {
         const uint64_t key = key_of(neuron, position);

@@ -11,13 +11,13 @@ struct Pair {
     int64_t item, i, j, detector;
 };
 
-// What the variants on the CPU work on.
+// The arrays and sizes of the CPU variants.
 struct CpuJob : Tensors {
     using Tensors::Tensors;
 
     int64_t position(int64_t item, int64_t j) const { return item * sizes.length + j; }
 
-    // Of the query, key and distance of a pair: places in the arrays [B S, T] and [S-1, T].
+    // The places of the query and the key of a pair in arrays [B S, T], and of its distance in [S - 1, T].
     int64_t query_at(const Pair& p) const { return found_at(position(p.item, p.j), p.detector); }
     int64_t key_at(const Pair& p) const { return found_at(position(p.item, p.i), p.detector); }
     int64_t distance_at(const Pair& p) const { return (p.j - p.i - 1) * sizes.detectors + p.detector; }
@@ -28,11 +28,11 @@ struct CpuJob : Tensors {
                                           key << sizes.positional |
                                           distance_bits.lookup_index[distance_at(p)]);
     }
-    // Whether the query has the weaker bit; on a tie the key has.
+    // Whether the query has the weaker bit; on a tie the key's bit flips.
     bool flips_query(const Pair& p) const {
         return std::abs(bits.min_delta[query_at(p)]) < std::abs(bits.min_delta[key_at(p)]);
     }
-    // With the weaker bit of query and key flipped; -1 if that one skips all its anchors.
+    // The neuron with the weaker bit of query and key flipped; -1 if that one skips all its anchors.
     int64_t alternative_of(const Pair& p, int64_t neuron) const {
         const bool query = flips_query(p);
         const int32_t bit = bits.min_delta_index[query ? query_at(p) : key_at(p)];
@@ -42,7 +42,8 @@ struct CpuJob : Tensors {
     float weaker_delta(const Pair& p) const {
         return bits.min_delta[flips_query(p) ? query_at(p) : key_at(p)];
     }
-    // With the weakest bit of the distance flipped, if it is weaker than both others; else -1.
+    // The neuron with the weakest bit of the distance flipped if that bit is weaker than both others,
+    // otherwise -1.
     int64_t positional_alternative_of(const Pair& p, int64_t neuron) const {
         const int64_t at = distance_at(p);
         const int32_t bit = distance_bits.min_delta_index[at];

@@ -24,7 +24,7 @@ void check_distance(const CpuJob& job, int64_t distance) {
     }
 }
 
-// The launches of both variants that find the bits of positions and distances.
+// Adds the launches of both variants that find the bits of positions and distances.
 void add_checks(cpu::PlanBuilder& builder, const CpuJob& job) {
     builder.launch(with_scratch(check_detectors_for_sequence(job), cpu::scratch_bytes<CheckRooms>(job)),
                    pieces("B S", job.items, items_a_tile), [&job](const cpu::Item& item) {
@@ -36,7 +36,7 @@ void add_checks(cpu::PlanBuilder& builder, const CpuJob& job) {
                    [&job](const cpu::Item& item) { check_distance(job, item.index); });
 }
 
-// All launches without a single pair, of sequences of one position: their sums are zero.
+// Adds the launches for sequences of one position, which have no pair: all sums are zero.
 void add_launches_without_pairs(cpu::PlanBuilder& builder, const CpuJob& job) {
     for (const Buffer& array : {job.y, job.dx, job.dweights})
         if (array) add_clear(builder, array);

@@ -5,8 +5,8 @@
 
 namespace sawtooth::lut_sequence {
 
-// The plan of a variant: the launches that find the bits of positions and distances, then its own, by one of
-// the two ways to add, if there is a pair.
+// The plan of a variant: the launches that find the bits of positions and distances, then, if there is a
+// pair, those of the variant for floats or for integers.
 using AddLaunches = void (*)(cpu::PlanBuilder& builder, const CpuJob& job);
 Outcome<Plan> plan_of(const PlanRequest& request, AddLaunches of_floats, AddLaunches of_integers);
 

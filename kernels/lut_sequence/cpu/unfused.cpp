@@ -1,6 +1,6 @@
-// Every kernel of the document (lut_table::source) is a launch. Every sum has one owner, and one order: a
-// position owns its y, dx and events, a detector the gradients of its table, a distance its dpositional.
-// Slots of the hash table are claimed in any order, as each has one sum.
+// Every kernel of the document (lut_table::source) is a launch. Every sum has one owner and one order: a
+// position owns its y, dx and events, a detector owns the gradients of its table, a distance its dpositional.
+// Slots of the hash table may be claimed in any order, because the sum of a slot does not depend on it.
 
 #include <algorithm>
 #include <utility>
@@ -56,7 +56,7 @@ struct Unfused {
         add_collected();
     }
 
-    // The first event of a neuron at a position gives the sum.
+    // The first event of a neuron at a position computes the sum.
     void gather_x_gradients(const EventBuffer& buffer, int64_t position) const {
         const GradientTable table = table_of(position / job.sizes.length);
         const Range fired = buffer.events_of(position);
@@ -98,7 +98,7 @@ struct Unfused {
                 dweights[s] += static_cast<Sum>(event.count) * synapse_gradient(job, sums, s, dy);
     }
 
-    // Floats are final when they are summed, integers when they are converted.
+    // Float gradients are final here; integer ones are subtracted after their conversion.
     void subtract(int64_t neuron, Range outputs) const {
         if (!job.subtracts()) return;
         const Range range = job.weights_of(neuron);
@@ -115,7 +115,8 @@ struct Unfused {
             propagate_to_distance(index - job.items);
     }
 
-    // Of the pairs with all other positions, those in which the bit of this one is the weaker.
+    // Adds the gradients of the pairs with other positions in which the bit of this position is the weaker
+    // one.
     void propagate_to_position(int64_t position) const {
         const int64_t item = position / job.sizes.length, own = position % job.sizes.length;
         const GradientTable table = table_of(item);
@@ -150,10 +151,10 @@ struct Unfused {
     }
 };
 
-// Adds the launches in their order.
+// Adds the launches of the variant in their order.
 template <class Sums>
 class Launches {
-    using Pass = Unfused<Sums>;
+    using Kernels = Unfused<Sums>;
     using Sum = typename Sums::Sum;
 
   public:
@@ -162,13 +163,13 @@ class Launches {
           job_(job),
           events_(builder.keep(EventJob(builder, job))),
           passed_(events_.passed),
-          pass_(builder.keep(Pass{job, events_, Sums(builder), passed_.dweights.as<Sum>()})) {}
+          kernels_(builder.keep(Kernels{job, events_, Sums(builder), passed_.dweights.as<Sum>()})) {}
 
     void add_forward() {
         add_event_launches(builder_, events_);
         add_clear(builder_, passed_.y);
         add(with_scratch(fill_outputs_by_sparse_firings(job_, passed_), rows_bytes()), positions() * blocks(),
-            &Pass::fill_outputs_by_sparse_firings);
+            &Kernels::fill_outputs_by_sparse_firings);
         convert(passed_.y, job_.y, fault_y);
     }
 
@@ -181,9 +182,9 @@ class Launches {
         gather_x(Choice::alternative, events_.alternative);
         LaunchInfo of_weights = with_scratch(gather_w_gradients_for_sequence(job_, passed_), rows_bytes());
         if (job_.subtracts()) of_weights.reads.push_back(job_.weights);
-        add(std::move(of_weights), side("T", job_.detectors) * blocks(), &Pass::gather_w_gradients);
+        add(std::move(of_weights), side("T", job_.detectors) * blocks(), &Kernels::gather_w_gradients);
         add(propagate_through_detectors_for_sequence(job_, passed_),
-            positions() + side("S - 1", job_.sizes.distances()), &Pass::propagate_through_detectors);
+            positions() + side("S - 1", job_.sizes.distances()), &Kernels::propagate_through_detectors);
         convert(passed_.dx, job_.dx, fault_dx);
         convert(passed_.dpositional, job_.dpositional, fault_dpositional);
         convert(passed_.dweights, job_.dweights, fault_dweights);
@@ -195,27 +196,28 @@ class Launches {
 
     static int64_t rows_bytes() { return cpu::scratch_bytes<RowRooms>(rows_at_once); }
 
-    // Later positions have more events: they go round the workers.
+    // Later positions have more events, so positions are dealt to the workers in turn.
     template <class Kernel>
     void add(LaunchInfo info, const Side& items, Kernel kernel) {
-        builder_.launch(std::move(info), items, cpu::Split::cyclic, calls(pass_, kernel));
+        builder_.launch(std::move(info), items, cpu::Split::cyclic, calls(kernels_, kernel));
     }
 
     void gather_x(Choice choice, const EventBuffer& buffer) {
-        builder_.launch(
-            gather_x_gradients_for_sequence(job_, passed_, choice), positions(), cpu::Split::cyclic,
-            [&pass = pass_, &buffer](const cpu::Item& item) { pass.gather_x_gradients(buffer, item.index); });
+        builder_.launch(gather_x_gradients_for_sequence(job_, passed_, choice), positions(),
+                        cpu::Split::cyclic, [&kernels = kernels_, &buffer](const cpu::Item& item) {
+                            kernels.gather_x_gradients(buffer, item.index);
+                        });
     }
 
     void convert(const Buffer& from, const Buffer& output, Fault fault) {
-        add_convert(builder_, job_, pass_.sums, from, output, fault);
+        add_convert(builder_, job_, kernels_.sums, from, output, fault);
     }
 
     cpu::PlanBuilder& builder_;
     const CpuJob& job_;
     const EventJob& events_;
     const Passed& passed_;
-    const Pass& pass_;
+    const Kernels& kernels_;
 };
 
 }  // namespace

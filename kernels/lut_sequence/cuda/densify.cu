@@ -1,5 +1,6 @@
-// densify_firing_stat: turns the statistic into events, and clears it. A main event counts 1 in it and an
-// alternative one `share`, so small that those of a neuron never add up to 1. With share = 1/16:
+// densify_firing_stat: turns the statistic into events, and clears it. In the statistic a main event counts 1
+// and an alternative one counts `share`, which is so small that those of a neuron never add up to 1. With
+// share = 1/16:
 //   statistic    0       3                 0.125                      2.0625
 //   event        none    main, count 3     alternative, count 0       main, count 2
 // A neuron with a main event needs no alternative one: both would add the same sum to the hash table.
@@ -16,7 +17,7 @@ using namespace sawtooth::lut_sequence;
 // Grid: ceil(T rows / (4 block_size)), min(B S, 65535). Thread block (x, y) has the positions y,
 // y + gridDim.y, …; its thread t owns the neurons 4 (x THREADS + t) … + 3 of each:
 //   statistic [B S, T rows]  ->  main and alternative events, in any order of thread blocks
-// any_of_block is a barrier too: all threads agree whether to enter append, which has its own (events.cuh).
+// any_of_block is a barrier too. All threads agree whether to call append, which has barriers (events.cuh).
 extern "C" __global__ void __launch_bounds__(THREADS) densify_firing_stat(Arguments given) {
     const int64_t neurons = given.detectors * given.rows;
     const int64_t first = 4 * (int64_t{blockIdx.x} * THREADS + threadIdx.x);

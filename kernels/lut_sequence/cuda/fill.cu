@@ -10,13 +10,13 @@ using namespace sawtooth;
 using namespace sawtooth::lut_sequence;
 
 // Grid: tiles * T, min(B, 65535). Thread block (x, y) has a tile of pairs and a detector (tiles.cuh), of the
-// sequences y, y + gridDim.y, …; a thread owns a pair (i, j). With BACKWARD it finds up to three neurons,
-// all of them at position j, of which sparse ones without synapses are left out:
+// sequences y, y + gridDim.y, …; a thread owns a pair (i, j). With BACKWARD it finds up to three neurons, all
+// of them at position j; sparse neurons without synapses are left out:
 //   neurons     main     alternative              positional alternative
 //   row         chosen   a bit of Q or K flips    a bit of PE flips         (pairs.cuh)
 //   buffer      main     alternative              alternative
 //   statistic   += 1     += share                 += share                  [B S, T rows], atomic
-// Threads without a pair stay, with neurons of -1, because append has barriers.
+// Threads without a pair go on with neurons of -1, because append has barriers.
 extern "C" __global__ void __launch_bounds__(THREADS) fill_after_detectors_firing_stat(Arguments given) {
     const TilePlace place(given);
     for (int64_t item = blockIdx.y; item < given.sequences; item += gridDim.y) {

@@ -1,11 +1,12 @@
-// The kernels on events: a thread per event and block of neighbouring outputs. With fully connected tables
-// the threads of a warp take up their 32 events together, one after the other, so that they read neighbouring
-// weights. With sparse ones a thread goes through the synapses of its neuron, a group at a time, and takes
-// those whose target is in the block. Two output blocks of 100 outputs, full:
+// The kernels on events: one thread per event and block of neighbouring outputs. If tables are fully
+// connected, the threads of a warp process their 32 events together, one after the other, so that they read
+// neighbouring weights. If tables are sparse, a thread goes through the synapses of its neuron, a group at a
+// time, and takes those whose target is in the output block. For full tables, 100 outputs and two output
+// blocks:
 //   warp      events 32 w … 32 w + 31 of the buffer: lane l loads event 32 w + l, shuffles pass it around
 //   q = 0     lane l: outputs l, l + 32 of each of these events              0 … 49
 //   q = 1     lane l: outputs 50 + l, 82 + l of each of these events         50 … 99
-// There is no barrier: threads meet in shuffles and in atomic additions only.
+// No barrier is needed: threads communicate only by shuffles and atomic additions.
 //
 // Defines: SPARSE, ALIGNED (lut_table/cuda/table.cuh), INTEGER (lut_table/cuda/sums.cuh), ALTERNATIVE,
 // THREADS.
@@ -29,13 +30,13 @@ struct Outputs {
 
 namespace {
 
-// Returns the event of a thread; without one its count is -1.
+// Returns the event of a thread; its count is -1 if there is none.
 __device__ Event own_event(const Events<Event>& events) {
     Event event;
     return event_of_thread(events, event) ? event : Event{0, 0, -1};
 }
 
-// Returns the event of a lane to the whole warp.
+// Returns the event of one lane to all lanes of the warp.
 __device__ Event event_of_lane(const Event& own, int lane) {
     return {__shfl_sync(device::whole_warp, own.neuron, lane),
             __shfl_sync(device::whole_warp, own.position, lane),
@@ -44,10 +45,10 @@ __device__ Event event_of_lane(const Event& own, int lane) {
 
 }  // namespace
 
-// Grid of all: ceil(room for events / block_size), min(output_blocks, 65535). Thread block (x, y) has the
-// output blocks y, y + gridDim.y, … Here it adds the rows of main events to y:
+// Grid of all kernels: ceil(room for events / block_size), min(output_blocks, 65535). Thread block (x, y) has
+// the output blocks y, y + gridDim.y, … This kernel adds the rows of main events to y:
 //   y [B S, outputs], at [position, o], += count * weights[neuron, o]
-// Full: for an output, events of the positions 5, 5, 5, 7 take one atomic addition at 5, and one at 7.
+// Full: for one output, events at the positions 5, 5, 5, 7 take one atomic addition at 5 and one at 7.
 extern "C" __global__ void __launch_bounds__(THREADS) fill_outputs_by_sparse_firings(Arguments given) {
     const Event own = own_event(given.main);
     Sum* const y = static_cast<Sum*>(given.y);
@@ -63,7 +64,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) fill_outputs_by_sparse_fir
             const unsigned all = __ballot_sync(device::whole_warp, own.count >= 0);
             for (int64_t o = outputs.first + device::lane_of_thread();
                  __any_sync(device::whole_warp, o < outputs.last); o += 32) {
-                // Neighbouring events often have the same position: their sum is added once.
+                // Neighbouring events often have the same position, so their sum is added once.
                 Sum sum = 0;
                 int64_t position = -1;
                 const auto flush = [&] {
@@ -88,8 +89,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) fill_outputs_by_sparse_fir
 
 // Sums weight times dy into the hash table, once for each neuron and position, of main or ALTERNATIVE events:
 //   event (neuron, position)  ->  slot of hash [B, width]  ->  += sum over o of weights * dy[position, o]
-// A thread claims the slot of its event; if another event owns it, that one adds. Full: the warp computes the
-// sums of the owners among its events one after another, and the lane of each adds its sum to the slot.
+// A thread claims the slot of its event; if another event owns the slot, that event's thread adds instead.
+// Full: the warp computes the sums of its events that own slots one after another, and the lane of each event
+// adds its sum to the slot.
 extern "C" __global__ void __launch_bounds__(THREADS) gather_x_gradients_for_sequence(Arguments given) {
     const Event own = own_event(ALTERNATIVE ? given.alternative : given.main);
     const auto number = static_cast<int32_t>(int64_t{blockIdx.x} * THREADS + threadIdx.x + 1);
@@ -127,7 +129,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) gather_x_gradients_for_seq
     }
 }
 
-// Adds dy times the count and lr to the gradients of the neuron of every main event:
+// Adds dy, multiplied by lr and the count, to the gradients of the neuron of every main event:
 //   dweights, at [neuron, o] or [synapse], += count lr dy[position, o];  weights_after -= it (floats only)
 extern "C" __global__ void __launch_bounds__(THREADS) gather_w_gradients_for_sequence(Arguments given) {
     const Event own = own_event(given.main);

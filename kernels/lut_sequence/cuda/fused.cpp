@@ -1,5 +1,5 @@
-// The variant fused: sums over the pairs of a position, of a distance and of a neuron, without events or a
-// hash table.
+// The variant fused, which sums over the pairs of a position, of a distance and of a neuron without events or
+// a hash table.
 
 #include "kernels/lut_sequence/cuda/job.h"
 #include "kernels/lut_sequence/parts.h"

@@ -1,9 +1,10 @@
-// The hash table of an item: open addressing with linear probing. A key (neuron, position) takes the first
-// slot from its start on that is empty or its own. With hash = sum, a key starts at slot neuron + position:
+// The hash table of an item, with open addressing and linear probing. A key (neuron, position) takes the
+// first slot, from its start on, that is empty or its own. With hash = sum, a key starts at slot neuron +
+// position:
 //   slot    4         5         6         7
 //   key     (3, 1)    (1, 4)    (2, 3)    empty     (2, 3) starts at 5, which (1, 4) holds
-// Width is 12 slots per pair and detector, which have at most three keys. Sums of integers are split: the low
-// word lies in the slot, the high word in hash_high [B, width].
+// The width is 12 slots per pair and detector, which have at most three keys. Integer sums are split: the low
+// word is in the slot, the high word in hash_high [B, width].
 // Defines: INTEGER (lut_table/cuda/sums.cuh), MIXED (where keys start: HashStart of events.h).
 #pragma once
 
@@ -23,12 +24,12 @@ struct HashTable {
           high(given.hash_high + item * given.width),
           width(given.width) {}
 
-    // Finds or claims the slot of a key; -1: the table is full.
+    // Finds or claims the slot of a key. Returns -1 if the table is full.
     __device__ int64_t claim(int64_t neuron, int64_t position) const {
         const auto key = static_cast<unsigned long long>(key_of(neuron, position));
         int64_t slot = start(neuron, position);
         for (int64_t probes = 0; probes < width; ++probes, slot = next(slot)) {
-            // A key never changes, so that a read which is old can only miss one.
+            // A key never changes, so an outdated read can only see an empty slot.
             auto* const held = reinterpret_cast<unsigned long long*>(&entries[slot].key);
             unsigned long long found = *held;
             if (found == 0) found = device::atomic_compare_and_swap(held, 0ull, key);
@@ -36,8 +37,8 @@ struct HashTable {
         }
         return -1;
     }
-    // Returns whether this event adds the slot's value. The first event that asks does, in all its output
-    // blocks: others have the same neuron and position, so their sum is the same.
+    // Returns whether this event adds the slot's value. Only the first event that asks does, in all its
+    // output blocks; other events have the same neuron and position, so their sum would be the same.
     __device__ bool belongs_to(int64_t slot, int32_t event) const {
         const int32_t owner = device::atomic_compare_and_swap(&entries[slot].event, 0, event);
         return owner == 0 || owner == event;
@@ -46,7 +47,7 @@ struct HashTable {
     __device__ void add(int64_t slot, float term) const {
         device::atomic_add(reinterpret_cast<float*>(&entries[slot].value), term);
     }
-    // Adds in two words: an addition that makes the low word wrap around carries 1 to the high word.
+    // Adds to the two words of a sum. If the low word wraps around, 1 is carried to the high word.
     __device__ void add(int64_t slot, int64_t term) const {
         const auto low = static_cast<uint32_t>(term);
         const uint32_t before = device::atomic_add(reinterpret_cast<uint32_t*>(&entries[slot].value), low);
@@ -55,7 +56,7 @@ struct HashTable {
         if (upper != 0) device::atomic_add(high + slot, upper);
     }
 
-    // Returns the sum of a key, or 0 if it is absent. Nothing may add meanwhile.
+    // Returns the sum of a key, or 0 if it is absent. No thread may add at the same time.
     __device__ Sum find(int64_t neuron, int64_t position) const {
         const uint64_t key = key_of(neuron, position);
         int64_t slot = start(neuron, position);

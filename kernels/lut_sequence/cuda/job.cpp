@@ -3,7 +3,7 @@
 namespace sawtooth::lut_sequence {
 namespace {
 
-// The launches of both variants that find the bits of positions and distances.
+// Adds the launches of both variants that find the bits of positions and distances.
 void add_checks(cuda::PlanBuilder& builder, const CudaJob& job) {
     const int64_t block = builder.parameters().integer("block_size");
     const Side of_detectors = pieces("T", job.detectors, "block_size", block);
@@ -14,7 +14,7 @@ void add_checks(cuda::PlanBuilder& builder, const CudaJob& job) {
                    job.source("positional.cu", "check_positional_embeddings", block), job.given);
 }
 
-// All launches without a single pair, of sequences of one position: their sums are zero.
+// Adds the launches for sequences of one position, which have no pair: all sums are zero.
 void add_launches_without_pairs(cuda::PlanBuilder& builder, const CudaJob& job) {
     const int64_t block = builder.parameters().integer("block_size");
     for (const Buffer& array : {job.y, job.dx, job.dweights})

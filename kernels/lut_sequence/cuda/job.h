@@ -6,7 +6,7 @@
 
 namespace sawtooth::lut_sequence {
 
-// What the variants on CUDA work on.
+// The arrays, sizes and kernel arguments of the CUDA variants.
 struct CudaJob : Tensors {
     explicit CudaJob(cuda::PlanBuilder& builder);
 
@@ -15,8 +15,8 @@ struct CudaJob : Tensors {
     Arguments given;
 };
 
-// The plan of a variant: the launches that find the bits of positions and distances, then its own, if there
-// is a pair.
+// The plan of a variant: the launches that find the bits of positions and distances, then, if there is a
+// pair, those of the variant.
 using AddLaunches = void (*)(cuda::PlanBuilder& builder, const CudaJob& job);
 Outcome<Plan> plan_of(const PlanRequest& request, AddLaunches add_launches);
 

@@ -1,7 +1,7 @@
-// The variant fused, forward: a thread block sums the rows of a position with all earlier ones. With full
-// tables LANES threads keep four neighbouring outputs each in registers, and each of GROUPS such groups sums
-// every GROUPS-th row. With sparse tables every warp adds the synapses of its rows to a row of its own. Rows
-// have the numbers m = i T + detector (position.cuh).
+// The forward pass of the variant fused: a thread block sums the rows that a position and all earlier ones
+// choose. With full tables, a group is LANES threads that keep four neighbouring outputs each in registers;
+// each of the GROUPS groups sums every GROUPS-th row. With sparse tables, every warp adds the synapses of its
+// rows to its own row of sums. Rows are numbered m = i T + detector (position.cuh).
 //
 // Defines: ANCHORS, POSITIONAL, SPARSE, ALIGNED (pairs.cuh), INTEGER (lut_table/cuda/sums.cuh), GROUPS and
 // LANES, or WARPS and ROWS_SHARED (lut_table/cuda/rows.cuh), THREADS.
@@ -21,7 +21,7 @@ namespace sawtooth::lut_sequence {
 
 extern __shared__ Sum row_room[];
 
-// Grid: B S. Thread block x owns a position (position.cuh), a lane one m at a time:
+// Grid: B S. Thread block x owns a position (position.cuh); a lane owns one m at a time:
 //   warp    0          1           …   WARPS - 1          then 32 WARPS further on
 //   m       0 … 31     32 … 63         … 32 WARPS - 1
 //   y row   0          1               WARPS - 1          [WARPS, outputs] (lut_table/cuda/rows.cuh)
@@ -41,11 +41,11 @@ extern "C" __global__ void __launch_bounds__(THREADS) look_up_pairs(Arguments gi
 
 #else
 
-// Grid: B S. Thread block x owns a position (position.cuh). THREADS rows at a time, thread t finds neuron
-// begin + t of neurons [THREADS], then thread group LANES + lane sums. With 2 groups, 128 lanes, 512 outputs:
+// Grid: B S. Thread block x owns a position (position.cuh). For THREADS rows at a time, thread t finds neuron
+// begin + t of neurons [THREADS]; then thread group LANES + lane sums. With 2 groups, 128 lanes, 512 outputs:
 //   threads    0 … 127                         128 … 255
 //   m          begin, begin + 2, …             begin + 1, begin + 3, …
-//   outputs    four per lane, 0 … 511 in all   the same: the groups are added (lut_table/cuda/groups.cuh)
+//   outputs    four per lane, 0 … 511 in all   the same; the groups are added (lut_table/cuda/groups.cuh)
 extern "C" __global__ void __launch_bounds__(THREADS) look_up_pairs(Arguments given) {
     __shared__ int32_t neurons[THREADS];
     const Place place(given);
@@ -57,7 +57,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) look_up_pairs(Arguments gi
         Sum sums[4] = {};
         for (int64_t begin = 0; begin < count; begin += THREADS) {
             const int64_t m = begin + threadIdx.x;
-            device::sync_block();  // the rows before are read
+            device::sync_block();  // all threads have read the neurons of the rows before
             if (m < count) neurons[threadIdx.x] = static_cast<int32_t>(place.pair(given, m).neuron(given));
             device::sync_block();  // the neurons of these rows are visible
             const int end = count - begin < THREADS ? static_cast<int>(count - begin) : THREADS;

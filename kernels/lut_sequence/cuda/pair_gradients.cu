@@ -1,5 +1,6 @@
 // The variant fused: computes du of every pair and detector, for x and for positional. A thread block has the
-// pairs of a position, a warp 32 of them at a time; with fully connected tables its lanes share each row.
+// pairs of a position, a warp 32 of them at a time. With fully connected tables the whole warp computes each
+// row.
 //
 // Defines: ANCHORS, POSITIONAL, SPARSE, ALIGNED (pairs.cuh), INTEGER (lut_table/cuda/sums.cuh), THREADS.
 
@@ -29,11 +30,11 @@ __device__ Gradient gradient_of_lanes(const Arguments& given, const float* dy, i
 
 }  // namespace
 
-// Grid: B S. Thread block x owns a position j (position.cuh), a lane one m = i T + detector at a time:
+// Grid: B S. Thread block x owns a position j (position.cuh); a lane owns one m = i T + detector at a time:
 //   warp   0          1           …   THREADS / 32 - 1          then THREADS further on
 //   m      0 … 31     32 … 63         … THREADS - 1
 //   du, positional_du [B, pairs, T], from the first pair of j on: entry m is written once, 0 if no bit flips
-// No barrier: warps are independent.
+// No barrier is needed, because warps are independent.
 extern "C" __global__ void __launch_bounds__(THREADS) pair_gradients(Arguments given) {
     const Place place(given);
     const float* const dy = given.dy + place.position * given.outputs;
@@ -54,7 +55,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) pair_gradients(Arguments g
         }
         const auto du = [&](int64_t other, float of_delta) {
             const Wide g = gradient_of_lanes(given, dy, main, other).value(given.scale, fault);
-            // Where no bit flips, delta may be NaN.
+            // If no bit flips, delta may be NaN.
             return other < 0 ? Sum{0} : term(g * surrogate_derivative(of_delta), given.scale);
         };
         const Sum of_x = du(alternative, delta);

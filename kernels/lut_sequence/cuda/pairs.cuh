@@ -15,7 +15,7 @@
 
 namespace sawtooth::lut_sequence {
 
-// A pair of one detector. `found` is [B, S, T], `distances` [S - 1, T].
+// A pair of positions, for one detector. `found` is [B, S, T], `distances` [S - 1, T].
 struct Pair {
     int64_t query, key, distance;  // places in `found` and `distances`
     int64_t detector;
@@ -26,7 +26,7 @@ struct Pair {
           distance((j - i - 1) * given.detectors + of_detector),
           detector(of_detector) {}
 
-    // The row in the table of the detector.
+    // The row that the pair chooses in the table of the detector.
     __device__ int32_t row(const Arguments& given) const {
         return given.found.lookup_index[query] << (ANCHORS + POSITIONAL) |
                given.found.lookup_index[key] << POSITIONAL | given.distances.lookup_index[distance];
@@ -35,13 +35,13 @@ struct Pair {
 };
 
 // Which bits of a pair flip: the weaker one of query (position j) and key (position i), on a tie the key's;
-// and that of the distance, if it is weaker than both. Each gives an alternative neuron of its own:
+// and the bit of the distance if it is weaker than both. Each gives its own alternative neuron:
 //   weakest of query 0.5, of key -0.3, of distance 0.1: the key's bit flips, and that of the distance
 struct Flips {
     bool of_query;
     float delta, positional_delta;
-    int32_t bit, positional_bit;  // of the detector and of the distance; -1: none flips
-    int64_t at;                   // of the position whose bit flips, in `found`
+    int32_t bit, positional_bit;  // of Q or K, and of PE; -1: none flips
+    int64_t at;                   // the entry in `found` of the position whose bit flips
 
     __device__ Flips(const Arguments& given, const Pair& pair) {
         const float query = given.found.min_delta[pair.query], key = given.found.min_delta[pair.key];
@@ -54,7 +54,7 @@ struct Flips {
         const float weakness = fabsf(positional_delta);
         if (!(weakness < fabsf(query) && weakness < fabsf(key))) positional_bit = -1;
     }
-    // The neuron with the bit flipped; -1: none flips.
+    // The neuron with the bit flipped; -1 if none flips.
     __device__ int64_t alternative(int64_t neuron) const {
         return bit < 0 ? -1 : neuron ^ int64_t { 1 } << (bit + POSITIONAL + (of_query ? ANCHORS : 0));
     }
@@ -63,8 +63,8 @@ struct Flips {
     }
 };
 
-// Returns the j of pair number `index`: the largest j with j (j - 1) / 2 <= index. The loops correct what
-// rounding does to the root.
+// Returns j of pair number `index`: the largest j with j (j - 1) / 2 <= index. The loops correct the rounding
+// of the root.
 __device__ inline int64_t row_of_triangle(int64_t index) {
     auto j = static_cast<int64_t>((1 + sqrt(1 + 8.0 * static_cast<double>(index))) / 2);
     while (j * (j - 1) / 2 > index) --j;

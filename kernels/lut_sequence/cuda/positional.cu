@@ -1,5 +1,5 @@
-// Finds the bits of the distances: a thread per detector and distance. The P values 0.5, -0.1, 2.0 give the
-// bits 101b, and -0.1 is the weakest, with index 1.
+// Finds the bits of the distances, with one thread per detector and distance. The P values 0.5, -0.1, 2.0
+// give the bits 101b, and -0.1 is the weakest, with index 1.
 //
 // Defines: ANCHORS (lut_table/cuda/detectors.cuh), POSITIONAL (bits), THREADS.
 

@@ -1,5 +1,5 @@
-// propagate_through_detectors_for_sequence: takes the sums of a pair's neurons to two inputs and a positional
-// value.
+// propagate_through_detectors_for_sequence: propagates the sums of a pair's neurons to two inputs and a
+// positional value.
 //
 // Defines: ANCHORS, POSITIONAL, SPARSE, ALIGNED (pairs.cuh), INTEGER (lut_table/cuda/sums.cuh), TILE,
 // THREADS.
@@ -15,7 +15,7 @@ using namespace sawtooth::lut_sequence;
 //   dx [B S, inputs]            += (main - alternative) up'(delta) at the first input of the bit's pair, -=
 //                               at the second; of position j if the bit is of the query, else of i
 //   dpositional [S - 1, T, P]   += (main - positional alternative) up'(positional_delta) at the bit of PE
-// There is no barrier: threads meet in atomic additions only.
+// No barrier is needed: threads communicate only by atomic additions.
 extern "C" __global__ void __launch_bounds__(THREADS)
     propagate_through_detectors_for_sequence(Arguments given) {
     const TilePlace place(given);

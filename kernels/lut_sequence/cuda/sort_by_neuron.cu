@@ -1,4 +1,4 @@
-// Sorts the pairs of every detector by the row that they chose: a thread block per detector.
+// Sorts the pairs of every detector by the row that they chose, with one thread block per detector.
 //
 // Defines: ANCHORS, POSITIONAL, SPARSE, ALIGNED (pairs.cuh), BITS (of a row), THREADS.
 
@@ -13,7 +13,7 @@ using namespace sawtooth::lut_sequence;
 //   pairs (i, j)                        (0, 1) (0, 2) (1, 2), which chose the rows 6, 2, 6
 //   sorted_rows [T, choices], row t     2 6 6
 //   sorted_items [T, choices], row t    2 1 2       position j of (0, 2), (0, 1), (1, 2)
-// The barriers are those of each pass of the sort (lut_table/cuda/sort.cuh).
+// The barriers are those of the passes of the sort (lut_table/cuda/sort.cuh).
 extern "C" __global__ void __launch_bounds__(THREADS) sort_by_neuron(Arguments given) {
     const int64_t detector = blockIdx.x, count = given.choices;
     int32_t* const rows = given.sorted_rows + detector * count;

@@ -1,6 +1,7 @@
 // The variant fused: sums du over the pairs of a position (position_gradients) or of a distance
-// (distance_gradients). Warp w takes the pairs w, w + all_warps, …, its lanes neighbouring detectors. Sums of
-// warps meet in room [all_warps, 32], in shared memory, and are added in the order of the warps.
+// (distance_gradients). Warp w takes the pairs w, w + all_warps, …; its lanes have neighbouring detectors.
+// The warps store their sums to room [all_warps, 32], in shared memory, which are added in the order of the
+// warps.
 //
 // Defines: ANCHORS, POSITIONAL, SPARSE, ALIGNED (pairs.cuh), INTEGER (lut_table/cuda/sums.cuh), ROWS_SHARED
 // (whether a row of dx is summed in shared memory), THREADS.
@@ -15,7 +16,7 @@ namespace {
 
 constexpr int all_warps = THREADS / 32;
 
-// Returns the sum of a lane over the warps, in their order, to every warp.
+// Returns to every warp the sum of each lane over all warps, added in the order of the warps.
 __device__ Sum sum_of_warps(Sum sum) {
     __shared__ Sum room[all_warps][32];
     const int lane = device::lane_of_thread();
@@ -27,14 +28,14 @@ __device__ Sum sum_of_warps(Sum sum) {
     return sum;
 }
 
-// The number of a pair in its sequence.
+// Returns the number of a pair in its sequence.
 __device__ int64_t pair_of(int64_t i, int64_t j) { return j * (j - 1) / 2 + i; }
 
 }  // namespace
 
 extern __shared__ Sum row_room[];
 
-// Grid: B S. Thread block b S + own owns a position. Of S = 4 positions, for own = 2:
+// Grid: B S. Thread block b S + own owns a position. For S = 4 positions and own = 2:
 //   other          0         1         3
 //   pair (i, j)    (0, 2)    (1, 2)    (2, 3)      du [B, pairs, T]
 //   own is the     query     query     key         du counts if the bit that flips is that of `own`
@@ -58,7 +59,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) position_gradients(Argumen
         }
         sum = sum_of_warps(sum);
         if (threadIdx.x >= 32) continue;
-        // All pairs in which its bit flips share two inputs.
+        // All pairs in which the detector's bit of this position flips have the same two inputs.
         const int32_t bit = is_one ? given.found.min_delta_index[position * given.detectors + detector] : -1;
         const int32_t* const inputs = given.anchors + (detector * ANCHORS + (bit < 0 ? 0 : bit)) * 2;
         add_in_order(dx, bit < 0 ? -1 : inputs[0], sum);
@@ -74,7 +75,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) position_gradients(Argumen
 //   positional_du [B, pairs, T], pairs (0, d + 1), (1, d + 2), … of all sequences
 //   dpositional [S - 1, T, P]   the sum at the weakest bit, zeros at the other bits
 extern "C" __global__ void __launch_bounds__(THREADS) distance_gradients(Arguments given) {
-    const int64_t distance = blockIdx.x, of_item = given.length - 1 - distance;  // pairs
+    const int64_t distance = blockIdx.x, of_item = given.length - 1 - distance;  // pairs of a sequence
     for (int64_t first = 0; first < given.detectors; first += 32) {
         const int64_t detector = first + device::lane_of_thread();
         const bool is_one = detector < given.detectors;

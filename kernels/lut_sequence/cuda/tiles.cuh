@@ -1,5 +1,5 @@
-// A thread per pair of positions, in tiles of TILE x TILE pairs. Only tiles on and below the diagonal are
-// launched, all detectors of a tile side by side; for a sequence of 3 TILE positions:
+// One thread per pair of positions, in tiles of TILE x TILE pairs. Only tiles on and below the diagonal are
+// launched, with all detectors of a tile side by side. For a sequence of 3 TILE positions:
 //            column 0   1   2      blockIdx.x = tile T + detector
 //   row 0           0              i = column TILE + threadIdx.x % TILE
 //   row 1           1   2          j = row TILE + threadIdx.x / TILE

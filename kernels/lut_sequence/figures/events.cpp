@@ -1,5 +1,5 @@
-// Events of the drawn sequence: what the buffers hold, what the dense statistic merges, and the rows of a
-// detector.
+// Figures of the events of the drawn sequence: what the buffers hold, what the dense statistic merges, and
+// the rows of a detector.
 
 #include <fmt/format.h>
 
@@ -13,10 +13,10 @@
 namespace sawtooth::lut_sequence {
 namespace {
 
-constexpr int64_t most_lookups = 1 << 19;  // more would keep the window waiting
-constexpr int64_t most_cells = 128;        // a side of the heat map; with more rows a cell shows several
+constexpr int64_t most_lookups = 1 << 19;  // larger numbers would keep the window waiting
+constexpr int64_t most_cells = 128;        // per side of the heat map; with more rows a cell shows several
 
-// Rows of a detector that a pair chooses.
+// The rows of a detector that pairs choose.
 struct Rows {
     const Drawn& drawn;
 
@@ -30,7 +30,7 @@ void keep_distinct(std::vector<int32_t>& neurons) {
     neurons.erase(std::unique(neurons.begin(), neurons.end()), neurons.end());
 }
 
-// Whether a neuron fires: all do with full connectivity.
+// Tells whether a neuron has synapses; with full connectivity all have.
 struct Connected {
     const int32_t* offsets = nullptr;
 
@@ -82,11 +82,11 @@ class EventMaker {
     Connected connected_;
 };
 
-// Sums over all positions.
+// The numbers of events and neurons, summed over all positions.
 struct Totals {
     int64_t main = 0, alternative = 0, neurons = 0, alternative_neurons = 0;
 
-    explicit Totals(const Events& all) {
+    explicit Totals(const EventsByPosition& all) {
         for (const EventsAt& at : all) {
             main += at.main;
             alternative += at.alternative;
@@ -109,7 +109,7 @@ std::string caption_of(const Totals& totals, const Drawn& drawn) {
         with_thousands(most_events(drawn, alternative_events) / drawn.batch));
 }
 
-Figure events_figure(const Events& all, const Drawn& drawn) {
+Figure events_figure(const EventsByPosition& all, const Drawn& drawn) {
     Figure figure =
         new_figure("events", Place::views, fmt::format("Events by position, sequence {}", drawn.item), "",
                    place_axis("position", drawn.length), {.label = "events", .minimum = 0});
@@ -138,7 +138,8 @@ Figure events_figure(const Events& all, const Drawn& drawn) {
     return figure;
 }
 
-// Rows of the drawn detector down, positions across: the pairs of each position that choose the row.
+// For each row of the drawn detector (down) and each position (across), the number of pairs that choose the
+// row.
 Figure rows_figure(const Result& result, const Drawn& drawn, bool is_counted) {
     Figure figure = new_figure("rows", Place::views, "Rows of the table by position, " + drawn.words(), "",
                                {.label = "later position"}, {.label = "row"});
@@ -176,10 +177,10 @@ Figure rows_figure(const Result& result, const Drawn& drawn, bool is_counted) {
 
 }  // namespace
 
-Events events_of(const Result& result, const Drawn& drawn) {
+EventsByPosition events_of(const Result& result, const Drawn& drawn) {
     if (drawn.pairs() == 0 || drawn.lookups() > most_lookups) return {};
     const EventMaker maker(result, drawn);
-    Events all;
+    EventsByPosition all;
     for (int64_t position = 0; position < drawn.length; ++position) all.push_back(maker.at(position));
     return all;
 }
@@ -192,7 +193,7 @@ void leave_out_without_events(Figure& figure, const Drawn& drawn) {
                                         with_thousands(drawn.lookups()), with_thousands(most_lookups)));
 }
 
-std::vector<Figure> event_figures(const Result& result, const Events& events) {
+std::vector<Figure> event_figures(const Result& result, const EventsByPosition& events) {
     const Drawn drawn(result.parameters);
     return {events_figure(events, drawn), rows_figure(result, drawn, !events.empty())};
 }

@@ -6,7 +6,7 @@ namespace sawtooth::lut_sequence {
 
 std::vector<Figure> figures(const Result& result, const View& view) {
     const Drawn drawn(result.parameters);
-    const Events events = events_of(result, drawn);
+    const EventsByPosition events = events_of(result, drawn);
     std::vector<Figure> all = {pair_figure(result), pair_map_figure(result)};
     const auto add = [&](std::vector<Figure> more) {
         std::move(more.begin(), more.end(), std::back_inserter(all));

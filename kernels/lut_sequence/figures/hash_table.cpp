@@ -15,13 +15,13 @@ namespace {
 
 constexpr int64_t most_points = 512;
 
-// Slots, some of them taken. A taken slot points to a later one, so that a long cluster is skipped at once.
+// The slots of the table. A taken slot points to a later one, so that a long cluster is skipped at once.
 class Slots {
   public:
     explicit Slots(int64_t width) : next_(static_cast<size_t>(width)) {
         std::iota(next_.begin(), next_.end(), 0);
     }
-    // The first free slot from `start` on.
+    // Takes the first free slot from `start` on.
     int64_t take(int64_t start) {
         int32_t at = static_cast<int32_t>(start);
         while (next(at) != at) {
@@ -38,7 +38,7 @@ class Slots {
     std::vector<int32_t> next_;
 };
 
-// Clusters are taken slots in a row.
+// The clusters, runs of taken slots.
 struct Clusters {
     int64_t count = 0, longest = 0;
 
@@ -52,7 +52,8 @@ struct Clusters {
     }
 };
 
-// Of keys spread evenly over a table of that fill: Knuth, The Art of Computer Programming, volume 3, 6.4.
+// The mean number of probes if keys are spread evenly over a table of that fill (Knuth, The Art of Computer
+// Programming, volume 3, 6.4).
 double even_probes(double fill) { return 0.5 * (1 + 1 / (1 - fill)); }
 
 // "3.6", "3,754"
@@ -60,7 +61,7 @@ std::string words_of_probes(double probes) {
     return probes < 100 ? fmt::format("{:.2g}", probes) : with_thousands(std::llround(probes));
 }
 
-// Up to the last filled slot, and a quarter more to show that the rest is empty.
+// The number of slots shown: up to the last filled one, and a quarter more to show that the rest is empty.
 int64_t slots_in_sight(const std::vector<bool>& filled) {
     const int64_t end = filled.rend() - std::find(filled.rbegin(), filled.rend(), true);
     return std::min(end + end / 4 + 1, std::ssize(filled));
@@ -132,7 +133,7 @@ void add_probes(Figure& figure, const HashTable& table) {
 
 }  // namespace
 
-HashTable::HashTable(const HashStart& start_of, const Events& events)
+HashTable::HashTable(const HashStart& start_of, const EventsByPosition& events)
     : starts(static_cast<size_t>(start_of.width)), filled(static_cast<size_t>(start_of.width)) {
     Slots slots(start_of.width);
     for (const auto neurons : {&EventsAt::neurons, &EventsAt::alternative_neurons})
@@ -151,7 +152,7 @@ double HashTable::mean_probes() const {
            static_cast<double>(probes.size());
 }
 
-std::vector<Figure> hash_table_figures(const Drawn& drawn, const Events& events) {
+std::vector<Figure> hash_table_figures(const Drawn& drawn, const EventsByPosition& events) {
     std::vector<Figure> all = {
         new_figure("hash-fill", Place::views, "Hash table of the backward pass: first tries and taken slots",
                    "", {.label = "slot", .minimum = 0}, {.label = "per slot", .minimum = 0}),

@@ -10,7 +10,7 @@ void add_bit(Bits& bits, int64_t bit, float delta) {
     bits.delta = delta;
 }
 
-// x of a position; anchors of a detector, [anchors, 2].
+// Compares x of a position by the anchors of a detector, [anchors, 2].
 Bits compared(const float* x, const int32_t* anchors, int64_t count) {
     Bits bits;
     for (int64_t bit = 0; bit < count; ++bit) {

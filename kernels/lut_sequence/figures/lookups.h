@@ -8,13 +8,13 @@
 
 namespace sawtooth::lut_sequence {
 
-// What the detectors of the drawn sequence find, from the inputs of the result.
+// The bits that detectors find in the drawn sequence, recomputed from the inputs of the result.
 
 // The bits of a detector at a position or of a distance, and the bit nearest to flipping.
 struct Bits {
     int32_t value = 0;
     int32_t weakest = -1;  // -1: all pairs of inputs are skipped, or there are no bits
-    float delta = 0;       // of the weakest
+    float delta = 0;       // the weakest difference or value
 
     float margin() const { return std::abs(delta); }
 };
@@ -29,7 +29,7 @@ struct Flips {
     }
 };
 
-// Of the first `count` positions, for a range of detectors.
+// The bits of the first `count` positions and their distances, for a range of detectors.
 class Lookups {
   public:
     Lookups(const Result& result, const Drawn& drawn, Range detectors, int64_t count);
@@ -37,7 +37,7 @@ class Lookups {
     const Bits& position(int64_t position, int64_t detector) const {
         return positions_[place(position, detector)];
     }
-    // Of the pair of a query and an earlier key.
+    // The bits of the distance of a query and an earlier key.
     const Bits& distance(int64_t query, int64_t key, int64_t detector) const {
         return distances_[place(query - key - 1, detector)];
     }

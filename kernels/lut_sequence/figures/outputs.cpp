@@ -17,7 +17,7 @@ void add_figure(std::vector<Figure>& all, const Result& result, const std::strin
     all.push_back(std::move(figure));
 }
 
-// y and dx along the sequence.
+// Adds the figures of y and dx along the sequence.
 void add_along_sequence(std::vector<Figure>& all, const Result& result, const View& view, const char* name) {
     const LineChooser chooser{
         lut_sequence_family(),
@@ -30,7 +30,7 @@ void add_along_sequence(std::vector<Figure>& all, const Result& result, const Vi
     add_figure(all, result, name, error_figure(result, view, *reference, *line, ErrorOf::all_lines));
 }
 
-// The largest error of the `width` numbers of every row of an output, rows `rows` of all.
+// The largest error among the `width` numbers of every row of an output, for a range of the rows.
 Figure error_by_row(const Result& result, const View& view, const Array& reference, const Axis& axis,
                     Range rows, int64_t width) {
     Figure figure =
@@ -88,7 +88,7 @@ void add_positional(std::vector<Figure>& all, const Result& result, const View& 
                             {0, drawn.distances()}, drawn.detectors * drawn.positional));
 }
 
-// By row of the drawn detector, or by synapse of all.
+// Adds the error of dweights or weights_after by row of the drawn detector, or if sparse by synapse.
 void add_weights(std::vector<Figure>& all, const Result& result, const View& view, const char* name) {
     const Drawn drawn(result.parameters);
     const Array* const reference = find(result.reference, name);

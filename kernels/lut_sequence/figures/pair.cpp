@@ -9,12 +9,12 @@
 namespace sawtooth::lut_sequence {
 namespace {
 
-constexpr int64_t most_detectors = 4;    // shown, with the drawn one
-constexpr int64_t most_found = 1 << 19;  // bits of detectors at positions: more would keep the window waiting
+constexpr int64_t most_detectors = 4;    // shown, including the drawn one
+constexpr int64_t most_found = 1 << 19;  // more bits of detectors would keep the window waiting
 
 enum Kind { query_bits, key_bits, distance_bits, row, adds };
 
-// "011", the highest bit first; "-" without bits.
+// "011", with the highest bit first; "-" if there are no bits.
 std::string words_of_bits(int64_t value, int64_t count) {
     std::string words;
     for (int64_t bit = count; bit-- > 0;) words += (value >> bit & 1) == 1 ? '1' : '0';
@@ -36,7 +36,7 @@ class Pair {
         return query(detector) << (drawn_.anchors + drawn_.positional) | key(detector) << drawn_.positional |
                distance(detector);
     }
-    double adds(int64_t detector) const { return weights_.of(detector, row(detector), drawn_.output); }
+    double adds(int64_t detector) const { return weights_.weight(detector, row(detector), drawn_.output); }
 
   private:
     const Drawn& drawn_;

@@ -11,9 +11,9 @@
 namespace sawtooth::lut_sequence {
 namespace {
 
-constexpr int64_t most_with_pairs = 128;     // positions; with more, a cell is a tile
-constexpr int64_t most_cells = 256;          // a side; with more tiles, a cell shows several
-constexpr int64_t most_positions = 1 << 12;  // pairs of more would keep the window waiting
+constexpr int64_t most_with_pairs = 128;     // positions; with more of them a cell is a tile
+constexpr int64_t most_cells = 256;          // per side; with more tiles a cell shows several
+constexpr int64_t most_positions = 1 << 12;  // the pairs of more would keep the window waiting
 
 enum PairKind { skipped, idle, query, key, positional, none, kinds };
 
@@ -33,30 +33,30 @@ PairKind kind_of(const Flips& flips) {
 }
 
 struct PairCounts {
-    std::array<int64_t, kinds> of{};
+    std::array<int64_t, kinds> pairs{};
     int64_t query = 0, key = 0;  // pairs that flip Q or K, also those that flip PE too
 
     void add(const Flips& flips) {
-        ++of[kind_of(flips)];
+        ++pairs[kind_of(flips)];
         query += flips.query;
         key += flips.key;
     }
-    // Of a cell with pairs.
+    // The most frequent kind. The cell must have pairs.
     PairKind most_frequent() const {
-        return static_cast<PairKind>(std::max_element(of.begin(), of.end()) - of.begin());
+        return static_cast<PairKind>(std::max_element(pairs.begin(), pairs.end()) - pairs.begin());
     }
 };
 
-// Neighbouring positions that share the rows and columns of the map.
-struct Pieces {
-    Pieces(const Drawn& drawn, int64_t length) : tile(drawn.tile), length(length) {
+// Divides the positions into bins of neighbours; a bin is one row and one column of the map.
+struct Bins {
+    Bins(const Drawn& drawn, int64_t length) : tile(drawn.tile), length(length) {
         const int64_t tiles = ceil_divide(length, tile);
         step = length <= most_with_pairs ? 1 : tile * ceil_divide(tiles, most_cells);
         count = ceil_divide(length, step);
     }
     // "query 5: tile 0", "queries 16 to 31: tile 1"
-    std::string words(const char* one, const char* several, int64_t piece) const {
-        const Range at = tile_at(piece, step, length);
+    std::string words(const char* one, const char* several, int64_t bin) const {
+        const Range at = tile_at(bin, step, length);
         const std::string positions = at.count() == 1
                                           ? fmt::format("{} {}", one, at.first)
                                           : fmt::format("{} {} to {}", several, at.first, at.last - 1);
@@ -70,40 +70,40 @@ struct Pieces {
 };
 
 struct Counted {
-    std::vector<PairCounts> cells;  // [pieces, pieces]
+    std::vector<PairCounts> cells;  // [bins, bins]
     PairCounts all;
 };
 
-Counted count_pairs(const Lookups& found, int64_t detector, const Pieces& pieces) {
-    Counted counted{std::vector<PairCounts>(static_cast<size_t>(pieces.count * pieces.count)), {}};
-    for (int64_t j = 0; j < pieces.length; ++j)
+Counted count_pairs(const Lookups& found, int64_t detector, const Bins& bins) {
+    Counted counted{std::vector<PairCounts>(static_cast<size_t>(bins.count * bins.count)), {}};
+    for (int64_t j = 0; j < bins.length; ++j)
         for (int64_t i = 0; i < j; ++i) {
             const Flips flips(found.position(j, detector), found.position(i, detector),
                               found.distance(j, i, detector));
-            counted.cells[static_cast<size_t>(j / pieces.step * pieces.count + i / pieces.step)].add(flips);
+            counted.cells[static_cast<size_t>(j / bins.step * bins.count + i / bins.step)].add(flips);
             counted.all.add(flips);
         }
     return counted;
 }
 
-KindMap map_of(const Counted& counted, const Pieces& pieces) {
+KindMap map_of(const Counted& counted, const Bins& bins) {
     KindMap map;
-    map.label = pieces.step == 1 ? "pair" : "tile";
+    map.label = bins.step == 1 ? "pair" : "tile";
     map.kinds = pair_kinds();
     map.x_low = map.y_low = -0.5;
-    map.x_high = map.y_high = static_cast<double>(pieces.count * pieces.step) - 0.5;
-    for (int64_t piece = 0; piece < pieces.count; ++piece) {
-        map.row_names.push_back(pieces.words("query", "queries", piece));
-        map.column_names.push_back(pieces.words("key", "keys", piece));
+    map.x_high = map.y_high = static_cast<double>(bins.count * bins.step) - 0.5;
+    for (int64_t bin = 0; bin < bins.count; ++bin) {
+        map.row_names.push_back(bins.words("query", "queries", bin));
+        map.column_names.push_back(bins.words("key", "keys", bin));
     }
-    for (int64_t row = 0; row < pieces.count; ++row)
-        for (int64_t column = 0; column < pieces.count; ++column) {
-            const PairCounts& cell = counted.cells[static_cast<size_t>(row * pieces.count + column)];
-            const bool is_above = column * pieces.step / pieces.tile > row * pieces.step / pieces.tile;
+    for (int64_t row = 0; row < bins.count; ++row)
+        for (int64_t column = 0; column < bins.count; ++column) {
+            const PairCounts& cell = counted.cells[static_cast<size_t>(row * bins.count + column)];
+            const bool is_above = column * bins.step / bins.tile > row * bins.step / bins.tile;
             const PairKind most = cell.most_frequent();
-            map.cells.push_back(is_above ? skipped : cell.of[most] == 0 ? idle : most);
+            map.cells.push_back(is_above ? skipped : cell.pairs[most] == 0 ? idle : most);
         }
-    if (counted.all.of[none] == 0) map.kinds.pop_back();
+    if (counted.all.pairs[none] == 0) map.kinds.pop_back();
     return map;
 }
 
@@ -131,14 +131,14 @@ std::string words_of_counts(const PairCounts& counts, int64_t pairs) {
     std::string words =
         fmt::format("Of {} pairs, {} pass their gradient to the later position, {} to the earlier one",
                     with_thousands(pairs), with_thousands(counts.query), with_thousands(counts.key));
-    if (counts.of[positional] > 0)
-        words += ", and " + with_thousands(counts.of[positional]) + " also to the distance";
-    if (counts.of[none] > 0) words += "; " + with_thousands(counts.of[none]) + " have no bit to flip";
+    if (counts.pairs[positional] > 0)
+        words += ", and " + with_thousands(counts.pairs[positional]) + " also to the distance";
+    if (counts.pairs[none] > 0) words += "; " + with_thousands(counts.pairs[none]) + " have no bit to flip";
     return words + ". ";
 }
 
-void add_tile_borders(Figure& figure, const Pieces& pieces) {
-    for (int64_t edge = pieces.tile; edge < pieces.length; edge += pieces.tile)
+void add_tile_borders(Figure& figure, const Bins& bins) {
+    for (int64_t edge = bins.tile; edge < bins.length; edge += bins.tile)
         for (const Rule::Across across : {Rule::Across::x, Rule::Across::y})
             figure.marks.push_back(Rule{across, static_cast<double>(edge) - 0.5, "", {Ink::Role::quiet}});
 }
@@ -148,8 +148,8 @@ void add_tile_borders(Figure& figure, const Pieces& pieces) {
 Figure pair_map_figure(const Result& result) {
     const Drawn drawn(result.parameters);
     const int64_t length = std::min(drawn.length, most_positions);
-    const Pieces pieces(drawn, length);
-    const double end = static_cast<double>(pieces.count * pieces.step) - 0.5;
+    const Bins bins(drawn, length);
+    const double end = static_cast<double>(bins.count * bins.step) - 0.5;
     Figure figure =
         new_figure("pairs", Place::views, "Which bit gets the gradient of a pair, " + drawn.words(), "",
                    {.label = "key", .minimum = -0.5, .maximum = end},
@@ -160,7 +160,7 @@ Figure pair_map_figure(const Result& result) {
         return figure;
     }
     const Lookups found(result, drawn, {drawn.detector, drawn.detector + 1}, length);
-    const Counted counted = count_pairs(found, drawn.detector, pieces);
+    const Counted counted = count_pairs(found, drawn.detector, bins);
     const int64_t edge = ceil_divide(drawn.length, drawn.tile);
     figure.caption = words_of_counts(counted.all, length * (length - 1) / 2) +
                      words_of_nearest(found, drawn.detector, length) +
@@ -168,9 +168,9 @@ Figure pair_map_figure(const Result& result) {
                                  with_thousands(edge * edge));
     if (length < drawn.length)
         figure.caption += fmt::format(" The first {} positions.", with_thousands(length));
-    if (pieces.step > 1) figure.caption += " A cell shows the most frequent bit.";
-    figure.marks.push_back(map_of(counted, pieces));
-    if (pieces.step == 1) add_tile_borders(figure, pieces);
+    if (bins.step > 1) figure.caption += " A cell shows the most frequent bit.";
+    figure.marks.push_back(map_of(counted, bins));
+    if (bins.step == 1) add_tile_borders(figure, bins);
     return figure;
 }
 

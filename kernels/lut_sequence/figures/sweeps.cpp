@@ -1,4 +1,4 @@
-// What the sweeps run, and the figure over `events`.
+// The sweeps of the family, and the figure over the parameter `events`.
 
 #include "kernels/lut_sequence/figures/sweeps.h"
 
@@ -21,9 +21,9 @@
 namespace sawtooth::lut_sequence {
 namespace {
 
-// The timed cells of unfused.
+// A timed cell of unfused.
 struct EventCell {
-    std::string name;  // of the way that events take
+    std::string name;  // the value of the parameter `events`
     const Result& result;
     const VariantResult& unfused;
     std::vector<Kernel> kernels;
@@ -49,7 +49,8 @@ Bar bar_of(const EventCell& cell) {
             .text = time_words(*cell.unfused.time),
             .badge = wrong_badge(cell.unfused)};
     const double all = total_us(cell.kernels);
-    // The repeat drawn is the one closest to the median; the bar has exactly the length of the median.
+    // The kernels are those of the repeat closest to the median; they are scaled so that the bar has exactly
+    // the length of the median.
     for (const Kernel& kernel : cell.kernels)
         bar.segments.push_back({kernel.name, kernel.us / all * cell.us()});
     if (bar.segments.empty()) bar.segments.push_back({"unfused", cell.us()});
@@ -90,7 +91,7 @@ std::vector<Figure> event_sweep_figures(const SweepResult& sweep) {
 }
 
 std::vector<FigureSweep> sweeps(const Parameters& parameters) {
-    constexpr int64_t most_bits = 16;  // of a row: larger tables take long to make
+    constexpr int64_t most_bits = 16;  // bits of a row; larger tables take long to make
     SweepAxis anchors{"anchors_per_detector", {}};
     for (int64_t c = 1; 2 * c + parameters.integer("positional_bits") <= most_bits; ++c)
         anchors.values.emplace_back(c);

@@ -7,12 +7,13 @@
 
 namespace sawtooth::lut_sequence {
 
-// Figures over the background sweeps of the family; those over `arithmetic` are of the family lut.
+// Figures over the background sweeps of the family. The figures over `arithmetic` are those of the family
+// lut.
 
-// Time of the variants and of the kernels of unfused against sequence_length, detectors or
+// The time of the variants and of the kernels of unfused against sequence_length, detectors or
 // anchors_per_detector.
 std::vector<Figure> size_figures(const SweepResult& sweep);
-// Time of unfused by kernel, with events through the buffer and through the statistic.
+// The time of unfused by kernel, with events through the buffer and through the statistic.
 std::vector<Figure> event_sweep_figures(const SweepResult& sweep);
 
 }  // namespace sawtooth::lut_sequence

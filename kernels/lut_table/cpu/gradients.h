@@ -7,10 +7,10 @@
 
 namespace sawtooth::lut_table {
 
-// What kernels of both families compute of a neuron on the CPU. Templates are inline too: otherwise the
-// compiler calls gather for every few synapses.
+// Functions of one neuron for the CPU kernels of both families. The templates are inline as well, because
+// otherwise the compiler calls gather for only a few synapses at a time.
 
-// The sum of weight times output gradient.
+// Returns the sum of weight times dy over the outputs of a neuron.
 template <class Sums>
 inline typename Sums::Sum gather(const Tensors& t, const Sums& sums, int64_t neuron, const float* dy_row) {
     using Real = typename Sums::Real;
@@ -22,7 +22,7 @@ inline typename Sums::Sum gather(const Tensors& t, const Sums& sums, int64_t neu
     return sum;
 }
 
-// The term that dy of an item adds to the gradient of a synapse.
+// Returns the term that dy of an item adds to the gradient of a synapse.
 template <class Sums>
 inline typename Sums::Sum synapse_gradient(const Tensors& t, const Sums& sums, int64_t synapse,
                                            const float* dy_row) {
@@ -31,7 +31,7 @@ inline typename Sums::Sum synapse_gradient(const Tensors& t, const Sums& sums, i
     return sums.term(Real{dy_row[t.table.targets[synapse]]} * static_cast<Real>(t.lr) * Real{rate});
 }
 
-// The term of du: g up'(delta), from the sums of the chosen row and of the alternative one.
+// Returns du = g up'(delta) as a term, from the sums of the chosen and of the alternative row.
 template <class Sums>
 inline typename Sums::Sum gradient(const Sums& sums, float delta, typename Sums::Sum main,
                                    typename Sums::Sum alternative) {
@@ -43,7 +43,7 @@ inline typename Sums::Sum gradient(const Sums& sums, float delta, typename Sums:
     return sums.term((sums.value(main) - sums.value(alternative)) * slope);
 }
 
-// Adds it to the two inputs of a detector's weakest difference.
+// Adds du to the two inputs of a detector's weakest difference.
 template <class Sums>
 inline void propagate(const Tensors& t, const Sums& sums, int64_t item, int64_t detector,
                       typename Sums::Sum main, typename Sums::Sum alternative, typename Sums::Sum* to) {
@@ -55,7 +55,7 @@ inline void propagate(const Tensors& t, const Sums& sums, int64_t item, int64_t 
     to[pair[1]] -= term;
 }
 
-// Once they are final: weights_after of a range of the weights.
+// Computes weights_after for a range of the weights, once their gradients are final.
 inline void subtract_gradients(const Tensors& t, Range range) {
     const float *const before = t.table.weights, *const gradients = t.dweights.as<float>();
     float* const after = t.weights_after.as<float>();

@@ -10,27 +10,27 @@
 
 namespace sawtooth::lut_table {
 
-// What the variants of both families launch on the CPU.
+// Helpers for the CPU launches of both families.
 
-// Calls a kernel of `pass`, which the plan keeps, with the number of each item, and with its scratch if the
-// kernel takes any.
-template <class Pass>
-cpu::PlanBuilder::Work calls(const Pass& pass, void (Pass::*kernel)(int64_t) const) {
-    return [&pass, kernel](const cpu::Item& item) { (pass.*kernel)(item.index); };
+// The work of a launch: calls a member function of `kernels`, which the plan keeps alive, with the index of
+// each item, and with its scratch if the function takes any.
+template <class Kernels>
+cpu::PlanBuilder::Work calls(const Kernels& kernels, void (Kernels::*kernel)(int64_t) const) {
+    return [&kernels, kernel](const cpu::Item& item) { (kernels.*kernel)(item.index); };
 }
-template <class Pass>
-cpu::PlanBuilder::Work calls(const Pass& pass, void (Pass::*kernel)(int64_t, cpu::Scratch) const) {
-    return [&pass, kernel](const cpu::Item& item) { (pass.*kernel)(item.index, item.scratch); };
+template <class Kernels>
+cpu::PlanBuilder::Work calls(const Kernels& kernels, void (Kernels::*kernel)(int64_t, cpu::Scratch) const) {
+    return [&kernels, kernel](const cpu::Item& item) { (kernels.*kernel)(item.index, item.scratch); };
 }
 
-// A launch that calls act(range) for stretches of all numbers of an array, if it has numbers.
+// Adds a launch that calls act(range) for tiles of the numbers of an array; an empty array needs none.
 template <class Act>
 void launch_on_numbers(cpu::PlanBuilder& builder, LaunchInfo info, const Buffer& array, Act act) {
-    constexpr int64_t piece = 1 << 15;
+    constexpr int64_t tile = 1 << 15;
     const int64_t count = count_of(array.shape);
     if (count == 0) return;
-    builder.launch(std::move(info), pieces("numbers", count, piece),
-                   [=](const cpu::Item& item) { act(tile_at(item.index, piece, count)); });
+    builder.launch(std::move(info), pieces("numbers", count, tile),
+                   [=](const cpu::Item& item) { act(tile_at(item.index, tile, count)); });
 }
 
 inline void add_clear(cpu::PlanBuilder& builder, const Buffer& array) {
@@ -40,7 +40,7 @@ inline void add_clear(cpu::PlanBuilder& builder, const Buffer& array) {
                       });
 }
 
-// Sums of integers become the output.
+// Adds the launch that turns integer sums into the output; float sums need none.
 template <class Sums>
 void add_convert(cpu::PlanBuilder& builder, const Tensors& t, const Sums& sums, const Buffer& from,
                  const Buffer& output, Fault fault) {
@@ -53,7 +53,7 @@ void add_convert(cpu::PlanBuilder& builder, const Tensors& t, const Sums& sums, 
         });
 }
 
-// All launches of a variant, which has a class for them.
+// Adds the launches of a variant, which the class Launches knows.
 template <class Launches, class Job>
 void add_passes(cpu::PlanBuilder& builder, const Job& job) {
     Launches launches(builder, job);

@@ -151,33 +151,20 @@ size_t vector_bytes() { return hn::Lanes(floats) * sizeof(float); }
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include "kernels/cpu/dispatch.h"
+
 namespace sawtooth::lut_table {
 namespace {
-HWY_EXPORT(add_floats);
-HWY_EXPORT(add_integers);
-HWY_EXPORT(dot_floats);
-HWY_EXPORT(dot_integers);
-HWY_EXPORT(convert_integers);
 HWY_EXPORT(stream_floats);
 HWY_EXPORT(vector_bytes);
 }  // namespace
 
-void add_rows(const float* const* rows, int64_t count, int64_t columns, float factor, float* sums) {
-    HWY_DYNAMIC_DISPATCH(add_floats)(rows, count, columns, factor, sums);
-}
-void add_rows(const float* const* rows, int64_t count, int64_t columns, double factor, FixedPoint fixed,
-              int64_t* sums) {
-    HWY_DYNAMIC_DISPATCH(add_integers)(rows, count, columns, factor, fixed, sums);
-}
-float dot(const float* left, const float* right, int64_t columns) {
-    return HWY_DYNAMIC_DISPATCH(dot_floats)(left, right, columns);
-}
-int64_t dot(const float* left, const float* right, int64_t columns, FixedPoint fixed) {
-    return HWY_DYNAMIC_DISPATCH(dot_integers)(left, right, columns, fixed);
-}
-bool convert(const int64_t* sums, int64_t columns, FixedPoint fixed, float* to) {
-    return HWY_DYNAMIC_DISPATCH(convert_integers)(sums, columns, fixed, to);
-}
+SAWTOOTH_DISPATCH_TO(add_rows, add_floats, 5)
+SAWTOOTH_DISPATCH_TO(add_rows, add_integers, 6)
+SAWTOOTH_DISPATCH_TO(dot, dot_floats, 3)
+SAWTOOTH_DISPATCH_TO(dot, dot_integers, 4)
+SAWTOOTH_DISPATCH_TO(convert, convert_integers, 4)
+
 void put_row(const float* from, int64_t columns, float* to, bool streams) {
     const size_t bytes = HWY_DYNAMIC_DISPATCH(vector_bytes)(),
                  row = static_cast<size_t>(columns) * sizeof(float);

@@ -6,22 +6,23 @@
 
 namespace sawtooth::lut_table {
 
-// Rows of any length, in vectors.
+// Operations on rows of any length, in vectors.
 
-// sums += factor times the rows, in their order.
+// Adds the rows, multiplied by factor, to the sums in the order of the rows.
 void add_rows(const float* const* rows, int64_t count, int64_t columns, float factor, float* sums);
-// Adds FixedPoint::term of the same products in f64.
+// The same with every product computed in f64 and added as FixedPoint::term.
 void add_rows(const float* const* rows, int64_t count, int64_t columns, double factor, FixedPoint fixed,
               int64_t* sums);
 
 float dot(const float* left, const float* right, int64_t columns);
-// The sum of FixedPoint::term of the products in f64.
+// Returns the sum of FixedPoint::term of the products, which are computed in f64.
 int64_t dot(const float* left, const float* right, int64_t columns, FixedPoint fixed);
 
-// to = FixedPoint::value of the sums; false if one of them overflows.
+// Stores FixedPoint::value of the sums. Returns false if one of them overflows.
 bool convert(const int64_t* sums, int64_t columns, FixedPoint fixed, float* to);
 
-// to = from; bypasses the caches where the alignment allows, if `streams`. Then hwy::FlushStream is due.
+// Copies a row. With `streams` it bypasses the caches where the alignment allows; the caller must then call
+// hwy::FlushStream.
 void put_row(const float* from, int64_t columns, float* to, bool streams);
 
 }  // namespace sawtooth::lut_table

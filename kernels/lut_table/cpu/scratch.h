@@ -6,7 +6,7 @@
 
 namespace sawtooth::lut_table {
 
-// What kernels of both families take for an item.
+// The scratch that CPU kernels of both families take for an item.
 
 template <class Sum>
 struct SumRooms {
@@ -15,15 +15,15 @@ struct SumRooms {
     SumRooms(cpu::Scratch& scratch, int64_t count) : sums(scratch.take<Sum>(count)) {}
 };
 
-// Where rows begin that are added to sums in one call.
+// The addresses of the rows that are added to sums in one call.
 struct RowRooms {
     const float** rows;
 
     RowRooms(cpu::Scratch& scratch, int64_t count) : rows(scratch.take<const float*>(count)) {}
 };
 
-// Rows of one call if their number depends on the data: so many that it costs nothing to load and store the
-// sums again.
+// The most rows of one call where their number depends on the data: so many that loading and storing the sums
+// once more costs nothing.
 constexpr int64_t rows_at_once = 1024;
 
 }  // namespace sawtooth::lut_table

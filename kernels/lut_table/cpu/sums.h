@@ -9,8 +9,8 @@
 
 namespace sawtooth::lut_table {
 
-// The two ways to add: kernels are templates of one of them. A Sum is a sum of terms, a Real is what terms
-// are computed in. `finish` writes sums as floats.
+// The two arithmetics; kernels are templates over one of them. A Sum is a sum of terms, which are computed as
+// Real. `finish` writes sums as floats.
 
 struct FloatSums {
     using Sum = float;

@@ -11,8 +11,8 @@
 
 namespace sawtooth::lut_table {
 
-// The gradient of a row is the sum over the items that chose it, written once. So the items of each detector
-// are sorted by their rows; an item may choose several.
+// Computes the gradient of each row as the sum over the items that chose it, and writes it once. For this the
+// items of each detector are sorted by the rows that they chose; an item may have chosen several.
 template <class Sums>
 class WeightGradients {
     using Sum = typename Sums::Sum;
@@ -52,15 +52,15 @@ class WeightGradients {
         const Range rows = tile_at(tile % row_tiles, rows_a_tile, job_.rows);
         const int32_t *const first = sorted_rows_ + t * choices_, *const last = first + choices_;
         const int32_t* at = std::lower_bound(first, last, rows.first);
-        Range part{rows.first, rows.first};
-        while (part.last < rows.last) {
-            part = {part.last, part.last + 1};
-            while (part.last < rows.last && weights_of(t, {part.first, part.last + 1}).count() <= together)
-                ++part.last;
-            const int32_t* const end = std::lower_bound(at, last, part.last);
-            const Range weights = weights_of(t, part);
+        Range some{rows.first, rows.first};
+        while (some.last < rows.last) {
+            some = {some.last, some.last + 1};
+            while (some.last < rows.last && weights_of(t, {some.first, some.last + 1}).count() <= together)
+                ++some.last;
+            const int32_t* const end = std::lower_bound(at, last, some.last);
+            const Range weights = weights_of(t, some);
             for (int64_t from = weights.first; from < weights.last; from += most_weights_)
-                write_piece(t, at, end, {from, std::min(from + most_weights_, weights.last)}, rooms);
+                write_gradients(t, at, end, {from, std::min(from + most_weights_, weights.last)}, rooms);
             at = end;
         }
         if (streams_) hwy::FlushStream();
@@ -69,7 +69,7 @@ class WeightGradients {
 
   private:
     struct SortRooms {
-        int64_t* starts;  // of every row
+        int64_t* starts;  // [rows]: where each begins
 
         SortRooms(cpu::Scratch& scratch, int64_t rows) : starts(scratch.take<int64_t>(rows)) {}
     };
@@ -85,20 +85,21 @@ class WeightGradients {
     };
 
     static constexpr int64_t rows_a_tile = 256;
-    // Weights whose gradients are summed before they are written, so that short rows cost no calls.
+    // The number of weights whose gradients are summed before they are written, so that short rows do not
+    // cost a call each.
     static constexpr int64_t together = 2048;
     // Larger arrays do not fit into the last cache.
     static constexpr double streamed_bytes = 16 << 20;
 
-    // Of some rows of a detector.
+    // The weights of several rows of a detector.
     Range weights_of(int64_t t, Range rows) const {
         return {job_.weights_of(t * job_.rows + rows.first).first,
                 job_.weights_of(t * job_.rows + rows.last - 1).last};
     }
 
-    // The gradients of at most most_weights_ weights, from the choices of their rows.
-    void write_piece(int64_t t, const int32_t* at, const int32_t* end, Range weights,
-                     const WriteRooms& rooms) const {
+    // Writes the gradients of at most most_weights_ weights, from the choices of their rows.
+    void write_gradients(int64_t t, const int32_t* at, const int32_t* end, Range weights,
+                         const WriteRooms& rooms) const {
         Sum* const gradients = rooms.gradients;
         std::fill_n(gradients, weights.count(), Sum{0});
         while (at < end) {
@@ -115,7 +116,7 @@ class WeightGradients {
         put(gradients, weights, rooms.floats);
     }
 
-    // The gradients of a neuron that these items chose.
+    // Adds the gradients of a neuron that these items chose.
     void add_rows(const int32_t* items, int64_t count, const float** rows, Sum* gradients) const {
         for (; count > 0; items += rows_at_once, count -= rows_at_once) {
             const int64_t some = std::min(count, rows_at_once);
@@ -124,7 +125,7 @@ class WeightGradients {
         }
     }
 
-    // The same for those of its synapses that are among `weights`.
+    // The same for the synapses of the neuron that are among `weights`.
     void add_synapses(int64_t neuron, const int32_t* items, int64_t count, Range weights,
                       Sum* gradients) const {
         const Range all = job_.weights_of(neuron);
@@ -148,7 +149,8 @@ class WeightGradients {
     const Tensors& job_;
     Sums sums_;
     int64_t choices_;
-    // Whose gradients are summed at once. A plan does not know how long sparse rows are: longer ones are cut.
+    // The most weights whose gradients are summed at once. A plan does not know how long sparse rows are, so
+    // longer rows are split.
     int64_t most_weights_;
     bool streams_;
     int32_t *sorted_rows_, *sorted_items_;  // [T, choices]

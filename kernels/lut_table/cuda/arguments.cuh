@@ -1,6 +1,6 @@
 // Kernel arguments that lut and lut_sequence share. Sums are f32, or int64 with integer arithmetic
-// (sums.cuh). Comments call items B, detectors T and the pairs of a detector C. Each detector has a table of
-// `rows` rows, 2^C in lut. A neuron is a row of any table:
+// (sums.cuh). In comments B is the number of items, T of detectors, C of pairs per detector. Each detector
+// has a table of `rows` rows, 2^C in lut. A neuron is a row of any table:
 //   neuron     0 … rows - 1   rows … 2 rows - 1   …   (T - 1) rows … T rows - 1
 //   detector   0              1                       T - 1
 #pragma once
@@ -9,34 +9,36 @@
 
 namespace sawtooth::lut_table {
 
-// Arguments of kernels of both families. An item of lut_sequence is position j of sequence b, number b S + j.
+// The arguments of kernels of both families. An item of lut_sequence is position j of sequence b; its number
+// is b S + j.
 struct CommonArguments {
-    int64_t batch, inputs, outputs, detectors, rows;  // batch: items; rows of the table of a detector
+    int64_t batch, inputs, outputs, detectors, rows;  // batch: items; rows: of one table
     int64_t output_blocks, group;                     // group: synapses
     const float* x;                                   // [batch, inputs]
     const int32_t* anchors;                           // [detectors, anchors, 2]
     Table table;
     Found found;           // [batch, detectors]
     const float* dy;       // [batch, outputs]; null without a backward pass
-    void *y, *dx;          // sums in the variant unfused, else outputs
+    void *y, *dx;          // sums in the variant unfused, otherwise outputs
     void* dweights;        // likewise, in the shape of the weights
     float* weights_after;  // null unless the weights are updated
-    double scale;          // of a term before it becomes an integer
+    double scale;          // multiplies a term before it becomes an integer
     double lr;
-    int64_t choices;  // how often a detector chooses a neuron
+    int64_t choices;  // the number of times that a detector chooses a row
     int32_t* fault;
-    int32_t* room = nullptr;  // of buffers of events, and of the hash table
+    int32_t* room = nullptr;  // faults: full event buffers and hash table
     void* scratch = nullptr;  // rows of sums that do not fit into shared memory
     int32_t *sorted_rows = nullptr, *sorted_items = nullptr;  // [detectors, choices], by row
 };
 
-// clear.cu
+// The arguments of clear.cu.
 struct Clear {
     void* at;
     int64_t bytes;
 };
 
-// convert.cu. `before` and `after` are null unless the result is also subtracted from the weights.
+// The arguments of convert.cu. `before` and `after` are null unless the result is also subtracted from the
+// weights.
 struct Convert {
     const int64_t* sums;
     float* to;

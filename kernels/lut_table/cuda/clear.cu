@@ -7,7 +7,7 @@ using namespace sawtooth::lut_table;
 
 // Grid: ceil(bytes / (16 block_size)). `bytes` is a multiple of 4; for 40 bytes:
 //   thread   0        1         2
-//   bytes    0 … 15   16 … 31   32 … 35, 36 … 39: words, as no whole 16 bytes are left
+//   bytes    0 … 15   16 … 31   32 … 35, 36 … 39: single words, because less than 16 bytes are left
 extern "C" __global__ void __launch_bounds__(THREADS) clear(Clear given) {
     const int64_t first = 16 * (int64_t{blockIdx.x} * THREADS + threadIdx.x);
     if (first + 16 <= given.bytes)

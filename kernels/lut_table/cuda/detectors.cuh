@@ -1,4 +1,4 @@
-// The comparison of a detector's pairs. Defines: ANCHORS (C).
+// Compares the pairs of a detector. Defines: ANCHORS (C).
 //   anchors [T, C, 2], one detector       (4 9)  (2 7)   (5 -1)   (0 3)     C = 4
 //   delta_r = x[first] - x[second]         0.5   -0.1    skipped   2.0
 //   bit r is set if delta_r > 0             1      0       0        1       bits = 1001b
@@ -9,8 +9,8 @@
 
 namespace sawtooth::lut_table {
 
-// The pairs of a detector, in registers. With an even C the pairs of every detector start at a multiple of 16
-// bytes, so that two pairs are one load.
+// The pairs of a detector, in registers. If C is even, the pairs of every detector start at a multiple of 16
+// bytes, so that two pairs take one load.
 struct Pairs {
     int32_t inputs[2 * ANCHORS];
 
@@ -31,8 +31,8 @@ struct Pairs {
 // Collects the bits of differences, and the weakest difference.
 struct Detected {
     int32_t bits = 0;
-    float weakest = 0;   // the difference of smallest magnitude, the first of equals
-    int32_t index = -1;  // its bit; -1 without a difference
+    float weakest = 0;   // the difference of smallest magnitude; the first one if several are equal
+    int32_t index = -1;  // the bit of the weakest difference; -1 if all are skipped
 
     __device__ void add(int r, float delta) {
         if (delta > 0) bits |= 1 << r;
@@ -54,7 +54,7 @@ __device__ Detected detect(const Pairs& pairs, At at) {
     return detected;
 }
 
-// Stores what a detector found as entry `at`.
+// Stores the result of a detector as entry `at`.
 __device__ inline void store(const Found& found, int64_t at, const Detected& detected) {
     found.lookup_index[at] = detected.bits;
     found.min_delta[at] = detected.weakest;

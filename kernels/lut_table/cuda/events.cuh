@@ -10,8 +10,8 @@
 
 namespace sawtooth::lut_table {
 
-// Returns the place of the first event of a thread that adds `events` of them; places follow the order of the
-// threads. All threads of the block take part.
+// Returns the place of the first event of a thread that adds `events` events. Places are in the order of the
+// threads. All threads of the block must call it.
 __device__ inline int64_t take_places(int32_t* count, int32_t events) {
     __shared__ int32_t of_warps[THREADS / 32];
     const int32_t upto = device::sum_upto_lane(events);
@@ -29,12 +29,12 @@ __device__ inline int64_t take_places(int32_t* count, int32_t events) {
     }
     device::sync_block();  // the first places of all warps are visible
     const int64_t place = of_warps[device::warp_of_thread()] + upto - events;
-    device::sync_block();  // the places are read: they may be used again
+    device::sync_block();  // all threads have read their places, which the next call overwrites
     return place;
 }
 
-// Adds those of a thread's events that have a bit in `mask`. All threads of the block take part. If there is
-// no room for an event, *fault becomes `number`.
+// Appends the events of a thread whose bit is set in `mask`. All threads of the block must call it. If there
+// is no room for an event, *fault becomes `number`.
 template <class Event, int most>
 __device__ void append(const Events<Event>& to, unsigned mask, const Event (&events)[most], int32_t* fault,
                        int32_t number) {
@@ -50,8 +50,8 @@ __device__ void append(const Events<Event>& to, unsigned mask, const Event (&eve
     }
 }
 
-// Reads the event of a thread, number blockIdx.x * THREADS + threadIdx.x of the buffer; false if there is
-// none.
+// Reads the event of a thread, which is number blockIdx.x * THREADS + threadIdx.x of the buffer. Returns
+// false if there is none.
 template <class Event>
 __device__ bool event_of_thread(const Events<Event>& all, Event& event) {
     const int64_t index = int64_t{blockIdx.x} * THREADS + threadIdx.x;

@@ -1,10 +1,10 @@
-// A thread per detector and item compares the pairs of the detector.
+// One thread per detector and item compares the pairs of the detector.
 //   detectors   0 … THREADS - 1       THREADS … 2 THREADS - 1   …
 //   item 0      thread block (0, 0)   thread block (1, 0)
 //   item 1      thread block (0, 1)   thread block (1, 1)
 // The grid is at most 65535 high: thread block (x, y) has the items y, y + gridDim.y, …, one after another.
 //
-// Defines: ANCHORS (detectors.cuh), INPUTS (those kept in shared memory, 0 if they do not fit), THREADS.
+// Defines: ANCHORS (detectors.cuh), INPUTS (the number kept in shared memory, 0 if they do not fit), THREADS.
 #pragma once
 
 #include "kernels/cuda/device/sync.cuh"
@@ -12,7 +12,7 @@
 
 namespace sawtooth::lut_table {
 
-// Calls each(item, detector, detected) with all threads, as `each` may have barriers; a thread without a
+// Calls each(item, detector, detected) from all threads, because `each` may have barriers; a thread without a
 // detector passes -1. Thread t copies inputs t, t + THREADS, … of the item to `staged`.
 template <class Each>
 __device__ void for_detectors(const CommonArguments& given, Each each) {
@@ -32,7 +32,7 @@ __device__ void for_detectors(const CommonArguments& given, Each each) {
             store(given.found, item * given.detectors + detector, found);
         }
         each(item, is_one ? detector : -1, found);
-        if constexpr (INPUTS > 0) device::sync_block();  // all have read them: the next ones may come
+        if constexpr (INPUTS > 0) device::sync_block();  // all have read the inputs of this item
     }
 }
 

@@ -10,8 +10,8 @@
 
 namespace sawtooth::lut_table {
 
-// The sums of weight times dy over the chosen row and over the alternative. Floats are summed as a
-// difference, which loses fewer digits.
+// The sums of weight times dy over the chosen and over the alternative row. Floats are summed as one sum of
+// differences, which loses fewer digits.
 struct Gradient {
     Sum main = 0, alternative = 0;
 
@@ -28,7 +28,7 @@ struct Gradient {
     }
 };
 
-// Computes the gradient of two neurons by the whole warp. Lane l has the outputs 4 l … 4 l + 3, and those
+// Computes the gradient from two neurons with the whole warp. Lane l has the outputs 4 l … 4 l + 3 and those
 // 128, 256, … further on. Every lane gets the result.
 __device__ inline Gradient gradient_of_rows(const Table& table, int64_t outputs, const float* dy,
                                             int64_t main, int64_t alternative, double scale) {
@@ -48,7 +48,7 @@ __device__ inline Gradient gradient_of_rows(const Table& table, int64_t outputs,
     return gradient;
 }
 
-// Computes the gradient of two neurons by one thread, for sparse tables: their targets may differ.
+// Computes the gradient from two neurons with one thread, for sparse tables, where their targets may differ.
 __device__ inline Gradient gradient_of_synapses(const Table& table, const float* dy, int64_t main,
                                                 int64_t alternative, double scale) {
     Gradient gradient;

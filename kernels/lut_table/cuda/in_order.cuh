@@ -1,4 +1,4 @@
-// Additions to a row of one warp, without atomics, in an order that is always the same.
+// Additions of a warp to its own row without atomics, always in the same order.
 //   lane        0    1    2    3    4          the first lane of each target leads: 0 and 1
 //   target      5    2    5   -1    5
 //   round 1     row[5] + v0      row[2] + v1
@@ -14,7 +14,7 @@
 namespace sawtooth::lut_table {
 
 // Adds the value of every lane to row[target]; lanes with the same target add in their order. A target of -1
-// adds nothing. The whole warp takes part.
+// adds nothing. The whole warp must call it.
 __device__ inline void add_in_order(Sum* row, int target, Sum value) {
     const unsigned same = __match_any_sync(device::whole_warp, target);
     const int lane = device::lane_of_thread();
@@ -27,7 +27,7 @@ __device__ inline void add_in_order(Sum* row, int target, Sum value) {
         rest &= rest - 1;
     }
     if (leads) row[target] = sum;
-    device::sync_warp();  // the row is visible to all lanes: in the next call another lane may lead a target
+    device::sync_warp();  // the next call may have another leading lane for a target
 }
 
 }  // namespace sawtooth::lut_table

@@ -6,34 +6,36 @@
 
 namespace sawtooth::lut_table {
 
-// What both families take and launch.
+// Arguments and launches that both families have.
 
-// `choices`: how often a detector chooses a row. Arrays are those of the request.
+// The arguments with the arrays of the request. `choices` is the number of times that a detector chooses a
+// row.
 CommonArguments common_arguments(cuda::PlanBuilder& builder, const Tensors& t, int64_t choices);
 
-// Thread blocks along y, of which a grid has at most 65535: kernels loop over the rest.
+// The thread blocks along y, at most 65535, the limit of a grid: kernels loop over the rest.
 Side side_y(const std::string& name, int64_t count);
-// Does nothing for an empty array.
+// Adds the launch that clears an array, unless the array is empty.
 void add_clear(cuda::PlanBuilder& builder, const Buffer& array, int64_t block);
-// Sums of integers become the output.
+// Adds the launch that turns integer sums into the output.
 void add_convert(cuda::PlanBuilder& builder, const Tensors& t, const Buffer& sums, const Buffer& output,
                  Fault fault, const CommonArguments& given, int64_t block);
-// The comparisons of all detectors.
+// Adds the launch that compares the pairs of all detectors.
 void add_check(cuda::PlanBuilder& builder, LaunchInfo info, const Grid& grid, const Sizes& sizes,
                const CommonArguments& given, int64_t block);
 
-// The macros of the device headers.
+// The macros that the device headers need.
 cuda::Defines defines_of(const Sizes& sizes);
-// Numbers of x that a kernel keeps in shared memory for so many items; 0 if they do not fit.
+// The numbers of x that a kernel keeps in shared memory for `items` items; 0 if they do not fit.
 int64_t staged_inputs(int64_t items, int64_t inputs);
 
-// A row of sums per warp in shared memory (rows.cuh): sets the threads, the memory and the macros of the
-// kernel. If none fits, the rows lie in the array that is returned, one for each thread block.
+// Sets threads, shared memory and macros of a kernel with a row of sums per warp (rows.cuh). If not even one
+// row fits into shared memory, the returned array has a row for each thread block.
 Buffer take_rows(cuda::PlanBuilder& builder, const Tensors& t, int64_t blocks, int64_t width,
                  cuda::KernelSource& source);
-// Threads that have four neighbouring outputs each: all outputs, or as many as there are; a power of two.
+// The number of lanes of a group (groups.cuh), each with four neighbouring outputs: enough for all outputs,
+// at most `threads`, a power of two.
 int64_t lanes_of(int64_t outputs, int64_t threads);
-// Groups of these (groups.cuh) for each of so many items of a thread block.
+// Sets the macros of groups.cuh for a thread block with `items` items.
 void add_groups(cuda::KernelSource& source, int64_t outputs, int64_t items);
 
 void add_weight_gradients(cuda::PlanBuilder& builder, LaunchInfo info, const Sizes& sizes,

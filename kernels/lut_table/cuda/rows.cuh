@@ -1,5 +1,5 @@
-// Rows of sums that each belong to one warp, so that every sum has one order: [WARPS, width] in shared
-// memory, or with ROWS_SHARED false one row of global memory.
+// Rows of sums, one per warp, so that every sum has a fixed order: [WARPS, width] in shared memory, or if
+// ROWS_SHARED is false, one row in global memory.
 //   row of warp 0            0   1   2   …   width - 1     only warp w adds to row w
 //   row of warp 1            0   1   2   …   width - 1
 //   row of warp WARPS - 1    0   1   2   …   width - 1
@@ -20,16 +20,15 @@ struct Rows {
     Sum* first;
     int64_t width;
 
-    // Starts with zeros. `global` is the row in global memory.
+    // Clears the rows. `global` is the row in global memory.
     __device__ Rows(Sum* shared, Sum* global, int64_t row_width)
         : first(ROWS_SHARED ? shared : global), width(row_width) {
         for (int64_t i = threadIdx.x; i < WARPS * width; i += THREADS) first[i] = 0;
-        device::sync_block();  // the zeros are visible: threads cleared rows of other warps too
+        device::sync_block();  // the zeros are visible, which threads also wrote to rows of other warps
     }
     __device__ Sum* of_warp() const { return first + device::warp_of_thread() * width; }
 
-    // Adds the synapses of every lane's neuron: step k takes synapse k of each of them. The whole warp takes
-    // part.
+    // Adds the synapses of every lane's neuron; step k adds synapse k of each. The whole warp must call it.
     __device__ void add_synapses(const Table& table, const Row& of_lane, double scale) const {
         for (int k = 0; __any_sync(device::whole_warp, k < of_lane.count); ++k) {
             const bool has = k < of_lane.count;
@@ -38,7 +37,7 @@ struct Rows {
         }
     }
 
-    // Writes the sums over the warps, in their order.
+    // Writes the sums over the rows of the warps, added in the order of the warps.
     __device__ void write(float* to, double scale, int32_t* fault) const {
         device::sync_block();  // all warps have added to their rows
         for (int64_t i = threadIdx.x; i < width; i += THREADS) {

@@ -1,6 +1,6 @@
 // A stable sort of numbered keys by one thread block, 8 bits at a time from the lowest (radix sort). A warp
-// owns neighbouring keys, a multiple of 32 of them unless they end before. A pass counts the keys of each
-// digit for each warp, turns the counts into places, then moves the keys. In small, with two digits:
+// owns neighbouring keys, a multiple of 32 of them except at the end. A pass counts the keys of each digit
+// for each warp, turns the counts into places, then moves the keys. An example with two digits:
 //   keys               warp 0: 1 0 1   warp 1: 0 1
 //   counts             warp 0: 1 2     warp 1: 1 1     [sorting_warps, digits]
 //   first places       warp 0: 0 2     warp 1: 1 4     all of digit 0 first, by warp, then those of digit 1
@@ -47,15 +47,15 @@ __device__ void for_keys_of_warp(int64_t count, int shift, Key key, Each each) {
     const int64_t end = begin + of_warp < count ? begin + of_warp : count;
     for (int64_t first = begin; first < end; first += 32) {
         const int64_t i = first + device::lane_of_thread();
-        const int digit = i < end ? key(i) >> shift & (digits - 1) : digits;  // past the end: one of its own
+        const int digit = i < end ? key(i) >> shift & (digits - 1) : digits;  // past the end: no key's digit
         const unsigned same = __match_any_sync(device::whole_warp, digit);
         each(i, i < end ? digit : -1, same);
         device::sync_warp();  // what one lane counted is visible to the lane that leads the digit next
     }
 }
 
-// Calls put(place, i) for keys 0 … count - 1, where `place` is that of key(i) by one digit; keys of the same
-// digit stay in order. A warp counts in its own row of `counts`, so no atomics are needed.
+// Calls put(place, i) for keys 0 … count - 1, where `place` is the place of key(i) when sorted by one digit;
+// keys with the same digit stay in order. A warp counts in its own row of `counts`, so no atomics are needed.
 template <class Key, class Put>
 __device__ void sort_by_digit(int64_t count, int shift, Key key, Put put) {
     __shared__ int32_t counts[sorting_warps][digits];
@@ -79,9 +79,9 @@ __device__ void sort_by_digit(int64_t count, int shift, Key key, Put put) {
     device::sync_block();  // what `put` stored is visible, and the counts may be cleared
 }
 
-// Sorts the numbers i = 0 … count - 1 by row_of(i), of so many bits. Returns where they are: `first` or
-// `second`, which both have room for them. The first pass writes to `first`, the next one to `second`, and so
-// on: 12 bits take two passes and end in `second`.
+// Sorts the numbers i = 0 … count - 1 by row_of(i), a number of `bits` bits. Returns the array that holds
+// them, `first` or `second`, which both have room for them. The first pass writes to `first`, the next one to
+// `second`, and so on: 12 bits take two passes and end in `second`.
 template <int bits, class RowOf>
 __device__ int32_t* sorted_numbers(int64_t count, RowOf row_of, int32_t* first, int32_t* second) {
     sort_by_digit(count, 0, row_of,
@@ -101,7 +101,7 @@ __device__ int32_t* sorted_numbers(int64_t count, RowOf row_of, int32_t* first, 
 
 // Returns the number of the first of `count` sorted keys that is not less than `key`, or `count`. Each round
 // reads one key per lane, at equal steps: 1000 keys take a round with steps of 32, then one with steps of 1.
-// The whole warp takes part.
+// The whole warp must call it.
 __device__ inline int64_t lower_bound(const int32_t* sorted, int64_t count, int32_t key) {
     int64_t low = 0, high = count;
     while (low < high) {

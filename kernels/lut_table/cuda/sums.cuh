@@ -1,5 +1,6 @@
-// Sums of floats, or of integers in fixed point (kernels/lut_table/fixed_point.h), by the macro INTEGER. Sums
-// of integers are 64 bits wide: the result is their low word, and the high word tells whether it overflowed.
+// The macro INTEGER chooses between sums of floats and sums of integers in fixed point
+// (kernels/lut_table/fixed_point.h). Integer sums are 64 bits wide: the result is the low word, and the high
+// word tells whether it overflowed.
 // With rescale = 1/16, scale = 2^20 / 16 = 2^16: the term of 0.5 is 32768, and a sum of 32768.0 overflows:
 //   bit    63 … 32 | 31 … 16 | 15 … 0
 //          high    | whole   | fraction of the number
@@ -25,8 +26,8 @@ using Sum = Either<integer, int64_t, float>::Type;
 // The type in which a product is formed before it becomes a term.
 using Wide = Either<integer, double, float>::Type;
 
-// Turns a value into a term of a sum. A value that is far outside int32 or NaN becomes the largest term, so
-// that its sum overflows.
+// Turns a value into a term of a sum. A NaN or a value far outside int32 becomes the largest term, so that
+// its sum overflows.
 __device__ inline Sum term(Wide value, double scale) {
     if constexpr (integer) {
         constexpr int64_t largest = 1ll << 44;
@@ -37,14 +38,14 @@ __device__ inline Sum term(Wide value, double scale) {
     }
 }
 
-// Atomic additions.
+// Adds atomically.
 __device__ inline void add(float* to, float value) { device::atomic_add(to, value); }
 __device__ inline void add(int64_t* to, int64_t value) {
     device::atomic_add(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(value));
 }
 
-// Atomic additions to four neighbours. For floats one instruction from Hopper on; they must start at a
-// multiple of 16 bytes.
+// Adds atomically to four neighbours, which must start at a multiple of 16 bytes. From Hopper on this is one
+// instruction for floats.
 __device__ inline void add_four(float* to, const float (&values)[4]) {
 #if __CUDA_ARCH__ >= 900
     device::jitter();
@@ -62,8 +63,8 @@ __device__ inline void add_four(int64_t* to, const int64_t (&values)[4]) {
     for (int k = 0; k < 4; ++k) add(to + k, values[k]);
 }
 
-// Adds du to the first input of a pair and subtracts it from the second. For equal inputs it adds 0, whatever
-// the order of additions, or NaN if du is a float that is not finite.
+// Adds du to the first input of a pair and subtracts it from the second. If both inputs are the same, it adds
+// 0 whatever the order of additions, or NaN if du is a float that is not finite.
 __device__ inline void add_to_pair(Sum* dx, const int32_t* pair, Sum du) {
     const int32_t first = pair[0], second = pair[1];
     if (first == second) {

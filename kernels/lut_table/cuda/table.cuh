@@ -1,14 +1,14 @@
 // The weights of a neuron, which lie side by side:
 //   full     begin = neuron * outputs,  count = outputs;  weight k belongs to output k
 //   sparse   begin = offsets[neuron],   count = offsets[neuron + 1] - begin;  to output targets[begin + k]
-// Defines: SPARSE, ALIGNED (outputs are a multiple of 4).
+// Defines: SPARSE, ALIGNED (whether the number of outputs is a multiple of 4).
 #pragma once
 
 #include "kernels/lut_table/cuda/arguments.cuh"
 
 namespace sawtooth::lut_table {
 
-// The weights `begin` … `begin + count` - 1 of all. Weight k of them belongs to the output target(k).
+// Weights begin … begin + count - 1 of the array; the one at begin + k belongs to output target(k).
 struct Row {
     int64_t begin = 0;
     int count = 0;
@@ -30,7 +30,8 @@ __device__ inline bool has_synapses(const Table& table, int64_t neuron) {
     return !SPARSE || table.offsets[neuron + 1] > table.offsets[neuron];
 }
 
-// Calls each(synapse, target) for the synapses of a neuron whose target `outputs` has, a group at a time.
+// Calls each(synapse, target) for the synapses of a neuron whose target belongs to `outputs`, a group at a
+// time.
 template <class Block, class Each>
 __device__ void for_synapses(const CommonArguments& given, int64_t neuron, const Block& outputs, Each each) {
     const Row row(given.table, neuron, given.outputs);
@@ -43,13 +44,13 @@ __device__ void for_synapses(const CommonArguments& given, int64_t neuron, const
     }
 }
 
-// Returns the learning rate of a weight: lr, with metas times the rate of its meta.
+// Returns the learning rate of a weight: lr, multiplied by the rate of its meta if there are metas.
 __device__ inline double rate(const Table& table, double lr, int64_t weight) {
     return table.metas ? lr * table.meta_rates[table.metas[weight]] : lr;
 }
 
 // Loads numbers at … at + 3 of a row of `count`, with zeros past its end. If ALIGNED, rows start at multiples
-// of 16 bytes and end with a whole four; `at` is a multiple of 4 inside the row.
+// of 16 bytes, `count` is a multiple of 4, and so is `at`, which lies inside the row.
 __device__ inline void load_four(const float* row, int64_t at, int64_t count, float (&four)[4]) {
     if constexpr (ALIGNED) {
         const float4 all = *reinterpret_cast<const float4*>(row + at);

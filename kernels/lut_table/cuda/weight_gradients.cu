@@ -1,5 +1,5 @@
-// The variant fused: the gradients of a neuron's weights are summed by one warp over the items that chose it,
-// in their order, and written once.
+// The variant fused: one warp sums the gradients of a neuron's weights over the items that chose it, in their
+// order, and writes them once.
 //
 // Defines: SPARSE, ALIGNED (table.cuh), INTEGER (sums.cuh), THREADS.
 
@@ -17,7 +17,7 @@ __device__ float gradient_of(const CommonArguments& given, Sum sum, float lr) {
     const Wide value = value_of(sum, given.scale, given.fault + fault_dweights);
     return integer ? static_cast<float>(value) : static_cast<float>(value) * lr;
 }
-// Floats are multiplied by the rate once, after the sum.
+// Returns the term of dy. Floats are multiplied by the rate once, after the sum.
 __device__ Sum term_of(const CommonArguments& given, float dy, double lr) {
     return integer ? term(static_cast<Wide>(dy * lr), given.scale) : term(dy, given.scale);
 }
@@ -28,10 +28,11 @@ __device__ Sum term_of(const CommonArguments& given, float dy, double lr) {
 // x (THREADS / 32) + w: its weights, and the entries of its row in the sorted lists of its detector. Row 3:
 //   sorted_rows [T, choices]    0 1 3 3      begin = 2, end = 4
 //   sorted_items [T, choices]   3 1 0 2      dweights[neuron, o] = lr (dy[0, o] + dy[2, o])
-// Full: lane l has the outputs 4 l … 4 l + 3, then those 128 further on. Sparse: synapses l, l + 32, …
+// Full: lane l has the outputs 4 l … 4 l + 3 and those 128, 256, … further on. Sparse: synapses l, l + 32, …
 //   reads    sorted_rows, sorted_items, dy [items, outputs], weights and rates
 //   writes   dweights, weights_after: [T, rows, outputs] or [synapses], every number once
-// No barrier: warps are independent. In lut_sequence items are positions, and every pair is a choice.
+// No barrier is needed, because warps are independent. In lut_sequence items are positions, and every pair of
+// positions is a choice.
 extern "C" __global__ void __launch_bounds__(THREADS) weight_gradients(CommonArguments given) {
     const int64_t neuron = int64_t{blockIdx.x} * (THREADS / 32) + device::uniform_warp_of_thread();
     if (neuron >= given.detectors * given.rows) return;
@@ -52,7 +53,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) weight_gradients(CommonArg
             const float* const dy = given.dy + row.target(given.table, k);
             Sum sum = 0;
             for (int64_t i = begin; i < end; ++i) sum += term_of(given, dy[items[i] * given.outputs], lr);
-            // A neuron that nothing chose keeps its weights, also where its rate is not finite.
+            // A neuron that no item chose keeps its weights even if its rate is not finite.
             dweights[k] = begin < end ? gradient_of(given, sum, static_cast<float>(lr)) : 0;
             if (after) after[k] = weights[k] - dweights[k];
         }

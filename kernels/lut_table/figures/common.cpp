@@ -12,7 +12,7 @@ Weights::Weights(const Result& result)
     targets_ = find(result.inputs, "synapse_targets")->as<int32_t>();
 }
 
-double Weights::of(int64_t detector, int64_t row, int64_t output) const {
+double Weights::weight(int64_t detector, int64_t row, int64_t output) const {
     if (!sizes_.sparse)
         return double{
             weights_[static_cast<size_t>((detector * sizes_.rows + row) * sizes_.outputs + output)]};

@@ -9,16 +9,16 @@
 
 namespace sawtooth::lut_table {
 
-// Shared by the figures of both families.
+// Helpers for the figures of both families.
 
 // The weights of a result, full or sparse.
 class Weights {
   public:
     explicit Weights(const Result& result);
 
-    // What a row of a detector's table adds to an output.
-    double of(int64_t detector, int64_t row, int64_t output) const;
-    // The synapses of a row; only with sparse connectivity.
+    // Returns what a row of a detector's table adds to an output.
+    double weight(int64_t detector, int64_t row, int64_t output) const;
+    // Returns the synapses of a row. The connectivity must be sparse.
     Range synapses(int64_t detector, int64_t row) const;
 
   private:
@@ -27,7 +27,7 @@ class Weights {
     std::span<const int32_t> offsets_, targets_;
 };
 
-// "gather_x_gradients": a kernel without what the names of many of both families end with.
+// "gather_x_gradients": the name of a kernel without the endings that many kernels of both families have.
 std::string kernel_label(const std::string& kernel);
 
 }  // namespace sawtooth::lut_table

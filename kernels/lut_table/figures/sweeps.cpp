@@ -23,7 +23,7 @@ std::string id_of(const char* what, const SweepResult& sweep) {
     return fmt::format("{}_by_{}", what, sweep.sweep.axes.front().parameter);
 }
 
-// The kernels of unfused at one size, at least one.
+// The kernels of unfused at one size; there is at least one.
 struct SizeCell {
     double x = 0;
     std::vector<Kernel> kernels;
@@ -39,7 +39,7 @@ std::vector<SizeCell> size_cells(const SweepResult& sweep) {
     return cells;
 }
 
-// A line for each of the kernels that are longest at the last size, and one for the sum of the others.
+// One line for each kernel that is among the longest at the last size, and one for the sum of the others.
 std::vector<Line> kernel_lines(const std::vector<SizeCell>& cells, const std::string& parameter) {
     constexpr size_t most = 5;  // kinds with colours of their own
     std::vector<Line> lines;

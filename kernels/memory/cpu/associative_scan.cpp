@@ -1,5 +1,6 @@
 // associative_scan: (S, M) by a tree scan over matrices (Blelloch). An element maps one state to a later one,
-//   M' = a M + b S + X,  S' = h S + Z, X and Z matrices: first (1) then (2) is
+//   M' = a M + b S + X,  S' = h S + Z,
+// where X and Z are matrices. Element 1 followed by element 2 is
 //   a = a2 a1, b = a2 b1 + b2 h1, h = h2 h1, X = a2 X1 + b2 Z1 + X2, Z = h2 Z1 + Z2.
 // Totals go up a binary tree, states come down. One tree covers the tokens of a tile for one strip of 16
 // rows. Its matrices, one or two of [columns, 16] per token, are all the memory of a worker: at most 256 KiB
@@ -21,7 +22,7 @@ int64_t tree_tokens(const CpuJob& job) {
     return tokens;
 }
 
-// a, b and h of an element.
+// The scalars a, b and h of an element.
 struct Scalars {
     float a = 1, b = 0, h = 0;
 };
@@ -38,8 +39,8 @@ struct TreeRooms {
           scalars(scratch.take<Scalars>(tiled.tiling.tile())) {}
 };
 
-// The matrices of a tile's tokens for one strip. Leaves are elements; after the down sweep, slot t holds the
-// state before token t.
+// The matrices of a tile's tokens for one strip. At first, slot t holds the element of token t, a leaf; after
+// the down sweep, it holds the state before token t.
 class Tree {
   public:
     Tree(int64_t size, const TreeRooms& rooms) : size_(size), rooms_(rooms) {}
@@ -58,7 +59,8 @@ class Tree {
         join(first + left - 1, first + count - 1);
     }
 
-    // The last slot of [first, first + count) holds the state before it; every slot gets its own.
+    // On entry, the last slot of [first, first + count) holds the state before this range; on return, every
+    // slot holds the state before its token.
     void sweep_down(int64_t first, int64_t count) {
         if (count == 1) return;
         const int64_t left = left_of(count);
@@ -87,7 +89,8 @@ class Tree {
         ++combines_;
     }
 
-    // In: left the total of an element, right the state before it. Out: left that state, right the next one.
+    // On entry, `left` holds the total of an element and `right` the state before it. On return, `left` holds
+    // that state and `right` the state after the element.
     void pass(int64_t left, int64_t right) {
         const Scalars element = at(left);
         cpu::combine(m(left), 1, m(left), element.a, m(right), size_);
@@ -107,7 +110,7 @@ class Tree {
 
 struct ScanRooms {
     TreeRooms tree;
-    float* weighted;  // errors of a window
+    float* weighted;  // weighted errors of a window
     float* queries;   // [tile, padded(columns)]
     float* boundary;  // M at the boundary of the chunk
 
@@ -119,7 +122,7 @@ struct ScanRooms {
 };
 
 // One strip of one tile.
-struct Place {
+struct TileStrip {
     const TiledChain& tiled;
     int64_t item, tile;
     const ScanRooms& rooms;
@@ -129,8 +132,9 @@ struct Place {
     Range tokens() const { return tiled.tiling.at(tile); }
 };
 
-// The negated contribution of one token to S: step times the sum of e_i k_i^T over its window.
-void outer_products(const Place& at, int64_t token, float step, float* to, cpu::Into into) {
+// Computes what one token subtracts from S, step times the sum of e_i k_i^T over its window, and stores, adds
+// or subtracts it as `into` says.
+void outer_products(const TileStrip& at, int64_t token, float step, float* to, cpu::Into into) {
     const TiledChain& tiled = at.tiled;
     const int64_t first = tiled.sources_of(at.tokens()).first;
     const int64_t from = tiled.chain.first_source(token) - first, count = token + 1 - first - from;
@@ -145,7 +149,7 @@ void outer_products(const Place& at, int64_t token, float step, float* to, cpu::
                    .into = into});
 }
 
-void fill_leaf(const Place& at, int64_t leaf, Tree& tree) {
+void fill_leaf(const TileStrip& at, int64_t leaf, Tree& tree) {
     const StripChain& chain = at.tiled.chain;
     const int64_t token = at.tokens().first + leaf;
     const Gate gate = chain.gate(at.sequence(), token);
@@ -154,8 +158,8 @@ void fill_leaf(const Place& at, int64_t leaf, Tree& tree) {
     tree.set_scalars(leaf, gate);
 }
 
-// Turns the state before a token into the state after it and reads it.
-void finish_leaf(const Place& at, int64_t leaf, Tree& tree) {
+// Turns the state before a token into the state after it, and reads it.
+void finish_leaf(const TileStrip& at, int64_t leaf, Tree& tree) {
     static constexpr float zeros[lanes] = {};
     const CpuJob& job = at.tiled.job;
     const StripChain& chain = at.tiled.chain;
@@ -182,7 +186,7 @@ void scan_tile(const TiledChain& tiled, const cpu::Item& item, int64_t tile, con
     const int64_t size = chain.strip_size();
     const Range tokens = tiled.tiling.at(tile);
     const int64_t count = tokens.count(), last = count - 1;
-    const Place at{tiled, item.index, tile, rooms};
+    const TileStrip at{tiled, item.index, tile, rooms};
     float *const m = chain.m_of(item.index), *const s = chain.s_of(item.index);
     job.load_keys(job.q, at.sequence(), tokens, rooms.queries);
     Tree tree(size, rooms.tree);

@@ -31,10 +31,10 @@ TiledChain::TiledChain(const CpuJob& all, const StripChain& tiled, Range longest
 }
 
 TiledChain TiledChain::in(Range tokens) const {
-    TiledChain part = *this;
-    part.tiling = Tiling(tokens, job.chunk, tiling.tile());
-    static_cast<TileArrays&>(part) = first_of(*this, part.tiles(), part.tiles());
-    return part;
+    TiledChain ranged = *this;
+    ranged.tiling = TiledRange(tokens, job.chunk, tiling.tile());
+    static_cast<TileArrays&>(ranged) = first_of(*this, ranged.tiles(), ranged.tiles());
+    return ranged;
 }
 
 TiledChain tile_matrix(const CpuJob& job, Range longest, int64_t tile, Room& room) {
@@ -61,8 +61,8 @@ TileCoefficients::TileCoefficients(const StripChain& chain, int64_t sequence, Ra
 void TileCoefficients::advance(int64_t token) {
     const Gate gate = chain_.gate(sequence_, token);
     kept *= gate.keep;
-    of_memory *= gate.decay;
-    of_momentum = gate.decay * of_momentum + kept;
+    a *= gate.decay;
+    b = gate.decay * b + kept;
     memory::advance(rows_, gate.decay, gate.keep, gate.step, chain_.first_source(token) - sources_.first,
                     token + 1 - sources_.first);
 }
@@ -78,8 +78,8 @@ void prepare_tile(const TiledChain& tiled, int64_t sequence, int64_t tile, const
     TileCoefficients coefficients(chain, sequence, sources, ends, ends + tiled.sources);
     for (int64_t token = tokens.first; token < tokens.last; ++token) coefficients.advance(token);
     float* const scalars = ends + 2 * tiled.sources;
-    scalars[0] = coefficients.of_memory;
-    scalars[1] = coefficients.of_momentum;
+    scalars[0] = coefficients.a;
+    scalars[1] = coefficients.b;
     scalars[2] = coefficients.kept;
 }
 
@@ -114,7 +114,7 @@ void subtract_outer_products(const TiledChain& tiled, int64_t item, int64_t tile
 
 namespace {
 
-// The state after one strip of a tile.
+// Advances one strip of the state over a tile.
 void advance_state(const TiledChain& tiled, int64_t item, int64_t tile, const OuterProductRooms& rooms,
                    float* m, float* s) {
     const int64_t size = tiled.chain.strip_size();
@@ -148,7 +148,7 @@ void walk_strip(const TiledChain& tiled, const cpu::Item& item) {
 
 struct ReadRooms {
     float *w, *h;                                  // coefficients of a tile's sources
-    float *queries, *scaled, *weights, *products;  // of a block; weights: its rows of w
+    float *queries, *scaled, *weights, *products;  // arrays of a block; weights holds its rows of w
     float* y;
 
     ReadRooms(cpu::Scratch& scratch, const TiledChain& tiled)
@@ -161,13 +161,13 @@ struct ReadRooms {
           y(scratch.take<float>(block_rows * padded(tiled.chain.rows))) {}
 };
 
-// Rows first … first + count - 1 of a tile's tokens with their coefficients a and b.
+// Tokens first … first + count - 1 of a tile, with their coefficients a and b.
 struct Block {
     int64_t sequence, tile, first, count;
-    float of_memory[block_rows], of_momentum[block_rows];
+    float a[block_rows], b[block_rows];
 };
 
-// y = a M q + b S q - sum of w e (k . q), for the block's queries into rooms.y [count, padded(rows)].
+// Computes y = a M q + b S q - sum of w e (k . q) for the block's queries into rooms.y [count, padded(rows)].
 void read_evolving(const TiledChain& tiled, const Block& block, const ReadRooms& rooms) {
     const StripChain& chain = tiled.chain;
     const int64_t slot = tiled.slot(block.sequence, block.tile), row = padded(chain.rows);
@@ -187,8 +187,8 @@ void read_evolving(const TiledChain& tiled, const Block& block, const ReadRooms&
                        .blocks = chain.strips(),
                        .into = into});
     };
-    add_states(tiled.states_m, block.of_memory, cpu::Into::set);
-    if (tiled.states_s) add_states(tiled.states_s, block.of_momentum, cpu::Into::add);
+    add_states(tiled.states_m, block.a, cpu::Into::set);
+    if (tiled.states_s) add_states(tiled.states_s, block.b, cpu::Into::add);
     cpu::multiply({.left = {rooms.queries, key_row, 1},
                    .right = {tiled.keys_of(slot), tiled.sources, lanes},
                    .target = {rooms.products, tiled.sources, lanes},
@@ -236,8 +236,8 @@ void read_tile(const TiledChain& tiled, const Reader& reader, const cpu::Item& i
             for (int64_t r = 0; r < block.count; ++r) {
                 coefficients.advance(read.first + r);
                 std::copy_n(rooms.w, padded(sources.count()), rooms.weights + r * tiled.sources);
-                block.of_memory[r] = coefficients.of_memory;
-                block.of_momentum[r] = coefficients.of_momentum;
+                block.a[r] = coefficients.a;
+                block.b[r] = coefficients.b;
             }
             read_evolving(tiled, block, rooms);
         }

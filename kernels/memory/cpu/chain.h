@@ -8,19 +8,20 @@
 
 namespace sawtooth::memory {
 
-// A chain over a range of tokens in matrix form. With the errors e_i of a chunk, a tile from M and S has
+// A chain over a range of tokens in matrix form. With the errors e_i of a chunk, a tile that starts from M
+// and S has
 //   M_t = a_t M + b_t S - sum over its sources of w_ti e_i k_i^T,  S_t = h_t S - sum of h_ti e_i k_i^T.
-// Its sources are its tokens and the earlier tokens inside its windows. w, h, a, b are running sums and
+// Its sources are its tokens and the earlier tokens inside its windows. w, h, a and b are running sums and
 // products of the gates, so nothing is divided by a product.
 
-// Input rows of tokens: [tokens, padded(columns)], or [tokens, padded(rows)] for values.
+// Loads input rows of tokens, [tokens, padded(columns)]; rows of values are [tokens, padded(rows)].
 using LoadRows = std::function<void(int64_t sequence, Range tokens, float* rows)>;
-// The same, with `room` to compute them.
+// Loads rows of values; `room` is scratch to compute them in.
 using LoadValues = std::function<void(int64_t sequence, Range tokens, float* room, float* rows)>;
-// Output rows of tokens: [tokens, padded(rows)].
+// Stores output rows of tokens, [tokens, padded(rows)].
 using PutRows = std::function<void(int64_t sequence, Range tokens, const float* rows)>;
 
-// Its arrays are [batch, tiles, …], or [batch, tiles, strips, …] if marked "strip", in f32:
+// A chain in tiles. Its arrays are [batch, tiles, …], or [batch, tiles, strips, …] if marked "strip", in f32:
 //   keys          [columns, sources]: transposed
 //   values        [sources, padded(rows)]
 //   solved        [tile, padded(columns)]
@@ -30,15 +31,15 @@ using PutRows = std::function<void(int64_t sequence, Range tokens, const float* 
 struct TiledChain : TileArrays {
     const CpuJob& job;
     const StripChain& chain;
-    Tiling tiling;
+    TiledRange tiling;
     LoadRows load_keys;
     LoadValues load_values;
-    int64_t room_of_values = 0;  // numbers of the room of load_values per token
-    int64_t sources;             // maximum per tile, padded; the same in every range
+    int64_t room_of_values = 0;  // numbers per token in the room of load_values
+    int64_t sources;             // most sources of a tile, padded; the same in every range
 
-    // `longest`: the last of the ranges that arrays are taken for.
+    // Takes arrays for `longest`, the range that needs the most: the longest one, at the end of the sequence.
     TiledChain(const CpuJob& job, const StripChain& chain, Range longest, int64_t tile, Room& room);
-    // The same for another range.
+    // This chain for another range, in the same arrays.
     TiledChain in(Range tokens) const;
 
     int64_t tiles() const { return tiling.count(); }
@@ -61,16 +62,15 @@ struct TiledChain : TileArrays {
 // The memory of a matrix rule, in tiles of at most `tile` tokens.
 TiledChain tile_matrix(const CpuJob& job, Range longest, int64_t tile, Room& room);
 
-// The coefficients of a tile's sources, token by token.
+// The coefficients of a tile's sources, advanced token by token.
 class TileCoefficients {
   public:
-    // w, h: padded(sources) numbers each.
+    // w and h hold padded(sources) numbers each.
     TileCoefficients(const StripChain& chain, int64_t sequence, Range sources, float* w, float* h);
     void advance(int64_t token);
 
-    float of_memory = 1;    // a
-    float of_momentum = 0;  // b
-    float kept = 1;         // h_t of S itself
+    float a = 1, b = 0;  // how much of M and of S there is in M
+    float kept = 1;      // how much of S there is in S: its h
 
   private:
     const StripChain& chain_;
@@ -79,24 +79,26 @@ class TileCoefficients {
     Coefficients rows_;
 };
 
-// The launches of a range; `tiled` must live as long as the plan. Parallel over sequences and tiles, except
-// walk, which is parallel over sequences and strips of rows.
+// These functions add the launches of a range; `tiled` must live as long as the plan. The launches are
+// parallel over sequences and tiles, except walk, which is parallel over sequences and strips of rows.
 void add_prepare(cpu::PlanBuilder& builder, const TiledChain& tiled);
 void add_walk(cpu::PlanBuilder& builder, const TiledChain& tiled);
+// How a chain is read: what the launch says, and where queries come from and outputs go.
 struct Reader {
     launches::Reading words;
     LoadRows load;
     PutRows put;
 };
 void add_read(cpu::PlanBuilder& builder, const TiledChain& tiled, const Reader& reader);
-Reader reader_of_y(const CpuJob& job);  // of a matrix rule
+Reader reader_of_y(const CpuJob& job);  // reads y of a matrix rule
 
-// Walks a strip over all tiles of a range and calls step(tile) for each: starts from the state before the
-// first token, stores boundaries where chunks start, and the final state after the last token.
+// Walks a strip over all tiles of a range and calls step(tile) for each. The walk starts from the state
+// before the first token, stores boundaries where chunks start, and stores the final state after the last
+// token.
 template <class Step>
 void walk_tiles(const TiledChain& tiled, const cpu::Item& item, Step&& step) {
     const StripChain& chain = tiled.chain;
-    const Tiling& tiling = tiled.tiling;
+    const TiledRange& tiling = tiled.tiling;
     if (tiling.tokens().first == 0) chain.load_initial(item.index);
     for (int64_t tile = 0; tile < tiled.tiles() && !item.stop.stop_requested(); ++tile) {
         if (tiling.opening(tile) == tile)
@@ -106,7 +108,7 @@ void walk_tiles(const TiledChain& tiled, const cpu::Item& item, Step&& step) {
     if (tiling.tokens().last == chain.length) chain.put_final(item.index);
 }
 
-// Shared steps of the strategies, with what they take of a worker's scratch.
+// Steps that the strategies share, each with what it takes of a worker's scratch.
 
 struct PrepareRooms {
     float* keys;    // before they are transposed
@@ -119,7 +121,7 @@ struct PrepareRooms {
 // Prepares keys, values and the coefficients after a tile's last token.
 void prepare_tile(const TiledChain& tiled, int64_t sequence, int64_t tile, const PrepareRooms& rooms);
 
-// The errors of one strip of a tile at `boundary`.
+// Computes the errors of one strip of a tile against the memory `boundary`.
 void make_errors(const TiledChain& tiled, int64_t item, int64_t tile, const float* boundary);
 
 struct OuterProductRooms {

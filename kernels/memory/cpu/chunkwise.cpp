@@ -21,7 +21,7 @@
 namespace sawtooth::memory {
 namespace {
 
-// The sums that a tile adds to M and to S, stored in place of its states.
+// Computes the sums that a tile adds to M and to S, and stores them in place of its states.
 void sum_tile(const TiledChain& tiled, int64_t item, int64_t tile, const OuterProductRooms& rooms) {
     const int64_t size = tiled.chain.strip_size(), slot = tiled.strip_slot(item, tile);
     const float* const w = tiled.ends_of(tiled.slot(item / tiled.chain.strips(), tile));
@@ -109,7 +109,7 @@ constexpr int64_t block_rows = 16;
 struct SolveRooms {
     PrepareRooms prepare;
     float *w, *h;        // coefficients of the tile's tokens
-    float *weights, *t;  // of a block: its rows of w, and of T
+    float *weights, *t;  // rows of w and of T of a block
     float* before;       // the rows of a block before its own triangle is solved
 
     SolveRooms(cpu::Scratch& scratch, const TiledChain& tiled)
@@ -121,7 +121,7 @@ struct SolveRooms {
           before(scratch.take<float>(block_rows * padded(tiled.job.d))) {}
 };
 
-// The inverse of I + the triangle below the diagonal of `t` [count, stride], into [16, 16].
+// Writes the inverse of I + the triangle below the diagonal of `t` [count, stride] to `inverse` [16, 16].
 void invert(const float* t, int64_t stride, int64_t count, float* inverse) {
     std::fill_n(inverse, block_rows * lanes, 0.0f);
     for (int64_t r = 0; r < count; ++r) {
@@ -149,7 +149,7 @@ void solve_rows(const SolveRooms& rooms, int64_t t_stride, const float* inverse,
     cpu::multiply_lower(product({inverse, lanes, 1}, rooms.before, count, cpu::Into::set), 1);
 }
 
-// Turns keys and values of a tile into those that give the exact error with the boundary memory.
+// Turns the keys and values of a tile into those that give the exact errors with the boundary memory.
 void solve_tile(const TiledChain& tiled, int64_t sequence, int64_t tile, const SolveRooms& rooms,
                 const std::stop_token& stop) {
     const StripChain& chain = tiled.chain;
@@ -165,7 +165,7 @@ void solve_tile(const TiledChain& tiled, int64_t sequence, int64_t tile, const S
             std::copy_n(rooms.w, padded(reach), rooms.weights + r * stride);
             float* const line = solved + (first + r) * key_row;
             for (int64_t c = 0; c < chain.columns; ++c)
-                line[c] = coefficients.of_memory * keys[c * stride + first + r];
+                line[c] = coefficients.a * keys[c * stride + first + r];
             std::fill(line + chain.columns, line + key_row, 0.0f);
             coefficients.advance(tokens.first + first + r);
         }
@@ -185,7 +185,7 @@ void solve_tile(const TiledChain& tiled, int64_t sequence, int64_t tile, const S
 
 }  // namespace
 
-// A tile is a whole chunk.
+// Every tile is a whole chunk.
 AddRange on_cpu::exact_chunk(const CpuJob& job, Range longest, Room& room) {
     TiledChain all = tile_matrix(job, longest, job.chunk, room);
     all.solved = room.take("solved keys", {job.batch, all.tiles(), all.tiling.tile(), padded(job.d)});

@@ -16,11 +16,11 @@
 namespace sawtooth::memory {
 namespace {
 
-// For blocks of at most `tokens` tokens of a matrix rule.
+// The scratch to walk one strip of a matrix rule over blocks of at most `tokens` tokens.
 struct StripRooms {
     float *k, *v, *q;
     float* values = nullptr;  // the room of load_strip_values, if it needs any
-    float* errors = nullptr;  // of a window, if there are windows
+    float* errors = nullptr;  // errors of a window, if there are windows
 
     StripRooms(cpu::Scratch& scratch, const CpuJob& job, int64_t tokens) {
         const int64_t sources = std::min(tokens + job.memory.window - 1, job.length);
@@ -32,8 +32,8 @@ struct StripRooms {
     }
 };
 
-// S = keep S - step * sum of e_i k_i^T over the window, with all errors against the current M: step e_i go
-// to `errors`.
+// S = keep S - step * (sum of e_i k_i^T over the window). All errors use the current M; step * e_i go to
+// `errors`.
 void add_window(const StripChain& chain, const Gate& gate, const float* m, float* s, const float* k,
                 int64_t stride, const float* v, int64_t count, float* errors) {
     cpu::multiply(
@@ -48,11 +48,11 @@ void add_window(const StripChain& chain, const Gate& gate, const float* m, float
                    .into = cpu::Into::subtract});
 }
 
-// A strip of a matrix rule: of the job, or of a local memory.
+// A strip of a matrix rule: one of the job's memory, or one of a local memory.
 struct Strip {
     int64_t item;
-    float *m, *s;               // s null without momentum
-    float* sum_of_y = nullptr;  // of a local memory, which stores no boundaries
+    float *m, *s;               // s is null without momentum
+    float* sum_of_y = nullptr;  // only for a local memory, which stores no boundaries
 };
 
 void walk_block(const CpuJob& job, const Strip& strip, Range tokens, const StripRooms& rooms) {
@@ -119,7 +119,7 @@ void walk(const CpuJob& job, Range tokens, const cpu::Item& item) {
     item.tally.combines += tokens.count();
 }
 
-// The scratch of launches of this many tokens.
+// The scratch bytes of a launch of `tokens` tokens.
 int64_t scratch_of(const CpuJob& job, int64_t tokens) {
     switch (job.rule->state) {
         case State::matrix:
@@ -161,7 +161,7 @@ int64_t locals_of(const CpuJob& job, Range shard) { return ceil_divide(shard.cou
 
 struct LocalRooms {
     StripRooms strip;
-    float *m, *s;  // of the local memory; s is null without momentum
+    float *m, *s;  // the strip of the local memory; s is null without momentum
 
     LocalRooms(cpu::Scratch& scratch, const CpuJob& job)
         : strip(scratch, job, tokens_together(job.local_tokens)),
@@ -170,13 +170,13 @@ struct LocalRooms {
 };
 
 struct GlobalRooms {
-    float* mean;  // of y
+    float* mean;  // the mean of y
 
     GlobalRooms(cpu::Scratch& scratch, const CpuJob& job)
         : mean(scratch.take<float>(job.memory.strips() * lanes)) {}
 };
 
-// One strip of one local memory over its tokens; `sums` [batch, locals, strips, 16] receives the sum of y.
+// Runs one strip of a local memory over its tokens. `sums` [batch, locals, strips, 16] receives the sum of y.
 void run_local(const CpuJob& job, Range shard, const cpu::Item& item, float* sums) {
     const StripChain& chain = job.memory;
     const int64_t strips = chain.strips(), local = item.index / strips % locals_of(job, shard);
@@ -196,7 +196,7 @@ void run_local(const CpuJob& job, Range shard, const cpu::Item& item, float* sum
     item.tally.combines += tokens.count();
 }
 
-// One strip of the global memory after a shard; the mean of y goes to `mean`.
+// Updates one strip of the global memory after a shard. `mean` receives the mean of y.
 void step_global(const CpuJob& job, Range shard, int64_t item, const float* sums, float* mean) {
     const StripChain& chain = job.memory;
     const int64_t locals = locals_of(job, shard), row = chain.strips() * lanes;

@@ -8,7 +8,8 @@
 namespace sawtooth::memory {
 namespace {
 
-// Converts 16 rows of a row-major [rows, columns] to a strip, and back; missing rows are zeros.
+// load_strip converts 16 rows of a row-major matrix [rows, columns] to a strip, with zeros for missing rows;
+// store_strip converts them back.
 void load_strip(const float* from, int64_t rows, int64_t columns, int64_t strip, float* to) {
     std::fill_n(to, columns * lanes, 0.0f);
     if (!from) return;
@@ -25,8 +26,8 @@ void store_strip(const float* from, int64_t rows, int64_t columns, int64_t strip
             to[(first + row) * columns + column] = from[column * lanes + row];
 }
 
-// W [d, 2 d] in strips of W^T, the layout in which a layer would store its weights; launches read W's
-// numbers.
+// Copies W [d, 2 d] to strips of W^T, the layout in which a layer would store its weights. The result has the
+// shape of W, so that launches count the numbers of W without padding.
 Buffer strips_of_w(cpu::PlanBuilder& builder, const Buffer& w, int64_t d) {
     const int64_t half = padded(d);
     const Buffer strips = builder.take("w_omega", {strips_of(d), 2 * half, lanes});
@@ -64,7 +65,7 @@ Tensors as_kernels_read(cpu::PlanBuilder& builder, Tensors t) {
     return t;
 }
 
-// silu([k; v]) of every token, [tokens, 2 padded(d)], at the beginning of the room.
+// Computes silu([k; v]) of every token, [tokens, 2 padded(d)], at the beginning of the room.
 const float* load_inputs_of_w(const CpuJob& job, int64_t sequence, Range tokens, float* room) {
     const int64_t half = padded(job.d), count = tokens.count();
     float *const both = room, *const one = both + 2 * half * count;
@@ -78,7 +79,7 @@ const float* load_inputs_of_w(const CpuJob& job, int64_t sequence, Range tokens,
     return both;
 }
 
-// -W silu([k; v]) for `strips` strips of W from that one on.
+// Computes -W silu([k; v]) for `strips` strips of W from `first_strip` on.
 void multiply_by_w(const CpuJob& job, int64_t sequence, Range tokens, int64_t first_strip, int64_t strips,
                    float* room, float* to) {
     const int64_t inner = 2 * padded(job.d);

@@ -32,8 +32,8 @@ struct StripChain : Chain {
     int64_t strips() const { return strips_of(rows); }
     int64_t strip_size() const { return columns * lanes; }
     int64_t items() const { return batch * strips(); }
-    Side sides() const;  // the items
-    // The strip of an item, or of an item in a tile, in an array of states; null if it is absent.
+    Side sides() const;  // the grid of its items
+    // The strip of an item, or of an item in a tile, in an array of states; null if the array is absent.
     float* strip_of(const Buffer& states, int64_t at) const {
         return states ? states.as<float>() + at * strip_size() : nullptr;
     }
@@ -44,28 +44,30 @@ struct StripChain : Chain {
     // The first token of the window that ends at `token`.
     int64_t first_source(int64_t token) const { return std::max<int64_t>(token - (window - 1), 0); }
 
-    // Loads the state before the first token into strips; s may be null.
+    // Loads the state before the first token into a strip of M and one of S; s may be null.
     void load_initial(int64_t item, float* m, float* s) const;
     void load_initial(int64_t item) const { load_initial(item, m_of(item), s_of(item)); }
-    // Stores M, the strip of `item`, if a chunk starts at `token` and boundaries are stored.
+    // Stores `strip`, the M of `item`, as a boundary if a chunk starts at `token` and boundaries are stored.
     void put_boundary(int64_t item, int64_t token, const float* strip) const;
     // Stores the final state and the last boundary, after the last token.
     void put_final(int64_t item) const;
 
   private:
-    // Stores a strip as that of state `at` of an array, if it is there.
+    // Stores a strip in state `at` of an array, if the array is there.
     void put(int64_t item, const float* strip, const Buffer& to, int64_t at) const;
 
     const float *alphas_, *etas_, *thetas_;  // null if absent
     float share_;
 };
 
-// One token on a strip of 16 rows of a memory, [columns, 16], for any `columns`.
+// error_of() and take_step() process one token on a strip of 16 rows of a memory, [columns, 16], for any
+// `columns`.
 
 // e = M k - v.
 void error_of(const float* m, const float* k, int64_t columns, const float* v, float* e);
 
-// With momentum: S = keep S + u k^T, M = decay M + S. Without (`s` null): M = decay M + u k^T. Then y = M q.
+// One step of a strip, then y = M q. With momentum: S = keep S + u k^T, M = decay M + S.
+// Without momentum (`s` is null): M = decay M + u k^T.
 struct StripStep {
     float* m = nullptr;
     float* s = nullptr;
@@ -78,38 +80,38 @@ struct StripStep {
 };
 void take_step(const StripStep& step);
 
-// The coefficients w and h of a token's sources, padded(count) numbers each: h = keep h, then
-// h[first … count - 1] += step, then w = decay w + h.
+// The coefficients w and h of a tile's sources, padded(count) numbers each. advance() takes one token:
+// h = keep h, then h[first … count - 1] += step, then w = decay w + h.
 struct Coefficients {
     float *w = nullptr, *h = nullptr;
 };
 void advance(const Coefficients& coefficients, float decay, float keep, float step, int64_t first,
              int64_t count);
 
-// What the strategies on the CPU work on: the arrays, with the states between launches, of which those of
-// lattice are [batch, slot_count, padded(d)], and w_omega as W^T in strips of 16 rows,
-// [strips, 2 padded(d), 16], keys first. Rows of inputs are widened to f32 and padded with zeros: a row of n
-// numbers takes padded(n).
+// What the strategies on the CPU work on: the arrays, and the states between launches. The states of lattice
+// are [batch, slot_count, padded(d)]; w_omega is W^T in strips, [strips, 2 padded(d), 16], keys first. Rows
+// of inputs are widened to f32 and padded with zeros: a row of n numbers takes padded(n).
 struct CpuJob : Tensors {
     CpuJob(cpu::PlanBuilder& builder, const Tensors& given);
 
-    // Loads rows of k, v, q or x unchanged; load_keys normalises them if the job does.
+    // load copies rows of k, v, q or x unchanged; load_keys normalises them if the job does.
     void load(const Buffer& from, int64_t sequence, Range tokens, float* to) const;
     void load_keys(const Buffer& from, int64_t sequence, Range tokens, float* to) const;
-    // The target that is subtracted from M k of a matrix rule: v, or -W silu([k; v]) with w_omega. Whole
-    // rows, or the 16 numbers of one strip per token. `room`: room_of_values() numbers per token.
+    // Load the target that a matrix rule subtracts from M k: v, or -W silu([k; v]) with w_omega. load_values
+    // loads whole rows, load_strip_values the 16 numbers of one strip per token. `room` holds
+    // room_of_values() numbers per token.
     void load_values(int64_t sequence, Range tokens, float* room, float* to) const;
     void load_strip_values(int64_t sequence, int64_t strip, Range tokens, float* room, float* to) const;
     int64_t room_of_values() const { return w_omega ? 4 * padded(d) : 0; }
-    // Stores y: existing columns from `column` on for one token, or whole rows.
+    // put stores y of one token from `column` on, as far as columns exist; put_rows stores whole rows.
     void put(int64_t sequence, int64_t token, int64_t column, const float* from, int64_t count) const;
     void put_rows(int64_t sequence, Range tokens, const float* rows) const;
 
-    StripChain memory;  // matrix rules; S_K of trellis
+    StripChain memory;  // M of matrix rules; S_K of trellis
     StripChain values;  // S_V of trellis
 };
 
-// Takes the arrays of a range; without a builder it only counts their numbers.
+// Takes the arrays of a range. Without a builder it only counts their numbers.
 class Room {
   public:
     explicit Room(cpu::PlanBuilder* builder = nullptr) : builder_(builder) {}
@@ -124,11 +126,11 @@ class Room {
     int64_t numbers_ = 0;
 };
 
-// Tokens per tile of matrix products. On a CPU larger tiles are not faster, and the work inside a tile grows
-// with the square of its size.
+// The tokens of a tile of matrix products. On a CPU larger tiles are not faster, and the work inside a tile
+// grows with the square of its size.
 constexpr int64_t usual_tile = 64;
 
-// The CPU column of the strategy table. Strategies of a chain use chain.h; lattice and trellis have a file
+// The column on_cpu of the strategy table. Strategies of a chain use chain.h; lattice and trellis have a file
 // each.
 namespace on_cpu {
 AddRange sequential(const CpuJob&, Range longest, Room&);             // exact.cpp
@@ -141,25 +143,25 @@ AddRange associative_scan(const CpuJob&, Range longest, Room&);       // associa
 AddRange lattice_gla(const CpuJob&, Range longest, Room&);            // lattice.cpp
 }  // namespace on_cpu
 
-// Lattice (lattice.cpp) and trellis (trellis.cpp), token by token for one sequence, which is the item; y goes
-// to the job's y. The scratch is that of launches of this many tokens.
+// Walk lattice (lattice.cpp) or trellis (trellis.cpp) token by token over one sequence, the item; y goes to
+// the job's y. The scratch is that of a launch of `tokens` tokens, in bytes.
 void walk_lattice(const CpuJob& job, Range tokens, const cpu::Item& item);
 void walk_trellis(const CpuJob& job, Range tokens, const cpu::Item& item);
 int64_t scratch_of_lattice(const CpuJob& job, int64_t tokens);
 int64_t scratch_of_trellis(const CpuJob& job, int64_t tokens);
-// In chunks: chunkwise_gd, and lattice_gla, which linearises.
+// The same rules in chunks: chunkwise_gd, or lattice_gla, which linearises.
 AddRange lattice_chunks(const CpuJob& job, Range longest, bool linearises, Room& room);
 AddRange trellis_chunks(const CpuJob& job, Range longest, Room& room);
 
-// How many of `tokens` tokens are loaded together, at most.
+// The size of the blocks in which `tokens` tokens are loaded, at most 64.
 inline int64_t tokens_together(int64_t tokens) { return std::min<int64_t>(tokens, 64); }
 
-// Calls block(tokens) for pieces of `tokens` that are loaded together; checks the stop token between them.
-template <class Block>
-void in_blocks(Range tokens, const std::stop_token& stop, Block&& block) {
+// Calls act(block) for the blocks of `tokens`; checks the stop token between them.
+template <class Act>
+void in_blocks(Range tokens, const std::stop_token& stop, Act&& act) {
     const int64_t step = tokens_together(tokens.count());
     for (int64_t first = tokens.first; first < tokens.last && !stop.stop_requested(); first += step)
-        block(Range{first, std::min(first + step, tokens.last)});
+        act(Range{first, std::min(first + step, tokens.last)});
 }
 
 }  // namespace sawtooth::memory

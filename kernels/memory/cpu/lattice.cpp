@@ -15,10 +15,10 @@
 namespace sawtooth::memory {
 namespace {
 
-// For blocks of at most `tokens` tokens, token by token.
+// The scratch to walk token by token over blocks of at most `tokens` tokens.
 struct LatticeRooms {
     float *k, *v, *q;
-    float *gates, *scores, *y;  // of one token
+    float *gates, *scores, *y;  // numbers of one token
 
     LatticeRooms(cpu::Scratch& scratch, const CpuJob& job, int64_t tokens)
         : k(scratch.take<float>(tokens * padded(job.d))),
@@ -29,7 +29,8 @@ struct LatticeRooms {
           y(scratch.take<float>(padded(job.d))) {}
 };
 
-// Slots before the first token, at the start of a chunk, and after the last token with the last boundary.
+// load_initial loads a slot before the first token, put_boundary stores it at the start of a chunk, and
+// put_final stores it after the last token, also as the last boundary.
 void load_initial(const CpuJob& job, int64_t item) {
     const int64_t stride = padded(job.d);
     float* const slot = job.m.live.as<float>() + item * stride;
@@ -54,7 +55,8 @@ void put_final(const CpuJob& job, int64_t item) {
     if (job.boundaries) std::copy_n(slot, job.d, boundary_of(job, item, job.boundary_count - 1));
 }
 
-// y = sum of softmax(s_i . q) s_i over unit slots [slot_count, padded(d)]; scores: [padded(slot_count)].
+// y = sum of softmax(s_i . q) s_i over unit slots [slot_count, padded(d)]. `scores` has padded(slot_count)
+// numbers.
 void read(const CpuJob& job, const float* slots, const float* q, float* scores, float* y) {
     const int64_t stride = padded(job.d), count = padded(job.slot_count);
     for (int64_t i = 0; i < job.slot_count; ++i) scores[i] = cpu::dot(slots + i * stride, q, stride);
@@ -72,7 +74,7 @@ void read(const CpuJob& job, const float* slots, const float* q, float* scores, 
     cpu::scale(y, 1 / sum, stride);
 }
 
-// gates: [padded(slot_count)].
+// Updates all slots by one token. `gates` has padded(slot_count) numbers.
 void step(const CpuJob& job, float* slots, const float* k, const float* v, float* gates) {
     const int64_t stride = padded(job.d), count = padded(job.slot_count);
     std::fill_n(gates, count, 0.0f);
@@ -118,20 +120,20 @@ void walk_lattice(const CpuJob& job, Range tokens, const cpu::Item& item) {
 
 namespace {
 
-// A range in tiles. Arrays are [batch, tiles, …].
+// The slots of a range in tiles. Arrays are [batch, tiles, …].
 struct TiledSlots {
     const CpuJob& job;
-    Tiling tiling;
-    bool linearises;         // lattice_gla; otherwise sums, chunkwise_gd
+    TiledRange tiling;
+    bool linearises;         // in lattice_gla; chunkwise_gd sums
     int64_t stride, tokens;  // padded(d), padded(tile)
     Buffer keys, values;     // [d, tokens]: transposed
     Buffer value_rows;       // [tokens, padded(d)]
     Buffer states;           // [slot_count, padded(d)]: x at the tile's start
 
-    TiledSlots(const CpuJob& slots, Range longest, bool of_gla, Room& room)
+    TiledSlots(const CpuJob& slots, Range longest, bool is_gla, Room& room)
         : job(slots),
           tiling(longest, job.chunk, usual_tile),
-          linearises(of_gla),
+          linearises(is_gla),
           stride(padded(job.d)),
           tokens(padded(tiling.tile())),
           keys(room.take("keys", {job.batch, tiling.count(), job.d, tokens})),
@@ -139,20 +141,20 @@ struct TiledSlots {
           value_rows(room.take("rows of values", {job.batch, tiling.count(), tokens, stride})),
           states(room.take("slots of tiles", {job.batch, tiling.count(), job.slot_count, stride})) {}
 
-    // The same for another range.
+    // These slots for another range, in the same arrays.
     TiledSlots in(Range range) const {
-        TiledSlots part = *this;
-        part.tiling = Tiling(range, job.chunk, tiling.tile());
-        for (Buffer* const array : {&part.keys, &part.values, &part.value_rows, &part.states})
-            *array = first_of(*array, part.tiling.count());
-        return part;
+        TiledSlots ranged = *this;
+        ranged.tiling = TiledRange(range, job.chunk, tiling.tile());
+        for (Buffer* const array : {&ranged.keys, &ranged.values, &ranged.value_rows, &ranged.states})
+            *array = first_of(*array, ranged.tiling.count());
+        return ranged;
     }
     int64_t slot(int64_t sequence, int64_t tile) const { return sequence * tiling.count() + tile; }
-    // The part of a tile in an array.
-    float* of_tile(const Buffer& array, int64_t slot) const {
+    // The numbers of a tile in an array.
+    float* tile_of(const Buffer& array, int64_t slot) const {
         return array.as<float>() + slot * array.shape[2] * array.shape[3];
     }
-    float* state_of(int64_t sequence, int64_t tile) const { return of_tile(states, slot(sequence, tile)); }
+    float* state_of(int64_t sequence, int64_t tile) const { return tile_of(states, slot(sequence, tile)); }
 };
 
 struct PrepareSlotsRooms {
@@ -167,58 +169,59 @@ void prepare(const TiledSlots& tiled, int64_t sequence, int64_t tile, float* k) 
     const Range tokens = tiled.tiling.at(tile);
     const int64_t slot = tiled.slot(sequence, tile);
     const auto transpose = [&](const float* rows, const Buffer& to) {
-        cpu::transpose(rows, tiled.stride, tokens.count(), job.d, tiled.of_tile(to, slot), tiled.tokens);
+        cpu::transpose(rows, tiled.stride, tokens.count(), job.d, tiled.tile_of(to, slot), tiled.tokens);
     };
-    float* const v = tiled.of_tile(tiled.value_rows, slot);
+    float* const v = tiled.tile_of(tiled.value_rows, slot);
     job.load_keys(job.k, sequence, tokens, k);
     transpose(k, tiled.keys);
     job.load(job.v, sequence, tokens, v);
     transpose(v, tiled.values);
 }
 
-// g and s . v of a tile's tokens for `count` slots: [count, tokens] each.
+// Computes g and s . v of a tile's tokens for `count` slots, [count, tokens] each.
 void gates_of(const TiledSlots& tiled, int64_t slot, const float* slots, int64_t count, float* gates,
-              float* shares) {
+              float* projections) {
     const auto with = [&](const Buffer& transposed, float* to) {
         cpu::multiply({.left = {slots, tiled.stride, 1},
-                       .right = {tiled.of_tile(transposed, slot), tiled.tokens, lanes},
+                       .right = {tiled.tile_of(transposed, slot), tiled.tokens, lanes},
                        .target = {to, tiled.tokens, lanes},
                        .rows = count,
                        .inner = tiled.job.d,
                        .blocks = tiled.tokens / lanes});
     };
     with(tiled.keys, gates);
-    with(tiled.values, shares);
+    with(tiled.values, projections);
     cpu::sigmoid(gates, count * tiled.tokens);
 }
 
 struct WalkSlotRooms {
-    float *gates, *shares;  // of a tile's tokens
-    float* factors;         // the weight of each value
-    float* boundary;        // s
+    float *gates, *projections;  // g and s . v of a tile's tokens
+    float* factors;              // the weight of each value
+    float* boundary;             // s
 
     WalkSlotRooms(cpu::Scratch& scratch, const TiledSlots& tiled)
         : gates(scratch.take<float>(tiled.tokens)),
-          shares(scratch.take<float>(tiled.tokens)),
+          projections(scratch.take<float>(tiled.tokens)),
           factors(scratch.take<float>(tiled.tokens)),
           boundary(scratch.take<float>(tiled.stride)) {}
 };
 
-// Advances x over a whole tile: the part of x and of s that is kept, and the weight of each value, `factors`.
+// Advances x over a whole tile: computes how much of x and of s is kept and the weight of each value,
+// `factors`, then adds all values in one product.
 void advance_slot(const TiledSlots& tiled, int64_t slot, int64_t count, const WalkSlotRooms& rooms,
                   float* x) {
-    const auto [gates, shares, factors, boundary] = rooms;
-    float stays = 1, of_boundary = 0;
+    const auto [gates, projections, factors, boundary] = rooms;
+    float stays = 1, boundary_weight = 0;
     for (int64_t t = count - 1; t >= 0; --t) {
         factors[t] = gates[t] * stays;
         if (tiled.linearises)
-            stays *= 1 - gates[t] * shares[t];
+            stays *= 1 - gates[t] * projections[t];
         else
-            of_boundary += gates[t] * shares[t];
+            boundary_weight += gates[t] * projections[t];
     }
-    cpu::combine(x, stays, x, -of_boundary, boundary, tiled.stride);
+    cpu::combine(x, stays, x, -boundary_weight, boundary, tiled.stride);
     cpu::multiply({.left = {factors},
-                   .right = {tiled.of_tile(tiled.value_rows, slot), tiled.stride, lanes},
+                   .right = {tiled.tile_of(tiled.value_rows, slot), tiled.stride, lanes},
                    .target = {x},
                    .rows = 1,
                    .inner = count,
@@ -226,10 +229,10 @@ void advance_slot(const TiledSlots& tiled, int64_t slot, int64_t count, const Wa
                    .into = cpu::Into::add});
 }
 
-// One slot over all tiles.
+// Walks one slot over all tiles.
 void walk_slot(const TiledSlots& tiled, const cpu::Item& item) {
     const CpuJob& job = tiled.job;
-    const Tiling& tiling = tiled.tiling;
+    const TiledRange& tiling = tiled.tiling;
     const int64_t sequence = item.index / job.slot_count, i = item.index % job.slot_count;
     float* const x = job.m.live.as<float>() + item.index * tiled.stride;
     const auto rooms = cpu::take_rooms<WalkSlotRooms>(item.scratch, tiled);
@@ -242,7 +245,7 @@ void walk_slot(const TiledSlots& tiled, const cpu::Item& item) {
         }
         std::copy_n(x, tiled.stride, tiled.state_of(sequence, tile) + i * tiled.stride);
         const int64_t slot = tiled.slot(sequence, tile);
-        gates_of(tiled, slot, rooms.boundary, 1, rooms.gates, rooms.shares);
+        gates_of(tiled, slot, rooms.boundary, 1, rooms.gates, rooms.projections);
         advance_slot(tiled, slot, tokens.count(), rooms, x);
         if (tiling.closes_chunk(tile)) cpu::normalise(x, tiled.stride);
         item.tally.combines += tokens.count();
@@ -251,14 +254,14 @@ void walk_slot(const TiledSlots& tiled, const cpu::Item& item) {
 }
 
 struct ReadSlotsRooms {
-    float *gates, *shares;  // of a tile's tokens for every slot
-    float *x, *unit;        // every slot after a token, and normalised
-    float* q;               // of a tile
-    float *scores, *y;      // of one token
+    float *gates, *projections;  // g and s . v of a tile's tokens for every slot
+    float *x, *unit;             // every slot after a token, and normalised
+    float* q;                    // queries of a tile
+    float *scores, *y;           // numbers of one token
 
     ReadSlotsRooms(cpu::Scratch& scratch, const TiledSlots& tiled)
         : gates(scratch.take<float>(tiled.job.slot_count * tiled.tokens)),
-          shares(scratch.take<float>(tiled.job.slot_count * tiled.tokens)),
+          projections(scratch.take<float>(tiled.job.slot_count * tiled.tokens)),
           x(scratch.take<float>(tiled.job.slot_count * tiled.stride)),
           unit(scratch.take<float>(tiled.job.slot_count * tiled.stride)),
           q(scratch.take<float>(tiled.tiling.tile() * tiled.stride)),
@@ -272,15 +275,17 @@ void read_tile(const TiledSlots& tiled, const cpu::Item& item) {
     const Range tokens = tiled.tiling.at(tile);
     const int64_t slot = tiled.slot(sequence, tile), m = job.slot_count, stride = tiled.stride;
     const float *const boundary = tiled.state_of(sequence, tiled.tiling.opening(tile)),
-                       *const values = tiled.of_tile(tiled.value_rows, slot);
-    const auto [gates, shares, x, unit, q, scores, y] = cpu::take_rooms<ReadSlotsRooms>(item.scratch, tiled);
+                       *const values = tiled.tile_of(tiled.value_rows, slot);
+    const auto [gates, projections, x, unit, q, scores, y] =
+        cpu::take_rooms<ReadSlotsRooms>(item.scratch, tiled);
     job.load_keys(job.q, sequence, tokens, q);
     std::copy_n(tiled.state_of(sequence, tile), m * stride, x);
-    gates_of(tiled, slot, boundary, m, gates, shares);
+    gates_of(tiled, slot, boundary, m, gates, projections);
     for (int64_t row = 0; row < tokens.count(); ++row) {
         const float* const v = values + row * stride;
         for (int64_t i = 0; i < m; ++i) {
-            const float gate = gates[i * tiled.tokens + row], taken = gate * shares[i * tiled.tokens + row];
+            const float gate = gates[i * tiled.tokens + row],
+                        taken = gate * projections[i * tiled.tokens + row];
             float* const slot_i = x + i * stride;
             cpu::combine(slot_i, tiled.linearises ? 1 - taken : 1, slot_i, gate, v, stride);
             if (!tiled.linearises) cpu::combine(slot_i, 1, slot_i, -taken, boundary + i * stride, stride);

@@ -1,5 +1,5 @@
-// One token on a strip of 16 rows of a memory, in vectors: each row stays in its lane. Also the coefficients
-// of the token's sources.
+// Processes one token on a strip of 16 rows of a memory in vectors: each row stays in its lane. Also advances
+// the coefficients of a tile's sources.
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/memory/cpu/strip.cpp"
@@ -17,48 +17,48 @@ using Tag = hn::CappedTag<float, lanes>;
 using V = hn::Vec<Tag>;
 constexpr Tag tag;
 constexpr int width = static_cast<int>(hn::MaxLanes(Tag()));
-constexpr int parts = static_cast<int>(lanes) / width;  // vectors of 16 numbers
+constexpr int vectors = static_cast<int>(lanes) / width;  // vectors that hold 16 numbers
 
-// Groups of four columns have separate sums, so that no addition waits for the previous one.
+// Four columns have separate sums, so that no addition waits for the previous one.
 constexpr int most_chains = 4;
 
-// e of 16 rows: `chains` columns at a time while they last.
+// Adds 16 rows of m times x to the sums, `chains` columns at a time while so many are left.
 template <int chains>
 HWY_INLINE void add_products(const float* m, const float* x, int64_t& column, int64_t columns,
-                             V (&sums)[most_chains][parts]) {
+                             V (&sums)[most_chains][vectors]) {
     for (; column + chains <= columns; column += chains) HWY_UNROLL(4)
     for (int c = 0; c < chains; ++c) {
         const V spread = hn::Set(tag, x[column + c]);
         HWY_UNROLL(4)
-        for (int p = 0; p < parts; ++p)
+        for (int p = 0; p < vectors; ++p)
             sums[c][p] = hn::MulAdd(spread, hn::LoadU(tag, m + (column + c) * lanes + p * width), sums[c][p]);
     }
 }
 
-HWY_INLINE V total(const V (&sums)[most_chains][parts], int p) {
+HWY_INLINE V total(const V (&sums)[most_chains][vectors], int p) {
     return hn::Add(hn::Add(sums[0][p], sums[1][p]), hn::Add(sums[2][p], sums[3][p]));
 }
 
-HWY_INLINE void clear(V (&sums)[most_chains][parts]) {
+HWY_INLINE void clear(V (&sums)[most_chains][vectors]) {
     HWY_UNROLL(4)
     for (int c = 0; c < most_chains; ++c) HWY_UNROLL(4)
-    for (int p = 0; p < parts; ++p) sums[c][p] = hn::Zero(tag);
+    for (int p = 0; p < vectors; ++p) sums[c][p] = hn::Zero(tag);
 }
 
 void error_of(const float* m, const float* k, int64_t columns, const float* v, float* e) {
-    V sums[most_chains][parts];
+    V sums[most_chains][vectors];
     clear(sums);
     int64_t column = 0;
     add_products<most_chains>(m, k, column, columns, sums);
     add_products<1>(m, k, column, columns, sums);
     HWY_UNROLL(4)
-    for (int p = 0; p < parts; ++p)
+    for (int p = 0; p < vectors; ++p)
         hn::StoreU(hn::Sub(total(sums, p), hn::LoadU(tag, v + p * width)), tag, e + p * width);
 }
 
 template <bool has_momentum, int chains>
-HWY_INLINE void step_columns(const StripStep& step, const V (&u)[parts], int64_t& column,
-                             V (&sums)[most_chains][parts]) {
+HWY_INLINE void step_columns(const StripStep& step, const V (&u)[vectors], int64_t& column,
+                             V (&sums)[most_chains][vectors]) {
     const V decay = hn::Set(tag, step.decay), keep = hn::Set(tag, step.keep);
     float* const m = step.m;
     float* const s = step.s;
@@ -66,7 +66,7 @@ HWY_INLINE void step_columns(const StripStep& step, const V (&u)[parts], int64_t
     for (int c = 0; c < chains; ++c) {
         const V key = hn::Set(tag, step.k[column + c]), query = hn::Set(tag, step.q[column + c]);
         HWY_UNROLL(4)
-        for (int p = 0; p < parts; ++p) {
+        for (int p = 0; p < vectors; ++p) {
             const int64_t at = (column + c) * lanes + p * width;
             V added = hn::Mul(u[p], key);
             if constexpr (has_momentum) {
@@ -82,15 +82,15 @@ HWY_INLINE void step_columns(const StripStep& step, const V (&u)[parts], int64_t
 
 template <bool has_momentum>
 void step_rows(const StripStep& step) {
-    V u[parts], sums[most_chains][parts];
+    V u[vectors], sums[most_chains][vectors];
     HWY_UNROLL(4)
-    for (int p = 0; p < parts; ++p) u[p] = hn::LoadU(tag, step.u + p * width);
+    for (int p = 0; p < vectors; ++p) u[p] = hn::LoadU(tag, step.u + p * width);
     clear(sums);
     int64_t column = 0;
     step_columns<has_momentum, most_chains>(step, u, column, sums);
     step_columns<has_momentum, 1>(step, u, column, sums);
     HWY_UNROLL(4)
-    for (int p = 0; p < parts; ++p) hn::StoreU(total(sums, p), tag, step.y + p * width);
+    for (int p = 0; p < vectors; ++p) hn::StoreU(total(sums, p), tag, step.y + p * width);
 }
 
 void take_step(const StripStep& step) { step.s ? step_rows<true>(step) : step_rows<false>(step); }
@@ -110,21 +110,13 @@ void advance(const Coefficients& coefficients, float decay, float keep, float st
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sawtooth::memory {
-namespace {
-HWY_EXPORT(error_of);
-HWY_EXPORT(take_step);
-HWY_EXPORT(advance);
-}  // namespace
+#include "kernels/cpu/dispatch.h"
 
-void error_of(const float* m, const float* k, int64_t columns, const float* v, float* e) {
-    HWY_DYNAMIC_DISPATCH(error_of)(m, k, columns, v, e);
-}
-void take_step(const StripStep& step) { HWY_DYNAMIC_DISPATCH(take_step)(step); }
-void advance(const Coefficients& coefficients, float decay, float keep, float step, int64_t first,
-             int64_t count) {
-    HWY_DYNAMIC_DISPATCH(advance)(coefficients, decay, keep, step, first, count);
-}
+namespace sawtooth::memory {
+
+SAWTOOTH_DISPATCH(error_of, 5)
+SAWTOOTH_DISPATCH(take_step, 1)
+SAWTOOTH_DISPATCH(advance, 6)
 
 }  // namespace sawtooth::memory
 #endif

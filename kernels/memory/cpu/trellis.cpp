@@ -1,6 +1,6 @@
 // Trellis: two chains. The output of the key slots, z = nsilu(S_K x), is the key of the value slots, and
-// r = nsilu(S_K q) is their query. Token by token, or in chunks with both errors frozen at the chunk's
-// boundary.
+// r = nsilu(S_K q) is their query. It runs token by token, or in chunks with both errors frozen at the
+// chunk's boundary.
 
 #include <algorithm>
 #include <cmath>
@@ -11,10 +11,10 @@
 namespace sawtooth::memory {
 namespace {
 
-// For blocks of at most `tokens` tokens.
+// The scratch to walk token by token over blocks of at most `tokens` tokens.
 struct TrellisRooms {
     float *k, *v, *q, *x;
-    float *z, *r, *y;  // of one token
+    float *z, *r, *y;  // rows of one token
 
     TrellisRooms(cpu::Scratch& scratch, const CpuJob& job, int64_t tokens)
         : k(scratch.take<float>(tokens * padded(job.d))),
@@ -26,14 +26,14 @@ struct TrellisRooms {
           y(scratch.take<float>(padded(job.d))) {}
 };
 
-// sqrt(c) silu(w) / norm(silu(w)) for w of c numbers in a row of padded(c).
+// row = sqrt(count) silu(row) / norm(silu(row)) for `count` numbers, padded with zeros to padded(count).
 void norm_silu(float* row, int64_t count) {
     cpu::silu(row, padded(count));
     cpu::normalise(row, padded(count));
     cpu::scale(row, std::sqrt(static_cast<float>(count)), padded(count));
 }
 
-// M of one sequence, strip by strip: e = M k - v, M = decay M - step e k^T, y = M q.
+// Steps M of one sequence strip by strip: e = M k - v, M = decay M - step e k^T, y = M q.
 void step_matrix(const StripChain& chain, int64_t sequence, const Gate& gate, const float* k, const float* v,
                  const float* q, float* y) {
     for (int64_t strip = 0; strip < chain.strips(); ++strip) {
@@ -93,21 +93,21 @@ void walk_trellis(const CpuJob& job, Range tokens, const cpu::Item& item) {
 
 namespace {
 
-// Rows from the key slots to the value slots: z or r, [batch, tokens, padded(c)].
-struct Between {
+// Rows that the key slots pass to the value slots: z or r, [batch, tokens, padded(c)].
+struct PassedRows {
     Buffer rows;
     Range tokens;
     int64_t width;
 
-    Between(const char* name, const CpuJob& job, Range range, Room& room)
+    PassedRows(const char* name, const CpuJob& job, Range range, Room& room)
         : rows(room.take(name, {job.batch, range.count(), padded(job.compress)})),
           tokens(range),
           width(job.compress) {}
-    Between in(Range range) const {
-        Between part = *this;
-        part.rows = first_of(rows, range.count());
-        part.tokens = range;
-        return part;
+    PassedRows in(Range range) const {
+        PassedRows ranged = *this;
+        ranged.rows = first_of(rows, range.count());
+        ranged.tokens = range;
+        return ranged;
     }
     float* row(int64_t sequence, int64_t token) const {
         return rows.as<float>() + (sequence * tokens.count() + token - tokens.first) * padded(width);
@@ -127,7 +127,8 @@ struct Between {
     }
 };
 
-// The first c numbers of the normalised keys, the targets of the key slots. The whole keys go to `keys`.
+// Loads the targets of the key slots, the first c numbers of the normalised keys. The whole keys go to
+// `keys`.
 void load_compressed(const CpuJob& job, int64_t sequence, Range tokens, float* keys, float* to) {
     const int64_t from = padded(job.d), stride = padded(job.compress);
     job.load_keys(job.k, sequence, tokens, keys);
@@ -138,7 +139,7 @@ void load_compressed(const CpuJob& job, int64_t sequence, Range tokens, float* k
 }
 
 struct TiledTrellis {
-    Between z, r;
+    PassedRows z, r;
     TiledChain keys, values;
 
     TiledTrellis(const CpuJob& job, Range longest, Room& room)
@@ -160,7 +161,7 @@ struct TiledTrellis {
             job.load(job.v, sequence, tokens, to);
         };
     }
-    // The same for another range.
+    // These chains for another range, in the same arrays.
     TiledTrellis(const TiledTrellis& all, Range tokens)
         : z(all.z.in(tokens)), r(all.r.in(tokens)), keys(all.keys.in(tokens)), values(all.values.in(tokens)) {
         values.given_keys = z.rows;

@@ -11,12 +11,12 @@ namespace sawtooth::memory {
 struct Gates {
     const float *alpha, *eta, *theta;
     float lambda;  // decay in proportion to the step
-    float share;   // of a step for each token of a window
+    float share;   // fraction of a step that each token of a window takes
 };
 
 // A state that launches pass on from one range of tokens to the next.
 struct PassedState {
-    const float* from;  // before the first token; null means zeros
+    const float* from;  // before the first token; null: zeros
     float* to;          // after the last token; null: not stored
     float* live;        // between two launches
 };
@@ -28,9 +28,10 @@ struct TilingArguments {
     int tile, tiles_a_chunk, tiles, halo;
 };
 
-// Tokens first … last - 1 of vectors [batch, length, d], which are stored as the parameter `dtype` says. A
-// launch of token steps goes from m.from and s.from to m.to and s.to. Unpadded: M and S are [batch, d, d],
-// S_K [batch, c, d], S_V [batch, d, c], slots [batch, slot_count, d].
+// The arguments of all other kernels, for tokens first … last - 1 of vectors [batch, length, d], which are
+// stored as the parameter `dtype` says. A launch of token steps goes from m.from and s.from to m.to and s.to.
+// States have no padding: M and S are [batch, d, d], S_K [batch, c, d], S_V [batch, d, c], slots
+// [batch, slot_count, d].
 struct Arguments {
     const void *k, *v, *q, *x;
     void* y;
@@ -42,19 +43,19 @@ struct Arguments {
     int64_t boundary_count;  // chunks + 1
     Gates gates;
     float lambda_values;   // trellis.cu: the lambda of the gates belongs to the keys
-    const float* w_omega;  // of atlas [d, 2 d]
+    const float* w_omega;  // W of atlas, [d, 2 d]
     int64_t length, first, last;
-    // tnt: a local memory covers local_tokens tokens and starts from m.from without momentum.
+    // In tnt, a local memory covers local_tokens tokens and starts from m.from without momentum.
     int64_t local_tokens = 0, locals = 0;
-    float* sums = nullptr;  // of y over each local memory, [batch, locals, d]
-    // lattice.cu, if slots are frozen at boundaries
+    float* sums = nullptr;  // sums of y over each local memory, [batch, locals, d]
+    // lattice.cu reads these if slots are frozen at boundaries.
     TilingArguments tiling = {};
-    float* tile_slots = nullptr;  // [batch, tiles, slot_count, d] at the tile's start
+    float* tile_slots = nullptr;  // slots at a tile's start, [batch, tiles, slot_count, d]
 };
 
-// A matrix memory in tiles: chain_prepare.cu or chain_solve.cu, chain_walk.cu, chain_scan.cu. Columns and
-// rows of the memory (also of m.live and s.live) and the `sources` of a tile are padded to multiples of 16;
-// m.from, s.from, m.to, s.to and boundaries are not.
+// The arguments of chain_prepare.cu, chain_solve.cu, chain_walk.cu and chain_scan.cu, for a matrix memory in
+// tiles. Columns and rows of the memory (also of m.live and s.live) and the `sources` of a tile are padded to
+// multiples of 16; m.from, s.from, m.to, s.to and boundaries are not.
 struct ChainArguments {
     PassedState m, s;
     float* boundaries;
@@ -63,8 +64,8 @@ struct ChainArguments {
     int64_t length;
     Gates gates;
     const void *given_keys, *given_values;  // [batch, length, columns], [batch, length, width of values]
-    const float* w_omega;                   // of atlas [rows, 2 rows]
-    // Between launches; one row per token from `origin` on.
+    const float* w_omega;                   // W of atlas, [rows, 2 rows]
+    // Arrays between launches; keys and values have one row per token from `origin` on.
     void *keys, *solved;  // [batch, last - origin, columns]; solved: keys after the solve of exact_chunk
     void* values;         // [batch, last - origin, rows]
     float* ends;          // [batch, tiles, 2 sources + 4]: w, h, then a, b, h, 0 of the tile's last token
@@ -73,7 +74,7 @@ struct ChainArguments {
     float *sums_m, *sums_s;     // [batch, tiles, rows, columns]: the sum of a tile
 };
 
-// chain_read.cu: the outputs of a chain.
+// The arguments of chain_read.cu, which reads the outputs of a chain.
 struct ChainReadArguments {
     ChainArguments chain;
     const void* queries;  // [batch, length, columns]
@@ -81,7 +82,7 @@ struct ChainReadArguments {
     int64_t y_stride;
 };
 
-// pulse.cu.
+// The arguments of pulse.cu.
 struct PulseArguments {
     int32_t* to;  // [length]
     int64_t length, chunk;

@@ -19,11 +19,11 @@ using cuda::PlanBuilder;
 using cuda::StructBytes;
 
 constexpr int64_t float_bytes = 4;
-constexpr int64_t copy_warps = 3;  // of chain_walk.cu
+constexpr int64_t copy_warps = 3;  // warps of chain_walk.cu that copy
 constexpr int64_t walk_sides = 3;
 
-// A chain and its inputs.
-struct TiledChain {
+// A chain, its inputs, and how they are prepared.
+struct ChainJob {
     Chain chain;
     Buffer keys, values;
     bool normalises_keys = false, normalises_values = false;
@@ -34,50 +34,50 @@ struct TiledChain {
     bool has_momentum() const { return chain.rule->has_momentum; }
 };
 
-// How its memory is read: outputs, or z and r of trellis, which are nsilu of what is read and the queries of
-// later launches.
+// How the memory of a chain is read: the result is y, or z or r of trellis, which are nsilu of what is read
+// and inputs of later launches.
 struct Reader {
     launches::Reading words;
-    bool normalises = false;  // queries
-    bool reads_input = true;  // otherwise queries are r
-    bool writes_y = true;     // otherwise z or r
+    bool normalises = false;  // the queries
+    bool reads_input = true;  // otherwise the queries are r
+    bool writes_y = true;     // otherwise the result is z or r
 };
 
 // The element type of product factors for a precision, and the padding of their rows (products.cuh).
-struct Elements {
+struct ElementType {
     const char* precision;
     Storage storage;
     int64_t bytes, padding;
 };
-Elements elements_of(const std::string& precision) {
-    constexpr Elements all[] = {
+ElementType element_type(const std::string& precision) {
+    constexpr ElementType all[] = {
         {"f32", Storage::f32, 4, 4}, {"tf32", Storage::f32, 4, 8}, {"bf16", Storage::bf16, 2, 8}};
     return *std::find_if(std::begin(all), std::end(all),
-                         [&](const Elements& elements) { return elements.precision == precision; });
+                         [&](const ElementType& type) { return type.precision == precision; });
 }
 
-// How a chain is cut. Rows, columns and tiles are padded to multiples of 16.
+// How a chain is cut into tiles. Rows, columns and tiles are padded to multiples of 16.
 struct Cut {
     int64_t tile, padded_tile, tiles_a_chunk;
-    int64_t sources, source_block;  // per tile; processed together
+    int64_t sources, source_block;  // sources of a tile; sources processed together
     int64_t rows, columns;
-    Elements element;  // of factors of products
-    int64_t warps;     // of the walk, or of the sums
+    ElementType element;  // type of the factors of products
+    int64_t warps;        // warps that walk or sum
     bool keeps_boundary;
 
     int64_t strip() const { return 16 * warps; }
 };
 
-// `Shared` of chain_walk.cu.
-int64_t walk_shared_bytes(const TiledChain& tiled, const Cut& cut) {
+// The bytes of `Shared` in chain_walk.cu.
+int64_t walk_shared_bytes(const ChainJob& job, const Cut& cut) {
     const int64_t element = cut.element.bytes, padding = cut.element.padding;
     const int64_t key_stride = cut.columns + padding;
     const int64_t side = StructBytes()
-                             .array(cut.source_block * key_stride, element, 16)                       // k
-                             .array((tiled.solves ? cut.source_block : 1) * key_stride, element, 16)  // x
-                             .array(cut.source_block * (cut.strip() + padding), element, 16)          // v
-                             .array(2 * cut.source_block, float_bytes, 16)                            // w, h
-                             .array(4, float_bytes, 16)  // scalars
+                             .array(cut.source_block * key_stride, element, 16)                     // k
+                             .array((job.solves ? cut.source_block : 1) * key_stride, element, 16)  // x
+                             .array(cut.source_block * (cut.strip() + padding), element, 16)        // v
+                             .array(2 * cut.source_block, float_bytes, 16)                          // w, h
+                             .array(4, float_bytes, 16)                                             // scalars
                              .total();
     return StructBytes()
         .array(walk_sides, side, 16)
@@ -85,7 +85,7 @@ int64_t walk_shared_bytes(const TiledChain& tiled, const Cut& cut) {
         .total();
 }
 
-// `Shared` of chain_read.cu.
+// The bytes of `Shared` in chain_read.cu.
 int64_t read_shared_bytes(const Cut& cut, bool at_boundary, int64_t sides) {
     const int64_t block = cut.source_block, padding = cut.element.padding, stride = cut.columns + padding;
     const int64_t state = cut.rows * stride;
@@ -98,7 +98,7 @@ int64_t read_shared_bytes(const Cut& cut, bool at_boundary, int64_t sides) {
         .total();
 }
 
-// `Shared` of chain_solve.cu: f32 for any storage.
+// The bytes of `Shared` in chain_solve.cu, which is f32 for any storage.
 int64_t solve_shared_bytes(const Cut& cut) {
     const int64_t tile = cut.padded_tile, padding = cut.element.padding;
     return StructBytes()
@@ -111,7 +111,7 @@ int64_t solve_shared_bytes(const Cut& cut) {
         .total();
 }
 
-// Two if an SM still holds two thread blocks: overlapped copies gain more than a third block.
+// Two sides if an SM still holds two thread blocks: overlapped copies gain more than a third block.
 int64_t read_sides(const Cut& cut, bool at_boundary, const Chip& chip) {
     const int64_t bytes = read_shared_bytes(cut, at_boundary, 2);
     const bool fits = bytes <= chip.shared_bytes_per_block &&
@@ -119,65 +119,64 @@ int64_t read_sides(const Cut& cut, bool at_boundary, const Chip& chip) {
     return !at_boundary && fits ? 2 : 1;
 }
 
-// Warps of a walk: the largest divisor of the strips up to four, or one if there are so few strips that each
-// gets an SM of its own.
-Cut cut_with(const TiledChain& tiled, int64_t most, const Chip& chip) {
-    const Chain& chain = tiled.chain;
+// The cut into tiles of at most `most` tokens. The warps of a walk are the largest divisor of the number of
+// strips of 16 rows up to four, or one if there are so few strips that each gets an SM of its own.
+Cut cut_with(const ChainJob& job, int64_t most, const Chip& chip) {
+    const Chain& chain = job.chain;
     Cut cut{};
-    cut.element = elements_of(chain.precision);
+    cut.element = element_type(chain.precision);
     cut.rows = round_up(chain.rows, 16);
     cut.columns = round_up(chain.columns, 16);
     cut.tile = std::min(chain.chunk, most);
     cut.tiles_a_chunk = ceil_divide(chain.chunk, cut.tile);
     cut.padded_tile = round_up(cut.tile, 16);
-    cut.sources = round_up(cut.tile + tiled.halo(), 16);
+    cut.sources = round_up(cut.tile + job.halo(), 16);
     cut.source_block =
         cut.sources <= std::max<int64_t>(cut.padded_tile, 32) + 16 ? cut.sources : cut.padded_tile;
     cut.sources = round_up(cut.sources, cut.source_block);
     const int64_t strips = cut.rows / 16;
-    const bool walks_alone = tiled.reads_memory() && strips * chain.batch <= 2 * chip.multiprocessors;
+    const bool walks_alone = job.reads_memory() && strips * chain.batch <= 2 * chip.multiprocessors;
     cut.warps = walks_alone ? 1 : strips % 4 == 0 ? 4 : strips % 2 == 0 ? 2 : 1;
     cut.keeps_boundary =
-        !tiled.solves && tiled.reads_memory() && (cut.tiles_a_chunk > 1 || cut.sources > cut.source_block);
+        !job.solves && job.reads_memory() && (cut.tiles_a_chunk > 1 || cut.sources > cut.source_block);
     return cut;
 }
 
-// The longest tile, up to 64 tokens, that fits in shared memory.
-Cut cut_of(const TiledChain& tiled, const Chip& chip) {
+// The cut into the longest tiles, up to 64 tokens, that fit in shared memory.
+Cut cut_of(const ChainJob& job, const Chip& chip) {
     for (int64_t most = 64;; most /= 2) {
-        Cut cut = cut_with(tiled, most, chip);
-        const auto fits = [&] { return walk_shared_bytes(tiled, cut) <= chip.shared_bytes_per_block; };
+        Cut cut = cut_with(job, most, chip);
+        const auto fits = [&] { return walk_shared_bytes(job, cut) <= chip.shared_bytes_per_block; };
         while (!fits() && cut.warps > 1) cut.warps /= 2;
         const bool rest_fits = read_shared_bytes(cut, false, 1) <= chip.shared_bytes_per_block &&
-                               (!tiled.solves || solve_shared_bytes(cut) <= chip.shared_bytes_per_block);
+                               (!job.solves || solve_shared_bytes(cut) <= chip.shared_bytes_per_block);
         if ((fits() && rest_fits) || most == 16) return cut;
     }
 }
 
-// Scratch bytes per tile of one sequence.
-int64_t tile_bytes(const TiledChain& tiled, const Cut& cut) {
-    const int64_t states = (tiled.has_momentum() ? 2 : 1) * cut.rows * cut.columns;
-    const int64_t rows =
-        cut.tile * (cut.columns * (tiled.solves ? 2 : 1) + cut.rows) + cut.rows * cut.sources;
-    return (rows + states) * cut.element.bytes + (tiled.reads_memory() ? 0 : float_bytes * states) +
+// The scratch bytes of a tile of one sequence.
+int64_t tile_bytes(const ChainJob& job, const Cut& cut) {
+    const int64_t states = (job.has_momentum() ? 2 : 1) * cut.rows * cut.columns;
+    const int64_t rows = cut.tile * (cut.columns * (job.solves ? 2 : 1) + cut.rows) + cut.rows * cut.sources;
+    return (rows + states) * cut.element.bytes + (job.reads_memory() ? 0 : float_bytes * states) +
            float_bytes * (2 * cut.sources + 4);
 }
 
-// Tokens of a range: whole chunks.
-int64_t tokens_a_range(const TiledChain& tiled, const Chip& chip, int64_t room) {
-    const Chain& chain = tiled.chain;
-    const Cut cut = cut_of(tiled, chip);
-    const int64_t tiles = room / (tile_bytes(tiled, cut) * chain.batch);
+// The tokens of a range with `room` bytes of scratch: whole chunks, at least one.
+int64_t tokens_a_range(const ChainJob& job, const Chip& chip, int64_t room) {
+    const Chain& chain = job.chain;
+    const Cut cut = cut_of(job, chip);
+    const int64_t tiles = room / (tile_bytes(job, cut) * chain.batch);
     const int64_t chunks = std::max<int64_t>(tiles / cut.tiles_a_chunk, 1);
     return std::min(chunks * chain.chunk, chain.length);
 }
 
-// One chain with its scratch; ranges are added one by one.
-class Tiles {
+// Adds the launches of one chain range by range, and takes its scratch.
+class ChainLaunches {
   public:
-    // For ranges of at most `tokens` tokens.
-    Tiles(PlanBuilder& builder, TiledChain tiled, int64_t tokens)
-        : builder_(builder), tiled_(std::move(tiled)), cut_(cut_of(tiled_, builder.chip())) {
+    // Takes scratch for ranges of at most `tokens` tokens.
+    ChainLaunches(PlanBuilder& builder, ChainJob job, int64_t tokens)
+        : builder_(builder), job_(std::move(job)), cut_(cut_of(job_, builder.chip())) {
         take_arrays(tokens);
     }
 
@@ -189,54 +188,54 @@ class Tiles {
     void take_arrays(int64_t tokens);
     KernelSource chain_kernel(const char* name, int64_t threads, int64_t shared_bytes, Defines more) const;
 
-    const Chain& chain() const { return tiled_.chain; }
-    Tiling tiling_of(Range range) const { return {range, chain().chunk, cut_.tile}; }
+    const Chain& chain() const { return job_.chain; }
+    TiledRange tiling_of(Range range) const { return {range, chain().chunk, cut_.tile}; }
     Grid grid_of(Range range) const { return tile_grid(tiling_of(range), chain().batch); }
     TileArrays arrays_of(Range range) const {
-        const int64_t origin = std::max<int64_t>(range.first - tiled_.halo(), 0);
+        const int64_t origin = std::max<int64_t>(range.first - job_.halo(), 0);
         return first_of(arrays_, range.last - origin, tiling_of(range).count());
     }
     ChainArguments given(Range range) const;
 
     PlanBuilder& builder_;
-    TiledChain tiled_;
+    ChainJob job_;
     const Cut cut_;
     TileArrays arrays_;
 };
 
-void Tiles::take_arrays(int64_t of_range) {
-    const int64_t tiles = tiling_of({0, of_range}).count(), tokens = of_range + tiled_.halo();
+void ChainLaunches::take_arrays(int64_t most_tokens) {
+    const int64_t tiles = tiling_of({0, most_tokens}).count(), tokens = most_tokens + job_.halo();
     const auto take = [&](const char* name, int64_t count, Shape each, Storage storage = Storage::f32) {
         each.insert(each.begin(), {chain().batch, count});
         return builder_.take(name, std::move(each), storage);
     };
     const Storage element = cut_.element.storage;
     const Shape state = {cut_.rows, cut_.columns}, passed = {chain().batch, cut_.rows, cut_.columns};
-    const bool sums = !tiled_.reads_memory(), passes_on = of_range < chain().length;
-    arrays_.given_keys = tiled_.keys;
-    arrays_.given_values = tiled_.values;
+    const bool sums = !job_.reads_memory(), passes_on = most_tokens < chain().length;
+    arrays_.given_keys = job_.keys;
+    arrays_.given_values = job_.values;
     arrays_.keys = take("keys", tokens, {cut_.columns}, element);
-    if (tiled_.solves) arrays_.solved = take("solved keys", tokens, {cut_.columns}, element);
+    if (job_.solves) arrays_.solved = take("solved keys", tokens, {cut_.columns}, element);
     arrays_.values = take("values", tokens, {cut_.rows}, element);
     arrays_.coefficients = take("coefficients", tiles, {2 * cut_.sources + 4});
     arrays_.errors = take("errors", tiles, {cut_.rows, cut_.sources}, element);
     arrays_.states_m = take("m of tiles", tiles, state, element);
     if (sums) arrays_.sums_m = take("m added by tiles", tiles, state);
-    if (passes_on) tiled_.chain.m.live = builder_.take("m between launches", passed);
-    if (!tiled_.has_momentum()) return;
+    if (passes_on) job_.chain.m.live = builder_.take("m between launches", passed);
+    if (!job_.has_momentum()) return;
     arrays_.states_s = take("s of tiles", tiles, state, element);
     if (sums) arrays_.sums_s = take("s added by tiles", tiles, state);
-    if (passes_on) tiled_.chain.s.live = builder_.take("s between launches", passed);
+    if (passes_on) job_.chain.s.live = builder_.take("s between launches", passed);
 }
 
-ChainArguments Tiles::given(Range range) const {
+ChainArguments ChainLaunches::given(Range range) const {
     const Arguments all = arguments_of(chain());
     ChainArguments given = {.m = all.m,
                             .s = all.s,
                             .boundaries = all.boundaries,
                             .chunk = all.chunk,
                             .boundary_count = all.boundary_count,
-                            .tiling = arguments_of(tiling_of(range), tiled_.halo()),
+                            .tiling = arguments_of(tiling_of(range), job_.halo()),
                             .length = all.length,
                             .gates = all.gates,
                             .given_keys = arrays_.given_keys.address,
@@ -255,43 +254,42 @@ ChainArguments Tiles::given(Range range) const {
     return given;
 }
 
-KernelSource Tiles::chain_kernel(const char* name, int64_t threads, int64_t shared_bytes,
-                                 Defines more) const {
+KernelSource ChainLaunches::chain_kernel(const char* name, int64_t threads, int64_t shared_bytes,
+                                         Defines more) const {
     more.insert(more.begin(), {{"COLUMNS", chain().columns},
                                {"ROWS", chain().rows},
                                {"SOURCES", cut_.sources},
-                               {"HAS_MOMENTUM", tiled_.has_momentum()},
+                               {"HAS_MOMENTUM", job_.has_momentum()},
                                {"PRECISION", cut_.element.precision}});
     return kernel(name, threads, shared_bytes, std::move(more));
 }
 
-void Tiles::add_prepare(Range range) {
-    const Defines rows = {{"KEYS", name_of(tiled_.keys.storage)},
-                          {"VALUES", name_of(tiled_.values.storage)},
+void ChainLaunches::add_prepare(Range range) {
+    const Defines rows = {{"KEYS", name_of(job_.keys.storage)},
+                          {"VALUES", name_of(job_.values.storage)},
                           {"VALUE_WIDTH", chain().d},
-                          {"NORMALISE_KEYS", tiled_.normalises_keys},
-                          {"NORMALISE_VALUES", tiled_.normalises_values},
+                          {"NORMALISE_KEYS", job_.normalises_keys},
+                          {"NORMALISE_VALUES", job_.normalises_values},
                           {"READS_W_OMEGA", chain().rule->reads_w_omega},
                           {"TILE", cut_.padded_tile}};
-    const KernelSource source = tiled_.solves
-                                    ? chain_kernel("chain_solve", 128, solve_shared_bytes(cut_), rows)
-                                    : chain_kernel("chain_prepare", 128, 0, rows);
-    const auto words = tiled_.solves ? launches::solve : launches::prepare;
+    const KernelSource source = job_.solves ? chain_kernel("chain_solve", 128, solve_shared_bytes(cut_), rows)
+                                            : chain_kernel("chain_prepare", 128, 0, rows);
+    const auto words = job_.solves ? launches::solve : launches::prepare;
     builder_.launch(words(chain(), tiling_of(range), arrays_of(range)), grid_of(range), source, given(range));
 }
 
-void Tiles::add_walk(Range range) {
-    const Tiling tiling = tiling_of(range);
+void ChainLaunches::add_walk(Range range) {
+    const TiledRange tiling = tiling_of(range);
     const TileArrays arrays = arrays_of(range);
     const Side strips = pieces(chain().rows_word, cut_.rows, cut_.strip()), batch = side("B", chain().batch);
     const KernelSource walk =
-        chain_kernel("chain_walk", 32 * (cut_.warps + copy_warps), walk_shared_bytes(tiled_, cut_),
+        chain_kernel("chain_walk", 32 * (cut_.warps + copy_warps), walk_shared_bytes(job_, cut_),
                      {{"WARPS", cut_.warps},
                       {"SOURCE_BLOCK", cut_.source_block},
-                      {"SOLVES", tiled_.solves},
-                      {"READS_MEMORY", tiled_.reads_memory()},
+                      {"SOLVES", job_.solves},
+                      {"READS_MEMORY", job_.reads_memory()},
                       {"KEEPS_BOUNDARY", cut_.keeps_boundary}});
-    if (tiled_.reads_memory())
+    if (job_.reads_memory())
         return builder_.launch(launches::walk(chain(), tiling, arrays), {.y = strips, .z = batch}, walk,
                                given(range));
     builder_.launch(launches::sum_tiles(chain(), tiling, arrays), {grid_of(range).x, strips, batch}, walk,
@@ -302,7 +300,7 @@ void Tiles::add_walk(Range range) {
                     given(range));
 }
 
-void Tiles::add_read(Range range, const Reader& reader) {
+void ChainLaunches::add_read(Range range, const Reader& reader) {
     const auto& [queries, result, at_boundary, suffix] = reader.words;
     const int64_t sides = read_sides(cut_, at_boundary, builder_.chip());
     const KernelSource read =
@@ -325,33 +323,33 @@ void Tiles::add_read(Range range, const Reader& reader) {
 }  // namespace
 
 void add_matrix_tiles(PlanBuilder& builder, const Tensors& t, bool solves, int64_t room) {
-    const TiledChain tiled = {matrix_chain(t), t.k, t.v, t.normalises, false, solves};
-    const int64_t step = tokens_a_range(tiled, builder.chip(), room);
-    Tiles tiles(builder, tiled, step);
+    const ChainJob job = {matrix_chain(t), t.k, t.v, t.normalises, false, solves};
+    const int64_t step = tokens_a_range(job, builder.chip(), room);
+    ChainLaunches chain_launches(builder, job, step);
     each_range(builder, {0, t.length}, step, [&](Range range) {
-        tiles.add_prepare(range);
-        tiles.add_walk(range);
-        tiles.add_read(range, {{t.q, t.y, t.reads_boundary}, t.normalises});
+        chain_launches.add_prepare(range);
+        chain_launches.add_walk(range);
+        chain_launches.add_read(range, {{t.q, t.y, t.reads_boundary}, t.normalises});
     });
 }
 
 // The key slots feed the value slots: z = nsilu(S_K x), r = nsilu(S_K q), [batch, length, c] in f32.
 void add_trellis_tiles(PlanBuilder& builder, const Tensors& t, int64_t room) {
     const Buffer z = builder.take("z", {t.batch, t.length, t.compress}), r = builder.take("r", z.shape);
-    const TiledChain keys = {key_chain(t), t.x, t.k, false, t.normalises};
-    const TiledChain values = {value_chain(t), z, t.v};
+    const ChainJob keys = {key_chain(t), t.x, t.k, false, t.normalises};
+    const ChainJob values = {value_chain(t), z, t.v};
     const int64_t step =
         std::min(tokens_a_range(keys, builder.chip(), room), tokens_a_range(values, builder.chip(), room));
-    Tiles of_keys(builder, keys, step), of_values(builder, values, step);
+    ChainLaunches key_launches(builder, keys, step), value_launches(builder, values, step);
     each_range(builder, {0, t.length}, step, [&](Range range) {
-        of_keys.add_prepare(range);
-        of_keys.add_walk(range);
+        key_launches.add_prepare(range);
+        key_launches.add_walk(range);
         // z always reads the evolving memory: with a chunk of one token the step must be exact.
-        of_keys.add_read(range, {{t.x, z, false, "_keys"}, false, true, false});
-        of_keys.add_read(range, {{t.q, r, t.reads_boundary, "_queries"}, t.normalises, true, false});
-        of_values.add_prepare(range);
-        of_values.add_walk(range);
-        of_values.add_read(range, {{r, t.y, t.reads_boundary, "_values"}, false, false});
+        key_launches.add_read(range, {{t.x, z, false, "_keys"}, false, true, false});
+        key_launches.add_read(range, {{t.q, r, t.reads_boundary, "_queries"}, t.normalises, true, false});
+        value_launches.add_prepare(range);
+        value_launches.add_walk(range);
+        value_launches.add_read(range, {{r, t.y, t.reads_boundary, "_values"}, false, false});
     });
 }
 

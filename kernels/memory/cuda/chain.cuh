@@ -8,12 +8,12 @@
 
 namespace sawtooth::memory {
 
-// PRECISION of the kernel: the precision of the factors of its products.
+// The precision of the factors of a kernel's products, from its macro PRECISION.
 constexpr device::Precision precision = device::Precision::PRECISION;
 using P = device::Products<precision>;
 using Element = P::Element;
 
-// a, b and h after the tokens so far: the remaining share of M in M, of S in M and of S in S.
+// The coefficients a, b and h after the tokens so far: how much remains of M in M, of S in M and of S in S.
 struct StateCoefficients {
     float a = 1, b = 0, h = 1;
     __device__ void advance(const Gate& gate) {
@@ -23,12 +23,12 @@ struct StateCoefficients {
     }
 };
 
-// w and h of the source `at` tokens after the first token of the tile (negative: before it).
+// The coefficients w and h of the source `at` tokens after the first token of the tile (negative: before it).
 struct SourceCoefficients {
     int at, halo;  // a source adds to the momentum of its own token and of the next `halo`
     float w = 0, h = 0;
-    __device__ SourceCoefficients(int at_token, int of_halo) : at(at_token), halo(of_halo) {}
-    // Also called for tokens before the source: w and h stay zero.
+    __device__ SourceCoefficients(int at_token, int halo_tokens) : at(at_token), halo(halo_tokens) {}
+    // This is also called for tokens before the source: w and h stay zero.
     __device__ void advance(const Gate& gate, int token) {
         h *= gate.keep;
         if (at <= token && token - at <= halo) h += gate.step;
@@ -36,8 +36,8 @@ struct SourceCoefficients {
     }
 };
 
-// By all threads of the block, one thread per source: stores w and h of all `sources` after the last token,
-// zeros for missing ones, then a, b, h and a zero.
+// Stores w and h of all `sources` after the last token, zeros for missing ones, then a, b, h and a zero. All
+// threads of the block call it; each owns whole sources.
 __device__ inline void store_ends(const Gate* gates, int tokens, int first_source, int last_source, int halo,
                                   int sources, float* ends) {
     for (int s = threadIdx.x; s < sources; s += blockDim.x) {

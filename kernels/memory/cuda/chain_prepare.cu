@@ -34,16 +34,16 @@ __device__ void prepare_row(const typename Storage::Word* from, bool normalises,
         if (lane + 32 * k < room) to[lane + 32 * k] = P::element(lane + 32 * k < taken ? mine[k] : 0);
 }
 
-constexpr int slice = 32;  // columns of W in shared memory at a time
-constexpr int input_stride = device::round_up(2 * COLUMNS, slice) + 4;
+constexpr int w_columns = 32;  // columns of W in shared memory at a time
+constexpr int input_stride = device::round_up(2 * COLUMNS, w_columns) + 4;
 
-// Shared by the threads of a block: [16, 2 d] of inputs, padded, and [rows, 32] of W.
+// What the threads of a block share: inputs [16, 2 d], padded, and a tile [rows, 32] of W.
 struct AtlasShared {
     float inputs[16][input_stride];  // silu([k; v]), then zeros
-    float w[rows][slice + 1];        // one more column, so that rows start in different banks
+    float w[rows][w_columns + 1];    // one more column, so that rows start in different banks
 };
 
-// silu([k; v]) of 16 tokens, one warp per token; zeros for missing tokens.
+// Loads silu([k; v]) of 16 tokens, one warp per token, and zeros for missing tokens.
 __device__ void load_inputs_of_w(const ChainArguments& given, int64_t batch, Range tokens,
                                  AtlasShared& shared) {
     const auto* const keys = static_cast<const device::KEYS::Word*>(given.given_keys);
@@ -60,25 +60,27 @@ __device__ void load_inputs_of_w(const ChainArguments& given, int64_t batch, Ran
     }
 }
 
-// -w of 16 tokens. W passes through shared memory in slices; a thread owns four tokens for one row of W.
+// Computes -w of 16 tokens. W passes through shared memory in tiles of columns; a thread owns four tokens for
+// one row of W.
 __device__ void prepare_atlas(const ChainArguments& given, int64_t batch, Range tokens, AtlasShared& shared) {
-    // Item n of a thread: row r of W and tokens first … first + 3. There are rows * 4 items: 16 tokens in
+    // Item n of a thread is row r of W and tokens first … first + 3. There are rows * 4 items: 16 tokens in
     // groups of 4.
     constexpr int items = device::ceil_divide(rows * 4, THREADS);
     load_inputs_of_w(given, batch, tokens, shared);
     float sums[items][4] = {};
-    for (int from = 0; from < 2 * COLUMNS; from += slice) {
-        device::sync_block();  // inputs are visible; the previous slice has been read
-        for (int at = threadIdx.x; at < rows * slice; at += THREADS) {
-            const int r = at / slice, c = from + at % slice;
-            shared.w[r][at % slice] = r < ROWS && c < 2 * COLUMNS ? given.w_omega[r * 2 * COLUMNS + c] : 0;
+    for (int from = 0; from < 2 * COLUMNS; from += w_columns) {
+        device::sync_block();  // inputs are visible; the previous tile has been read
+        for (int at = threadIdx.x; at < rows * w_columns; at += THREADS) {
+            const int r = at / w_columns, c = from + at % w_columns;
+            shared.w[r][at % w_columns] =
+                r < ROWS && c < 2 * COLUMNS ? given.w_omega[r * 2 * COLUMNS + c] : 0;
         }
-        device::sync_block();  // the slice of W is visible
+        device::sync_block();  // the tile of W is visible
 #pragma unroll
         for (int n = 0; n < items; ++n) {
             const int r = (threadIdx.x + n * THREADS) % rows, first = (threadIdx.x + n * THREADS) / rows * 4;
             if (first >= 16) continue;
-            for (int c = 0; c < slice; ++c)
+            for (int c = 0; c < w_columns; ++c)
 #pragma unroll
                 for (int i = 0; i < 4; ++i) sums[n][i] += shared.w[r][c] * shared.inputs[first + i][from + c];
         }
@@ -96,8 +98,8 @@ __device__ void prepare_atlas(const ChainArguments& given, int64_t batch, Range 
     device::sync_block();  // all reads of the inputs are done: the next 16 tokens replace them
 }
 
-// Grid: tiles, batch. Block (x, y) prepares the tokens of tile x of sequence y; the first block also those
-// before `first` that windows reach, so that every token from `origin` on is prepared once.
+// Grid: tiles, batch. Block (x, y) prepares the tokens of tile x of sequence y; the first block also prepares
+// those before `first` that windows reach, so that every token from `origin` on is prepared once.
 //   reads    keys [batch, length, COLUMNS], values [batch, length, VALUE_WIDTH], gates [batch, length];
 //            W [ROWS, 2 COLUMNS] if READS_W_OMEGA
 //   writes   keys [batch, last - origin, columns], values [batch, last - origin, rows], padded to multiples
@@ -114,7 +116,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_prepare(ChainArgumen
     load_gates(given.gates, batch * given.length + tokens.first, tokens.count(), gates);
     device::wait_for_launches_before();
     device::let_next_launch_start();
-    // One warp per token: its key and its value.
+    // A warp prepares the key and the value of a token.
     const auto* const keys = static_cast<const device::KEYS::Word*>(given.given_keys);
     const auto* const values = static_cast<const device::VALUES::Word*>(given.given_values);
     for (int64_t token = (tile == 0 ? tiling.origin : tokens.first) + device::warp_of_thread();

@@ -1,6 +1,6 @@
-// The outputs y of the tokens of a tile, read from a chain's memory:
+// Reads the outputs y of a tile's tokens from a chain's memory:
 //   y_t = a_t M q_t + b_t S q_t - sum over s of w_ts e_s (k_s . q_t)
-// with M, S at the start of the tile (AT_BOUNDARY: only M q_t, with M at the start of the chunk). A warp
+// with M, S at the start of the tile; with AT_BOUNDARY only M q_t, with M at the start of the chunk. A warp
 // keeps 16 tokens and their queries in registers. M, S and the sources, in blocks of SOURCE_BLOCK, pass
 // through shared memory one after another. With SIDES = 2 the next copies overlap with the work:
 //   side 0   M   . | block 0  . | block 2 …      block 0 is copied once M is no longer needed,
@@ -51,7 +51,7 @@ struct Side {
 struct Shared {
     Side sides[SIDES];
     alignas(16) float weights[AT_BOUNDARY ? 1 : tile_tokens][weight_stride];  // -w_ts of a block
-    Gate gates[tile_tokens];  // of the tile's tokens; a short tile leaves the last ones unset
+    Gate gates[tile_tokens];  // gates of the tile's tokens; a short tile leaves the last ones unset
 };
 static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
 
@@ -70,7 +70,8 @@ __device__ void normalise_rows(Tile (&q)[column_tiles]) {
     }
 }
 
-// sqrt(ROWS) silu(w) / max(norm(silu(w)), 1e-12) for the rows of 16 tokens; columns from ROWS on are zeros.
+// w = sqrt(ROWS) silu(w) / max(norm(silu(w)), 1e-12) for the rows of 16 tokens; columns from ROWS on are
+// zeros.
 __device__ void norm_silu(Tile (&w)[row_tiles]) {
 #pragma unroll
     for (int n = 0; n < row_tiles; ++n)
@@ -78,16 +79,16 @@ __device__ void norm_silu(Tile (&w)[row_tiles]) {
         for (int at = 0; at < 4; ++at) w[n][at] = device::silu(w[n][at]);
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-        // In double: the square of a silu of f32 may overflow.
+        // The norm is computed in double, because the square of a silu of f32 may overflow.
         const double norm = sqrt(device::wide_square_of_row(w, half)), wanted = sqrt(double{ROWS});
         device::scale_row(w, half, static_cast<float>(wanted / (norm < 1e-12 ? 1e-12 : norm)));
     }
 }
 
-// y[t][r] += (factor of t) * (q_t . row r of the state [rows, columns]) for the warp's 16 tokens.
+// Adds (factor of t) * (q_t . row r of the state [rows, columns]) to y[t][r] for the warp's 16 tokens.
 __device__ void add_state(const Element* state, const Tile (&q)[column_tiles], const float (&factors)[2],
                           Tile (&y)[row_tiles]) {
-    // Scales the queries, which are in registers; the state is the same for all tokens.
+    // The queries are scaled, because they are in registers and the state is the same for all tokens.
     Tile scaled[column_tiles];
 #pragma unroll
     for (int n = 0; n < column_tiles; ++n)
@@ -97,36 +98,36 @@ __device__ void add_state(const Element* state, const Tile (&q)[column_tiles], c
 }
 
 // The stages of a tile: M, S, then its sources block by block.
-struct Reader {
+struct TileStages {
     const ChainArguments& given;
     Shared& shared;
     int64_t batch;
     int tile;
     Range tokens;
 
-    // Distance from the tile's first token to the first source of a block; negative inside windows.
+    // The distance from the tile's first token to the first source of a block; negative inside windows.
     __device__ int source_of(int number) const {
         return static_cast<int>(first_source(given.tiling, tokens.first) - tokens.first) + number * block;
     }
 
-    // Starts the copies of a stage, by all threads.
+    // Starts the copies of a stage. All threads call it.
     __device__ void start_copies(int stage, Side& side) const {
         if (stage < states) {
-            const int of_tile = AT_BOUNDARY ? tile - tile % given.tiling.tiles_a_chunk : tile;
-            copy_state(stage == 0 ? given.states_m : given.states_s, of_tile, side);
+            const int state_tile = AT_BOUNDARY ? tile - tile % given.tiling.tiles_a_chunk : tile;
+            copy_state(stage == 0 ? given.states_m : given.states_s, state_tile, side);
         } else {
             copy_sources(stage - states, side);
         }
     }
-    // M or S [rows, columns] at the start of a tile; padding is stored, as zeros.
-    __device__ void copy_state(const void* from, int of_tile, Side& side) const {
-        const int64_t slot = batch * given.tiling.tiles + of_tile;
+    // Copies M or S [rows, columns] at the start of a tile. Their padding is stored as zeros.
+    __device__ void copy_state(const void* from, int state_tile, Side& side) const {
+        const int64_t slot = batch * given.tiling.tiles + state_tile;
         device::copy_matrix<columns>(side.elements, state_stride,
                                      static_cast<const Element*>(from) + slot * rows * columns, columns, rows,
                                      rows);
     }
-    // Keys [block, columns] and errors [rows, block] of block `number` of the tile's sources. Keys after the
-    // last token become zeros; their errors were computed from zeros too.
+    // Copies keys [block, columns] and errors [rows, block] of block `number` of the tile's sources. Keys
+    // after the last token become zeros; their errors were computed from zeros too.
     __device__ void copy_sources(int number, Side& side) const {
         const TilingArguments& tiling = given.tiling;
         const int64_t first = tokens.first + source_of(number);
@@ -143,8 +144,9 @@ struct Reader {
             rows);
     }
 
-    // -w_ts of a block of sources, [tile_tokens, block]: one thread per source fills its column token by
-    // token. Zeros if t is not a token of the tile, or if s comes after t or after the tile.
+    // Computes -w_ts of a block of sources, [tile_tokens, block]: one thread per source fills its column
+    // token by token. The weight is zero if t is not a token of the tile, or if s comes after t or after the
+    // tile.
     __device__ void make_weights(int number) const {
         const int first = source_of(number), count = tokens.count();
         for (int s = threadIdx.x; s < block; s += THREADS) {
@@ -159,7 +161,7 @@ struct Reader {
 
 // Subtracts the sources of a block from y in two products: scores of 16 tokens, then scores times errors.
 __device__ void add_sources(const Shared& shared, Side& side, Tile (&q)[column_tiles], Tile (&y)[row_tiles]) {
-    // [16 tokens, block]: k_s . q_t, times -w_ts; weights are 0 if s comes after t.
+    // scores [16 tokens, block] are k_s . q_t times -w_ts; the weights are 0 if s comes after t.
     Tile scores[source_tiles], weights[source_tiles];
     device::clear(scores);
     device::multiply<precision, Lies::in_columns>(q, side.keys(), state_stride, scores);
@@ -172,8 +174,9 @@ __device__ void add_sources(const Shared& shared, Side& side, Tile (&q)[column_t
     device::multiply<precision, Lies::in_columns>(scores, side.errors(), error_stride, y);
 }
 
-// The same source by source, for tokens from `row` on: a product multiplies later sources by zero, which
-// gives NaN if they are not finite. The first source lies `first` tokens from the tile's first one.
+// Subtracts the sources of a block one by one, for tokens from `row` on. A product multiplies later sources
+// by zero, which gives NaN if they are not finite. The first source lies `first` tokens from the tile's first
+// one.
 __device__ void add_sources_one_by_one(const Shared& shared, Side& side, Tile (&q)[column_tiles], int row,
                                        int first, Tile (&y)[row_tiles]) {
     Tile scores[source_tiles];
@@ -206,15 +209,14 @@ __device__ void add_sources_one_by_one(const Shared& shared, Side& side, Tile (&
     }
 }
 
-// a_t and b_t of the two tokens of a lane, `first` and `first` + 8.
-__device__ void load_factors(const Shared& shared, int tokens, int first, float (&of_memory)[2],
-                             float (&of_momentum)[2]) {
+// Computes a_t and b_t of the two tokens of a lane, `first` and `first` + 8.
+__device__ void load_factors(const Shared& shared, int tokens, int first, float (&a)[2], float (&b)[2]) {
     // Every lane walks the gates itself: a barrier would cost more than these few products.
     StateCoefficients state;
     for (int t = 0; t < tokens && t <= first + 8; ++t) {
         state.advance(shared.gates[t]);
-        if (t == first) of_memory[0] = state.a, of_momentum[0] = state.b;
-        if (t == first + 8) of_memory[1] = state.a, of_momentum[1] = state.b;
+        if (t == first) a[0] = state.a, b[0] = state.b;
+        if (t == first + 8) a[1] = state.a, b[1] = state.b;
     }
 }
 
@@ -232,8 +234,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainReadArgume
     const ChainArguments& given = reading.chain;
     const int tile = blockIdx.x;
     const int64_t batch = blockIdx.y;
-    const Reader reader{given, shared, batch, tile, tokens_of(given.tiling, tile)};
-    const Range tokens = reader.tokens;
+    const TileStages tile_stages{given, shared, batch, tile, tokens_of(given.tiling, tile)};
+    const Range tokens = tile_stages.tokens;
     // The warp's first token in the tile, and how many tokens of the tile are left from there on: 0 or less
     // if a short tile ends before.
     const int before = device::warp_of_thread() * 16, there = tokens.count() - before;
@@ -251,13 +253,13 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainReadArgume
     device::wait_for_launches_before();
     device::let_next_launch_start();
     // Stage 0 is copied while a_t and b_t are computed.
-    reader.start_copies(0, shared.sides[0]);
+    tile_stages.start_copies(0, shared.sides[0]);
     device::end_batch_of_copies();
     if (!QUERIES_ARE_INPUT) load_own_queries();
-    float of_memory[2] = {1, 1}, of_momentum[2] = {};
+    float a[2] = {1, 1}, b[2] = {};
     if constexpr (!AT_BOUNDARY) {
         device::sync_block();  // the gates are visible to every lane
-        load_factors(shared, tokens.count(), before + device::row_of_lane(), of_memory, of_momentum);
+        load_factors(shared, tokens.count(), before + device::row_of_lane(), a, b);
     }
     // The second pass replaces products that multiplied zero by a value that is not finite.
 #pragma unroll 1
@@ -269,27 +271,27 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainReadArgume
             // All warps have read the previous stage: its side and its weights may be overwritten.
             if (stage > 0) device::sync_block();
             // With one side this stage's copies start here, with two the next stage's.
-            if (SIDES == 1 && stage > 0) reader.start_copies(stage, shared.sides[0]);
+            if (SIDES == 1 && stage > 0) tile_stages.start_copies(stage, shared.sides[0]);
             if (SIDES == 2 && stage + 1 < stages)
-                reader.start_copies(stage + 1, shared.sides[(stage + 1) % SIDES]);
+                tile_stages.start_copies(stage + 1, shared.sides[(stage + 1) % SIDES]);
             device::end_batch_of_copies();
-            if (stage >= states) reader.make_weights(stage - states);
+            if (stage >= states) tile_stages.make_weights(stage - states);
             // Waits for the thread's copies of this stage; with two sides the next stage is still being
             // copied.
             device::wait_for_copies_but_last<SIDES - 1>();
             device::sync_block();  // the copies and weights of all threads are visible
             // Adds the stage to y of the warp's tokens.
             if (stage < states)
-                add_state(side.elements, q, stage == 0 ? of_memory : of_momentum, y);
+                add_state(side.elements, q, stage == 0 ? a : b, y);
             else if (one_by_one)
-                add_sources_one_by_one(shared, side, q, before, reader.source_of(stage - states), y);
+                add_sources_one_by_one(shared, side, q, before, tile_stages.source_of(stage - states), y);
             else
                 add_sources(shared, side, q, y);
         }
         // A finite y is right: zero times a finite number adds nothing. One thread's NaN repeats the pass for
         // the whole block, as all threads copy. The barrier ends the last stage.
         if (AT_BOUNDARY || one_by_one || !device::any_of_block(!device::are_finite(y))) break;
-        reader.start_copies(0, shared.sides[0]);
+        tile_stages.start_copies(0, shared.sides[0]);
         device::end_batch_of_copies();
     }
     if constexpr (NORM_SILU) norm_silu(y);

@@ -19,7 +19,7 @@ constexpr int size = rows * columns;
 constexpr int ahead = 8;  // tiles whose sums are loaded together
 static_assert(size % THREADS == 0, "one element per thread");
 
-// The sums of a tile for one element of M and S, and its coefficients.
+// The sums of a tile for one element of M and S, and the coefficients of the tile.
 struct Sums {
     float m, s, a, b, h;
 };
@@ -70,7 +70,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_scan(ChainArguments 
         for (int k = 0; k < ahead; ++k) {
             const int64_t tile = first + k;
             if (tile >= tiling.tiles) break;
-            // The state before the tile, then the tile.
+            // Stores the state before the tile, then applies the tile.
             if (puts_boundaries && opens_chunk(tiling, tile))
                 put_boundary(tokens_of(tiling, tile).first / given.chunk);
             states_m[tile * size] = P::element(m);
@@ -87,7 +87,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_scan(ChainArguments 
         if (HAS_MOMENTUM) given.s.live[live] = s;
         return;
     }
-    // After the last token of all.
+    // After the last token, the state is the final state and the last boundary.
     if (puts_boundaries) put_boundary(given.boundary_count - 1);
     if (is_padding) return;
     if (given.m.to) given.m.to[at] = m;

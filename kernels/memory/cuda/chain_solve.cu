@@ -35,7 +35,7 @@ struct Shared {
     alignas(16) float k[TILE][key_stride];            // one row per token
     alignas(16) float x[TILE][x_stride];              // [diag(a) K, V], then X
     alignas(16) float t[TILE][t_stride];              // -T
-    alignas(16) float inverse[TILE][inverse_stride];  // of the diagonal blocks of I + T
+    alignas(16) float inverse[TILE][inverse_stride];  // inverses of the diagonal blocks of I + T
     Gate gates[TILE];
     float decays[TILE];  // a before each token
 };
@@ -56,8 +56,8 @@ __device__ void load_rows(const ChainArguments& given, int64_t batch, Range toke
     }
 }
 
-// For the tile's tokens, one thread per column: a before each token, and -w_(t-1)s below the diagonal, zeros
-// elsewhere.
+// Computes a before each token of the tile, and -w_(t-1)s below the diagonal with zeros elsewhere, one thread
+// per column.
 __device__ void load_coefficients(const ChainArguments& given, int tokens, Shared& shared) {
     for (int s = threadIdx.x; s < TILE; s += THREADS) {
         SourceCoefficients source(s, given.tiling.halo);
@@ -74,10 +74,10 @@ __device__ void load_coefficients(const ChainArguments& given, int tokens, Share
     }
 }
 
-// -T = the coefficients times K K^T, 16 rows per warp.
+// Computes -T = the coefficients times K K^T, 16 rows per warp.
 __device__ void multiply_keys(Shared& shared) {
     for (int i = device::warp_of_thread(); i < blocks; i += warps) {
-        // k_t . k_s of 16 tokens t and all s, then times -w_(t-1)s.
+        // t is k_t . k_s of 16 tokens t and all s, then times -w_(t-1)s.
         Tile k[d / 8], t[TILE / 8], coefficients[TILE / 8];
         device::load_tiles(shared.k[16 * i], key_stride, k);
         device::clear(t);
@@ -108,8 +108,8 @@ __device__ void invert(Shared& shared) {
     }
 }
 
-// A block of 16 columns of X by substitution, one lane per column. The product with the inverse is the same,
-// but it multiplies later rows by zero, which gives NaN if they are not finite.
+// Solves a block of 16 columns of X by substitution, one lane per column. The product with the inverse gives
+// the same, but it multiplies later rows by zero, which gives NaN if they are not finite.
 __device__ void substitute(Shared& shared, int i, int column) {
     const int lane = device::lane_of_thread();
     if (lane >= 16) return;

@@ -1,7 +1,7 @@
 // Walks the state of a chain from tile to tile, in matrix products. With K, V the keys and values of a tile's
 // sources, E its errors and w, h its coefficients after the last token (chain.cuh):
-//   E^T = M X^T - V^T, X = K or the keys after the solve;  M = a M + b S - E^T diag(w) K,  S = h S - E^T
-//   diag(h) K.
+//   E^T = M X^T - V^T, X = K or the keys after the solve;
+//   M = a M + b S - E^T diag(w) K,  S = h S - E^T diag(h) K.
 // A warp keeps 16 rows of M and S in registers and walks them over all tiles (if parallel, one block per tile
 // sums it from zeros); rows are independent. Sources come in blocks of SOURCE_BLOCK, which the copying warps
 // of the block fetch two steps ahead. Errors use the memory at the chunk's boundary, which is kept in shared
@@ -44,9 +44,9 @@ static_assert(rows % strip == 0 && SOURCES % block == 0, "whole strips and block
 struct Side {
     alignas(16) Element k[block][key_stride];               // keys, for the states
     alignas(16) Element x[SOLVES ? block : 1][key_stride];  // keys after the solve, for the errors
-    alignas(16) Element v[block][value_stride];             // of the block's strip of rows
-    alignas(16) float w[block];    // share of each source in M after the tile's last token
-    alignas(16) float h[block];    // and in S
+    alignas(16) Element v[block][value_stride];             // values of the block's strip of rows
+    alignas(16) float w[block];    // weight of each source in M after the tile's last token
+    alignas(16) float h[block];    // weight of each source in S
     alignas(16) float scalars[4];  // a, b, h, 0 of the tile
 };
 
@@ -62,8 +62,8 @@ struct Step {
     __device__ Step next() const { return block + 1 < blocks ? Step{tile, block + 1} : Step{tile + 1, 0}; }
 };
 
-// By the copying warps: copies keys, values of the block's strip and coefficients of a step's sources.
-// Sources after the tile's last token become zeros.
+// Starts the copies of a step's sources: keys, values of the block's strip, and coefficients. The copying
+// warps call it. Sources after the tile's last token become zeros.
 __device__ void start_copies(const ChainArguments& given, int64_t batch, int first_row, const Step& step,
                              Side& side) {
     const int thread = threadIdx.x - 32 * WARPS;
@@ -91,7 +91,7 @@ __device__ void start_copies(const ChainArguments& given, int64_t batch, int fir
     if (thread == copy_threads - 1) device::copy_async<16>(side.scalars, ends + 2 * SOURCES, true);
 }
 
-// -V^T of the warp's rows, [16 rows, block], one source per column: the layout of a left factor.
+// Loads -V^T of the warp's rows, [16 rows, block], one source per column: the layout of a left factor.
 __device__ void load_errors(const Side& side, Tile (&e)[source_tiles]) {
     const int r = device::warp_of_thread() * 16 + device::row_of_lane();
 #pragma unroll
@@ -101,7 +101,7 @@ __device__ void load_errors(const Side& side, Tile (&e)[source_tiles]) {
             e[n][at] = -P::value(side.v[8 * n + device::column_of_lane() + at % 2][r + at / 2 * 8]);
 }
 
-// -E^T times the coefficients of its columns.
+// Computes -E^T times the coefficients of its columns.
 __device__ void weigh(const Tile (&e)[source_tiles], const float* factors, Tile (&to)[source_tiles]) {
 #pragma unroll
     for (int n = 0; n < source_tiles; ++n) {
@@ -112,7 +112,7 @@ __device__ void weigh(const Tile (&e)[source_tiles], const float* factors, Tile 
 }
 
 // 16 rows of M and S, all columns, spread over a warp. Padding is zeros and stays zeros.
-struct State {
+struct StateRows {
     Tile m[column_tiles];
     Tile s[column_tiles];  // takes no registers without momentum
 
@@ -146,9 +146,9 @@ struct State {
     }
 };
 
-// Stores the state at the start of tile `slot`, [rows, columns] with padding, rounded as product factors; if
-// parallel, the sum of the tile, in f32.
-__device__ void store_state(const ChainArguments& given, int64_t slot, int row, const State& state) {
+// Stores the state at the start of tile `slot`, [rows, columns] with padding, rounded as product factors. If
+// parallel, it stores the sum of the tile, in f32.
+__device__ void store_state(const ChainArguments& given, int64_t slot, int row, const StateRows& state) {
     const int64_t at = (slot * rows + row) * columns;
     if constexpr (parallel) {
         device::store_tiles(state.m, given.sums_m + at, columns);
@@ -160,8 +160,8 @@ __device__ void store_state(const ChainArguments& given, int64_t slot, int row, 
     }
 }
 
-// Loads 16 rows of the state before the first tile: from the previous launch, with padding, or the initial
-// state of the sequence, [ROWS, COLUMNS].
+// Loads 16 rows of the state before the first tile: what the previous launch left, with padding, or the
+// initial state of the sequence, [ROWS, COLUMNS].
 __device__ void load_passed(const ChainArguments& given, const PassedState& state, int64_t batch, int row,
                             Tile (&to)[column_tiles]) {
     if (given.tiling.first > 0)
@@ -182,14 +182,14 @@ __device__ void store_passed(const ChainArguments& given, const PassedState& sta
 
 // Stores boundary `number` of the sequence.
 __device__ void store_boundary(const ChainArguments& given, int64_t batch, int64_t number, int row,
-                               const State& state) {
+                               const StateRows& state) {
     const int64_t at = batch * given.boundary_count + number;
     device::store_unpadded<ROWS, COLUMNS>(state.m, given.boundaries + at * ROWS * COLUMNS, row);
 }
 
 // At the start of a tile, stores its state for chain_read.cu; at the start of a chunk, its boundary too.
-__device__ void begin_tile(const ChainArguments& given, int64_t batch, int tile, int row, const State& state,
-                           Shared& shared) {
+__device__ void begin_tile(const ChainArguments& given, int64_t batch, int tile, int row,
+                           const StateRows& state, Shared& shared) {
     const TilingArguments& tiling = given.tiling;
     const int64_t first = tokens_of(tiling, tile).first;
     if (opens_chunk(tiling, tile)) {
@@ -203,8 +203,9 @@ __device__ void begin_tile(const ChainArguments& given, int64_t batch, int tile,
     store_state(given, batch * tiling.tiles + tile, row, state);
 }
 
-// E^T = M X^T - V^T for the warp's rows, or -V^T.
-__device__ void make_errors(const Side& side, State& state, const Shared& shared, Tile (&e)[source_tiles]) {
+// Computes E^T = M X^T - V^T for the warp's rows, or -V^T if errors do not read the memory.
+__device__ void make_errors(const Side& side, StateRows& state, const Shared& shared,
+                            Tile (&e)[source_tiles]) {
     load_errors(side, e);
     if constexpr (READS_MEMORY) {
         const Element* const x = SOLVES ? &side.x[0][0] : &side.k[0][0];
@@ -221,7 +222,7 @@ __device__ void make_errors(const Side& side, State& state, const Shared& shared
 // A barrier for all warps of the block, which reach it from two places in the code.
 __device__ void meet() { device::sync_threads<1, THREADS>(); }
 
-// The copying warps: fetch the blocks of all steps, two steps ahead.
+// Fetches the blocks of all steps, two steps ahead. The copying warps call it.
 __device__ void fetch(const ChainArguments& given, int64_t batch, int first_row, Step step, int last_tile,
                       Shared& shared) {
     Step ahead = step;
@@ -243,7 +244,7 @@ __device__ void fetch(const ChainArguments& given, int64_t batch, int first_row,
 
 // Adds one block of sources of a tile. The state decays once per tile, before its first block.
 __device__ void take_step(const ChainArguments& given, int64_t batch, const Step& step, int row,
-                          const Side& side, State& state, Shared& shared) {
+                          const Side& side, StateRows& state, Shared& shared) {
     if (!parallel && step.block == 0) begin_tile(given, batch, step.tile, row, state, shared);
     Tile e[source_tiles];
     make_errors(side, state, shared, e);
@@ -274,7 +275,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_walk(ChainArguments 
     // From here on the two kinds of warps synchronise only in meet(), equally often on both sides.
     if (device::warp_of_thread() >= WARPS)
         return fetch(given, batch, first_row, {first_tile, 0}, last_tile, shared);
-    State state;
+    StateRows state;
     if (parallel) {
         device::clear(state.m);
         device::clear(state.s);

@@ -1,5 +1,6 @@
 // Matrix rules token by token: sequential (one launch per token), sequential_persistent (one launch), the
-// local memories of tnt, and associative_scan, whose trees also cover strips of rows. Trellis token by token.
+// local memories of tnt, and associative_scan, whose trees also cover strips of rows. Also trellis token by
+// token.
 
 #include <algorithm>
 
@@ -19,19 +20,19 @@ constexpr int64_t persistent_group = 16;  // tokens staged together; leaves of a
 constexpr int64_t float_bytes = 4;
 
 // The rows of a memory [d, d] that a thread block owns (strip.cuh).
-struct Strip {
+struct StripShape {
     int64_t lanes, threads;
     int64_t row;   // numbers per row in shared memory
-    int64_t rows;  // per block
+    int64_t rows;  // rows per block
 };
 
-Strip strip_of(const Sizes& sizes) {
+StripShape strip_shape(const Sizes& sizes) {
     const int64_t lanes = sizes.d <= 64 ? 4 : 8;
     const int64_t threads = 32 * std::min<int64_t>(ceil_divide(sizes.d, 32 / lanes), 4);
     return {lanes, threads, round_up(sizes.d, 4 * lanes), threads / lanes};
 }
 
-// Bytes per asynchronous copy that the alignment of rows allows.
+// The largest size of an asynchronous copy that the alignment of rows allows, in bytes.
 int64_t copy_bytes(const Sizes& sizes) {
     for (const int64_t bytes : {16, 8, 4})
         if (sizes.d * bytes_of(sizes.storage) % bytes == 0) return bytes;
@@ -43,12 +44,12 @@ int64_t group_of(const Sizes& sizes, int64_t tokens) {
     return sizes.rule->is_windowed ? persistent_group : std::min(tokens, persistent_group);
 }
 
-// Tokens whose keys and values are kept in shared memory.
+// The number of tokens whose keys and values are kept in shared memory.
 int64_t ring_of(const Sizes& sizes, int64_t group) { return sizes.window - 1 + group; }
 
-// `Staged` of strip.cuh.
+// The bytes of `Staged` in strip.cuh.
 int64_t staged_bytes(const Sizes& sizes, int64_t group) {
-    const Strip strip = strip_of(sizes);
+    const StripShape strip = strip_shape(sizes);
     const int64_t ring = ring_of(sizes, group);
     return StructBytes()
         .array(2 * 3 * round_up(group * sizes.d, 8), bytes_of(sizes.storage), 16)  // raw
@@ -62,7 +63,7 @@ int64_t staged_bytes(const Sizes& sizes, int64_t group) {
 }
 
 KernelSource strip_source(const Sizes& sizes, const char* entry, int64_t group, int64_t shared_bytes) {
-    const Strip strip = strip_of(sizes);
+    const StripShape strip = strip_shape(sizes);
     return kernel(entry, strip.threads, shared_bytes,
                   {{"HAS_MOMENTUM", sizes.rule->has_momentum},
                    {"READS_MEMORY", sizes.rule->reads_memory},
@@ -85,7 +86,7 @@ KernelSource exact_source(const Sizes& sizes, int64_t tokens, bool is_local) {
 }
 
 Grid strip_grid(const Sizes& sizes, Side locals = {}) {
-    return {std::move(locals), pieces("d", sizes.d, strip_of(sizes).rows), side("B", sizes.batch)};
+    return {std::move(locals), pieces("d", sizes.d, strip_shape(sizes).rows), side("B", sizes.batch)};
 }
 
 }  // namespace
@@ -94,9 +95,9 @@ int64_t exact_shared_bytes(const Sizes& sizes, int64_t tokens) {
     return staged_bytes(sizes, group_of(sizes, tokens));
 }
 
-// `Shared` of tree.cu.
+// The bytes of `Shared` in tree.cu.
 int64_t tree_shared_bytes(const Sizes& sizes) {
-    const Strip strip = strip_of(sizes);
+    const StripShape strip = strip_shape(sizes);
     const int64_t numbers = strip.row / strip.lanes * strip.threads;
     return StructBytes()
         .array(1, staged_bytes(sizes, persistent_group), 16)

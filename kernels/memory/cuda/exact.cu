@@ -19,19 +19,19 @@ using namespace sawtooth::memory;
 
 static_assert(sizeof(Staged) == SHARED_BYTES, "the host counts the same bytes");
 
-// One row of the state and its registers.
+// One row of the state, of which each lane holds a slice in registers.
 struct Walker {
-    int lane;       // of the row
-    int local_row;  // of the block
+    int lane;       // lane of the row
+    int local_row;  // row of the block
     Row m, s;
     Row w_of_k, w_of_v;  // a row of W [d, 2 d]: its keys' half, its values' half
 
-    // u of the update u k^T, before momentum and decay. Also sums `last_y` over the row.
+    // Returns u of the update u k^T, before momentum and decay. Also sums `last_y` over the row.
     __device__ float right_hand_side(const Staged& shared, const Row& k, int slot, int i, float step,
                                      float& last_y) {
         if constexpr (READS_MEMORY) {
             float e = m.dot(k);
-            // Two independent sums: y belongs to the previous token.
+            // The two sums are independent, because y belongs to the previous token.
             e = sum_of_row(e);
             last_y = sum_of_row(last_y);
             return -step * (e - shared.v[slot][local_row]);
@@ -40,7 +40,7 @@ struct Walker {
             if constexpr (!READS_W_OMEGA) {
                 return shared.v[slot][local_row];
             } else {
-                // w = W silu([k; v]): both halves of a row of W.
+                // Both halves of a row of W take part in w = W silu([k; v]).
                 Row input;
                 input.load(shared.inputs_of_w[i], lane);
                 float w = w_of_k.dot(input);
@@ -64,7 +64,8 @@ struct Walker {
         }
     }
 
-    // Returns this lane's part of y; replaces `last_y`, the part of the previous token, by its sum.
+    // Returns this lane's partial sum of y, and replaces `last_y`, that of the previous token, by the sum
+    // over the row.
     __device__ float step(const Staged& shared, int64_t token, int i, const Gate& gate, float& last_y) {
         const int slot = static_cast<int>(token % ring);
         Row k, q;
@@ -141,9 +142,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) exact(Arguments given) {
         device::sync_block();  // the group is unpacked; `raw` of both sides is free
         if (first + group < given.last)
             start_copies(given, {batch, first + group, given.last}, shared, side ^ 1);
-        // Tokens of the group that only windows reach.
+        // The number of tokens of the group that only windows reach.
         const int skipped = static_cast<int>(given.first > first ? given.first - first : 0);
-        // The previous token's part of y, not yet summed over the row.
+        // The previous token's partial sum of y, not yet summed over the row.
         float y = 0;
         const auto keep_y = [&](int i) {
             if (walker.lane != 0) return;
@@ -152,15 +153,15 @@ extern "C" __global__ void __launch_bounds__(THREADS) exact(Arguments given) {
         };
 #pragma unroll 2
         for (int i = skipped; i < tokens.count(); ++i) {
-            // The memory before the first token of a chunk.
+            // Stores the memory before the first token of a chunk.
             if (given.boundaries && (first + i) % given.chunk == 0)
                 walker.m.store_unpadded(
                     row_of_state(given.boundaries,
                                  (batch * given.boundary_count + (first + i) / given.chunk) * d * d, r),
                     d, walker.lane);
-            const float part = walker.step(shared, first + i, i, gate_of(given.gates, shared, side, i), y);
+            const float partial = walker.step(shared, first + i, i, gate_of(given.gates, shared, side, i), y);
             if (i > skipped) keep_y(i - 1);
-            y = part;
+            y = partial;
         }
         y = sum_of_row(y);
         if (tokens.count() > skipped) keep_y(tokens.count() - 1);

@@ -10,7 +10,7 @@ struct Gate {
     float decay, keep, step;
 };
 
-// `at` is the token's index in all sequences: batch * length + token.
+// The gate of a token; `at` is its index in all sequences, batch * length + token.
 __device__ inline Gate gate_at(const Gates& gates, int64_t at) {
     const float step = gates.theta ? gates.theta[at] : 1, forgets = gates.alpha ? gates.alpha[at] : 0;
     return {1 - forgets - gates.lambda * step, gates.eta ? gates.eta[at] : 0, step * gates.share};
@@ -36,7 +36,7 @@ __device__ inline int64_t first_source(const TilingArguments& tiling, int64_t to
     return token > tiling.halo ? token - tiling.halo : 0;
 }
 
-// Whether the tile is the first of its chunk: the state before it is a boundary.
+// True if the tile is the first of its chunk; then the state before it is a boundary.
 __device__ inline bool opens_chunk(const TilingArguments& tiling, int tile) {
     return tile % tiling.tiles_a_chunk == 0;
 }

@@ -41,7 +41,7 @@ struct Shared {
     alignas(16) float k[group][row], v[group][row], q[READS ? group : 1][row];
     alignas(16) float x[SLOTS][row];  // slots; unit vectors if every token normalises them
     alignas(16) float boundary[is_frozen ? SLOTS : 1][row];  // slots at the start of the chunk
-    alignas(16) float parts[READS ? teams : 1][row];  // of y, with the largest score and the sum of weights
+    alignas(16) float partial_y[READS ? teams : 1][row];     // y over the slots of one team
     float largest[teams], weights[teams];
 };
 static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
@@ -53,7 +53,7 @@ __device__ float sum_of_team(float value) { return device::sum_of_lanes<lanes>(v
 // Eight lanes of one warp, which process the team's slots one after another. They share registers and rows
 // that no other team touches, so they need no barriers.
 struct Team {
-    int lane, number;  // of the block
+    int lane, number;  // lane of the team; number of the team in the block
 
     __device__ Team() : lane(threadIdx.x % lanes), number(threadIdx.x / lanes) {}
     __device__ int slot(int round) const { return round * teams + number; }
@@ -63,20 +63,20 @@ struct Team {
     __device__ void load(const float* from, int first, float (*to)[row], bool normalises) const {
         for (int round = 0; round < rounds; ++round) {
             const int at = first + slot(round);
-            Row part;
-            part.load_unpadded(at < SLOT_COUNT ? from + at * d : nullptr, d, lane);
-            if (at >= SLOT_COUNT && lane == 0) part[0] = 1;
-            if (normalises) part.scale(part.inverse_norm());
-            part.store(to[slot(round)], lane);
+            Row slice;
+            slice.load_unpadded(at < SLOT_COUNT ? from + at * d : nullptr, d, lane);
+            if (at >= SLOT_COUNT && lane == 0) slice[0] = 1;
+            if (normalises) slice.scale(slice.inverse_norm());
+            slice.store(to[slot(round)], lane);
         }
     }
-    // Stores them back, without the missing ones.
+    // Stores the slots back, without the missing ones.
     __device__ void store(float* to, int first, const float (*from)[row]) const {
         for (int round = 0; round < rounds; ++round) {
             const int at = first + slot(round);
-            Row part;
-            part.load(from[slot(round)], lane);
-            if (at < SLOT_COUNT) part.store_unpadded(to + at * d, d, lane);
+            Row slice;
+            slice.load(from[slot(round)], lane);
+            if (at < SLOT_COUNT) slice.store_unpadded(to + at * d, d, lane);
         }
     }
 
@@ -86,7 +86,7 @@ struct Team {
         const float gate = device::sigmoid(sum_of_team(base.dot(k))), taken = gate * sum_of_team(base.dot(v));
 #pragma unroll
         for (int j = 0; j < Row::columns; ++j) {
-            // Sums: both terms use the boundary's slot, so tokens simply add up.
+            // In sums, both terms use the boundary's slot, so tokens simply add up.
             if constexpr (update == Update::sums)
                 x[j] += gate * v[j] - taken * base[j];
             else
@@ -113,7 +113,7 @@ struct Team {
         }
     }
 
-    // Applies token i to all slots of the team and reads them; stores the team's part of y in shared memory.
+    // Applies token i to all slots of the team and reads them; stores the team's partial y in shared memory.
     __device__ void take_and_read(Shared& shared, int i) const {
         Row k, v, q, y = {};
         k.load(shared.k[i], lane);
@@ -135,7 +135,7 @@ struct Team {
             const float score = sum_of_team(x.dot(q));
             if (slot(round) < SLOT_COUNT) add(score, x, largest, weights, y);
         }
-        y.store(shared.parts[number], lane);
+        y.store(shared.partial_y[number], lane);
         if (lane == 0) shared.largest[number] = largest, shared.weights[number] = weights;
     }
 
@@ -164,7 +164,8 @@ __device__ void load_tokens(const Arguments& given, int64_t batch, int64_t first
     }
 }
 
-// Combines the teams' parts of y, each a softmax over its own slots. Call between two barriers.
+// Combines the partial y of the teams, each a softmax over the team's own slots. Call it between two
+// barriers.
 __device__ void store_y(const Arguments& given, int64_t batch, int64_t token, const Shared& shared) {
     float largest = shared.largest[0];
     for (int team = 1; team < teams; ++team)
@@ -176,7 +177,7 @@ __device__ void store_y(const Arguments& given, int64_t batch, int64_t token, co
             if (!(shared.weights[team] > 0 || shared.weights[team] != shared.weights[team])) continue;
             const float factor = expf(shared.largest[team] - largest);
             weights += factor * shared.weights[team];
-            sum += factor * shared.parts[team][column];
+            sum += factor * shared.partial_y[team][column];
         }
         static_cast<Word*>(given.y)[batch * given.y_stride + token * d + column] =
             Storage::narrow(sum / weights);
@@ -204,7 +205,7 @@ struct Walk {
             for (int i = 0; READS && i < count; ++i) {
                 if (!is_frozen) put_boundary(tokens.first + i);
                 team.take_and_read(shared, i);
-                device::sync_block();  // the teams' parts of y are visible
+                device::sync_block();  // the partial y of all teams are visible
                 store_y(given, batch, tokens.first + i, shared);
                 device::sync_block();  // they are combined: the next token may overwrite them
             }
@@ -272,7 +273,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) lattice(Arguments given) {
         walk.take(tokens);
         walk.store_state();
     } else if constexpr (READS) {
-        // The state of the tile, and that of the first tile of its chunk.
+        // Loads the state of the tile, and that of the first tile of its chunk.
         const int64_t first_state = walk.batch * tiling.tiles;
         const int opening = own_tile - own_tile % tiling.tiles_a_chunk;
         walk.team.load(walk.slots_at(given.tile_slots, first_state + own_tile), 0, shared.x, false);

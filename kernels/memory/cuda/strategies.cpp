@@ -117,7 +117,7 @@ void launch_steps(cuda::PlanBuilder& builder, const Tensors& given, int64_t toke
                          });
 }
 
-TilingArguments arguments_of(const Tiling& tiling, int64_t halo) {
+TilingArguments arguments_of(const TiledRange& tiling, int64_t halo) {
     const Range tokens = tiling.tokens();
     return {tokens.first,
             tokens.last,
@@ -129,7 +129,7 @@ TilingArguments arguments_of(const Tiling& tiling, int64_t halo) {
             static_cast<int>(halo)};
 }
 
-Grid tile_grid(const Tiling& tiling, int64_t batch) {
+Grid tile_grid(const TiledRange& tiling, int64_t batch) {
     return {side("tiles", tiling.count()), side("B", batch)};
 }
 

@@ -2,10 +2,9 @@
 // tree.cu). Thread t of the block owns row t / LANES of the strip, as lane t % LANES of it (lane_row.cuh).
 // Tokens come in groups of GROUP; the next group is copied asynchronously while the current one is processed.
 //
-//
 // Defines: THREADS, SHARED_BYTES, HAS_MOMENTUM, READS_MEMORY, READS_W_OMEGA, IS_WINDOWED (of the rule), X
 // (storage of k, v, q, y), WIDTH (d), LANES, GROUP, COPY (bytes per copy), NORMALISE, WINDOW
-// (tokens of it, 1 without).
+// (tokens of a window, 1 without windows).
 #pragma once
 
 #include "kernels/cuda/device/activations.cuh"
@@ -29,20 +28,21 @@ constexpr int raw_words = device::round_up(group * d, 8);
 static_assert(THREADS % 32 == 0, "rows are summed over whole warps");
 
 using Row = device::LaneRow<row, LANES>;
-constexpr int columns = Row::columns;  // of a thread
+constexpr int columns = Row::columns;  // columns of a thread
 
-// Keys and values of token t are at t % ring: those of a window and of the current group.
+// The tokens in shared memory. Keys and values of token t, those of a window and of the current group, are at
+// t % ring.
 struct Staged {
     alignas(16) Word raw[2][3][raw_words];  // k, v, q of two groups as stored
     alignas(16) float gates[2][3][group];   // alpha, eta, theta of two groups
     alignas(16) float k[ring][row];         // whole rows, read by all rows of M
     alignas(16) float q[group][row];
     float v[ring][rows];   // one number per row of the block
-    float y[group][rows];  // the same, written by lane 0 of each row
+    float y[group][rows];  // one number per row, written by lane 0 of the row
     alignas(16) float inputs_of_w[READS_W_OMEGA ? group : 1][2 * row];  // silu([k; v]), each padded
 };
 
-__device__ inline float sum_of_row(float part) { return device::sum_of_lanes<LANES>(part); }
+__device__ inline float sum_of_row(float value) { return device::sum_of_lanes<LANES>(value); }
 
 // The first token of the window that ends at `token`.
 __device__ inline int64_t first_of_window(int64_t token) {
@@ -72,8 +72,8 @@ __device__ inline void fill_absent_gates(const Gates& given, Staged& shared) {
     }
 }
 
-// Starts the copies of a group into one side of `raw` and `gates`, with all threads; zeros after the last
-// token. A thread waits for its own copies, then a barrier makes all of them visible.
+// Starts the copies of a group into one side of `raw` and `gates`, with zeros after the last token. All
+// threads call it. A thread waits for its own copies, then a barrier makes all of them visible.
 __device__ inline void start_copies(const Arguments& given, const Tokens& tokens, Staged& shared, int side) {
     const int64_t token = tokens.batch * given.length + tokens.first;
     const int there = tokens.count();
@@ -121,7 +121,7 @@ __device__ inline Gate gate_of(const Gates& given, const Staged& shared, int sid
     return {1 - alpha[i], eta[i], theta[i] * given.share};
 }
 
-// Stores y of the block's rows, except for the first `skipped` tokens. Call after a barrier.
+// Stores y of the block's rows, except for the first `skipped` tokens. Call it after a barrier.
 __device__ inline void store_y(const Arguments& given, const Tokens& tokens, int first_row, int skipped,
                                const Staged& shared) {
     Word* const y = static_cast<Word*>(given.y) + (tokens.batch * given.length + tokens.first) * d;

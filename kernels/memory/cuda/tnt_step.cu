@@ -15,7 +15,7 @@ using namespace sawtooth::memory;
 constexpr int d = WIDTH;
 static_assert(SHARED_BYTES == 0, "shared memory is static here");
 
-// Grid: pieces of M, batch. Every block computes the means itself. The threads of all blocks share the
+// Grid: tiles of M, batch. Every block computes the means itself. The threads of all blocks share the
 // elements of M: element blockIdx.x THREADS + threadIdx.x and every gridDim.x THREADS after it.
 //   reads    alpha [batch, length], sums [batch, locals, d], m.from [batch, d, d]
 //   writes   m.to [batch, d, d]; boundaries [batch, boundary_count, d, d]: M before the shard, and the last M
@@ -23,7 +23,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tnt_step(Arguments given) 
     __shared__ double room[THREADS];
     __shared__ float mean[d];
     const int64_t batch = blockIdx.y, count = given.last - given.first;
-    // An input that no earlier launch writes.
+    // alpha is an input that no earlier launch writes.
     double alpha = 0;
     for (int64_t token = given.first + threadIdx.x; token < given.last; token += THREADS)
         alpha += given.gates.alpha[batch * given.length + token];

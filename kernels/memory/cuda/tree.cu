@@ -1,5 +1,5 @@
 // associative_scan: (S, M) by a tree scan over matrices (Blelloch), element by element. Tokens change a state
-// to M' = a M + b S + X, S' = h S + Z; first (1) then (2) is
+// to M' = a M + b S + X, S' = h S + Z. Change 1 followed by change 2 is
 //   a = a2 a1, b = a2 b1 + b2 h1, h = h2 h1, X = a2 X1 + b2 Z1 + X2, Z = h2 Z1 + Z2.
 // Totals go up a binary tree over the GROUP tokens of a tile, states come down. A thread processes its
 // elements of the matrices one after another, with the totals in registers; the scalars of the nodes, equal
@@ -22,20 +22,20 @@ using namespace sawtooth::memory;
 
 static_assert(GROUP <= 32 && (GROUP & (GROUP - 1)) == 0, "one warp builds the nodes of a binary tree");
 
-// The columns of a state's row that a thread owns: thread t uses only column t. In shared memory, as
-// registers do not hold them beside the totals of a tile.
+// The columns of a state's row that a thread owns; thread t uses only column t of the array. They are in
+// shared memory, because registers do not hold them beside the totals of a tile.
 using Columns = float[columns][THREADS];
 
 struct Shared {
     Staged staged;
     Columns m, s, boundary;
-    float errors[IS_WINDOWED ? ring : 1][rows];  // of token t at t % ring, like its key and value
+    float errors[IS_WINDOWED ? ring : 1][rows];  // at t % ring for token t, as in Staged
     float4 nodes[2 * group];  // a, b, h; leaves start at `group`, node n has children 2 n and 2 n + 1
 };
 static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
 
-// By one warp, level by level: one lane per leaf, then one lane per node. Leaves after the last token change
-// nothing.
+// Builds the nodes level by level: one lane per leaf, then one lane per node. One warp calls it. Leaves after
+// the last token change nothing.
 __device__ void make_nodes(const Arguments& given, int side, int count, Shared& shared) {
     const int lane = device::lane_of_thread();
     if (lane < group) {
@@ -62,7 +62,7 @@ struct Elements {
         for (int half = 1; half < group; half *= 2)
 #pragma unroll
             for (int right = 2 * half - 1; right < group; right += 2 * half) {
-                const float4 second = nodes[(group + right) / half];  // of the right half
+                const float4 second = nodes[(group + right) / half];  // total of the right half
                 const int left = right - half;
                 if (HAS_MOMENTUM) {
                     x[right] += second.x * x[left] + second.y * z[left];
@@ -79,7 +79,7 @@ struct Elements {
 #pragma unroll
             for (int right = 2 * half - 1; right < group; right += 2 * half) {
                 const int left = right - half;
-                const float4 first = nodes[(group + left) / half];  // of the left half
+                const float4 first = nodes[(group + left) / half];  // total of the left half
                 const float m = x[right], s = z[right];
                 x[right] = first.x * m + x[left];
                 if (HAS_MOMENTUM) {
@@ -94,21 +94,21 @@ struct Elements {
 
 // Loads the thread's own columns into registers; no barrier needed.
 __device__ Row row_of(const Columns& from) {
-    Row part;
+    Row slice;
 #pragma unroll
-    for (int j = 0; j < columns; ++j) part[j] = from[j][threadIdx.x];
-    return part;
+    for (int j = 0; j < columns; ++j) slice[j] = from[j][threadIdx.x];
+    return slice;
 }
 
 // A row of the boundary's memory times a row in shared memory; all lanes of the row get the sum.
 __device__ float read_boundary(const Shared& shared, const float* from, int lane) {
-    Row part;
-    part.load(from, lane);
-    return sum_of_row(row_of(shared.boundary).dot(part));
+    Row slice;
+    slice.load(from, lane);
+    return sum_of_row(row_of(shared.boundary).dot(slice));
 }
 
-// Row r of w = W silu([k; v]), W [d, 2 d] in global memory: the error of a rule that does not read the
-// memory.
+// Computes row r of w = W silu([k; v]), with W [d, 2 d] in global memory: the error of a rule that does not
+// read the memory.
 __device__ float atlas_error(const Arguments& given, const Staged& staged, int i, int r, int lane) {
     float sum = 0;
     Row keys, values;
@@ -124,15 +124,16 @@ __device__ float atlas_error(const Arguments& given, const Staged& staged, int i
     return sum_of_row(sum);
 }
 
-// The work of a thread: columns of row r, which is row local_row of the block.
+// A thread's work: its columns of row r of the memory, which is row local_row of the block.
 struct Tree {
     const Arguments& given;
     Shared& shared;
     int lane, local_row, r;
     float errors[group];
 
-    // Errors of all tokens of the tile against the boundary's memory; for windows also of earlier tokens,
-    // which an earlier tile may have computed against another boundary. All lanes of a row share an error.
+    // Computes the errors of all tokens of the tile against the boundary's memory; with windows, also those
+    // of earlier tokens, which an earlier tile may have computed against another boundary. All lanes of a row
+    // share an error.
     __device__ void make_errors(const Tokens& tokens) {
         const Staged& staged = shared.staged;
         if constexpr (IS_WINDOWED) {
@@ -178,8 +179,8 @@ struct Tree {
         }
     }
 
-    // Scans one column over all tokens and adds its part of y. The leaves are kept beside the totals, which
-    // the up sweep overwrites: the state after a token is the state before it plus its leaf.
+    // Scans one column over all tokens and adds its products to y. The leaves are kept beside the totals,
+    // which the up sweep overwrites: the state after a token is the state before it plus its leaf.
     __device__ void scan_column(const Tokens& tokens, int j, float (&y)[group]) {
         const int column = Row::column(lane, j);
         Elements elements;
@@ -206,7 +207,7 @@ struct Tree {
     }
 
     // Scans column after column, then sums y of all tokens over the lanes of a row, once per tile: each lane
-    // holds the part of its columns.
+    // holds the sums over its own columns.
     __device__ void scan(const Tokens& tokens) {
         float y[group] = {};
         for (int j = 0; j < columns; ++j) scan_column(tokens, j, y);
@@ -221,10 +222,10 @@ struct Tree {
 
     // Loads the thread's columns of row r of the state [d, d] that starts at element `at`.
     __device__ void load(const float* state, int64_t at, Columns& to) const {
-        Row part;
-        part.load_unpadded(row_of_state(state, at, r), d, lane);
+        Row slice;
+        slice.load_unpadded(row_of_state(state, at, r), d, lane);
 #pragma unroll
-        for (int j = 0; j < columns; ++j) to[j][threadIdx.x] = part[j];
+        for (int j = 0; j < columns; ++j) to[j][threadIdx.x] = slice[j];
     }
     __device__ void store(float* state, int64_t at, const Columns& from) const {
         row_of(from).store_unpadded(row_of_state(state, at, r), d, lane);

@@ -8,7 +8,7 @@
 // keep row r of both memories in registers (lane_row.cuh).
 //
 // A group of GROUP tokens:  load | walk over S_K | nsilu of z and r | walk over S_V | store y
-// Each `|` is a barrier: one side writes by rows and the other reads by tokens, or the other way round.
+// Each `|` is a barrier: what is written by rows is then read by tokens, or the other way round.
 //
 // Defines: THREADS, SHARED_BYTES, X (storage), WIDTH (d), COMPRESS (c), NORMALISE, GROUP.
 
@@ -135,8 +135,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) trellis(Arguments given) {
             const float e = product(keys, shared.x[i], lane) - (has_key ? shared.k[i][r] : 0);
             advance(keys, gate.decay, -gate.step * e, shared.x[i], lane);
             // Reads the memory after the token. Lane 0 of a row writes for all eight.
-            const float z = product(keys, shared.x[i], lane), of_query = product(keys, shared.q[i], lane);
-            if (lane == 0 && has_key) shared.z[i][r] = z, shared.r[i][r] = of_query;
+            const float z = product(keys, shared.x[i], lane),
+                        query_product = product(keys, shared.q[i], lane);
+            if (lane == 0 && has_key) shared.z[i][r] = z, shared.r[i][r] = query_product;
         }
         device::sync_block();  // z and r are visible: written by rows of S_K, read by tokens
         bend(count, shared);

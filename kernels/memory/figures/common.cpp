@@ -15,7 +15,7 @@
 namespace sawtooth::memory {
 namespace {
 
-// Rules and strategies, with exact ones marked.
+// A table that says for which rules each strategy is exact.
 Figure table_figure(const Parameters& parameters) {
     Figure figure = new_figure("rules-and-strategies", Place::error, "Rules and variants",
                                "Where each variant equals the exact rule, with readout evolving. Empty: the "
@@ -85,7 +85,7 @@ std::vector<FigureSweep> sweeps(const Parameters& parameters) {
     FigureSweep chunks{
         "chunk",      "error and time against chunk", {{"chunk", powers_to(1024), {"C_G"}}}, {}, {},
         chunk_figures};
-    // Long enough for many long chunks, unless a token of the rule is too expensive.
+    // The sequence is long enough for many long chunks, unless a token of the rule is too expensive.
     const int64_t d = parameters.integer("d"), a_token = Sizes(parameters).window * d * d;
     const int64_t length = a_token > 1 << 14 ? parameters.integer("length") : 8192;
     // In a narrow memory tokens share the same places sooner, so frozen steps add up.

@@ -14,32 +14,32 @@
 namespace sawtooth::memory {
 namespace {
 
-// Above this the window would wait for the state.
+// With more operations the window would wait for the state.
 constexpr double most_operations = 1e9;
 constexpr int64_t most_tokens_drawn = 256;
 
-// The first tokens of an input for one sequence.
-Array slice(const Array& array, const ArraySpec& spec, const Drawn& drawn) {
+// The drawn sequence of an input, up to the drawn boundary.
+Array cut_input(const Array& array, const ArraySpec& spec, const Drawn& drawn) {
     if (spec.dimensions.front() != "batch") return array;
     const bool has_tokens = spec.dimensions.size() > 1 && spec.dimensions[1] == "length";
     Shape shape = array.shape;
     shape[0] = 1;
     const int64_t whole = count_of(shape);
     if (has_tokens) shape[1] = drawn.token;
-    Array part = Array::uninitialised(array.name, array.dtype, shape);
-    std::copy_n(array.as<float>().begin() + drawn.batch * whole, part.count(), part.as<float>().begin());
-    return part;
+    Array cut = Array::uninitialised(array.name, array.dtype, shape);
+    std::copy_n(array.as<float>().begin() + drawn.batch * whole, cut.count(), cut.as<float>().begin());
+    return cut;
 }
 
-Arrays sliced_inputs(const Result& result, const Drawn& drawn) {
+Arrays cut_inputs(const Result& result, const Drawn& drawn) {
     Arrays inputs;
     for (const Array& array : result.inputs)
-        inputs.push_back(slice(array, *memory_family().array(array.name), drawn));
+        inputs.push_back(cut_input(array, *memory_family().array(array.name), drawn));
     return inputs;
 }
 
 // M and S of the drawn sequence at the drawn boundary, computed by running the drawn strategy over the tokens
-// before. Failure: the reason.
+// before it. Fails with the reason.
 Outcome<Arrays> states_at(const Result& result, const Drawn& drawn) {
     Parameters parameters = result.parameters;
     parameters.set("batch", int64_t{1});
@@ -49,7 +49,7 @@ Outcome<Arrays> states_at(const Result& result, const Drawn& drawn) {
     if (const auto refused = variant.refusal(result.parameters, Chip{})) return Error::failure(*refused);
     if (drawn.token == 0)
         return Error::failure("boundary 0 is before the first token; choose drawn_boundary 1 or more");
-    const Arrays inputs = sliced_inputs(result, drawn);
+    const Arrays inputs = cut_inputs(result, drawn);
     const auto plan = make_plan({memory_family(), variant, parameters, inputs});
     if (!plan) return plan.error();
     double operations = 0;
@@ -62,7 +62,7 @@ Outcome<Arrays> states_at(const Result& result, const Drawn& drawn) {
     return plan->outputs();
 }
 
-// One slot per row; for a matrix, one output except y.
+// A heat map of one state: slots, one per row, or a matrix.
 Figure state_figure(const Array& state, const Drawn& drawn, bool is_slots) {
     Figure figure = new_figure("state-" + state.name, Place::outputs,
                                fmt::format("{} of sequence {}: {}", is_slots ? "Slots" : state.name,
@@ -114,7 +114,7 @@ Figure decay_figure(const Result& result, const Drawn& drawn) {
     return figure;
 }
 
-// sigmoid(s_i . k_t) of the slots at the boundary with the keys of the next chunk.
+// The gates sigmoid(s_i . k_t) of the slots at the boundary for the keys of the next chunk.
 Figure gate_figure(const Result& result, const Drawn& drawn, const Array& slots) {
     const Range tokens = drawn_tokens(drawn);
     const Array& k = *find(result.inputs, "k");

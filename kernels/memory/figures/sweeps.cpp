@@ -1,4 +1,4 @@
-// Figures over sweeps: gain and cost of longer chunks, and why.
+// Figures over sweeps: what longer chunks gain and cost, and why.
 
 #include <fmt/format.h>
 
@@ -21,8 +21,8 @@ namespace {
 
 Axis chunk_axis(const SweepAxis& chunks) { return swept_axis(chunks, *memory_family().parameter("chunk")); }
 
-// The curves of the variants that walk token by token, and of those with that chunk parameter: the sweep
-// moves chunk and C_G together. A click on a point sets the parameter.
+// The curves of the variants that walk token by token, and of those whose chunk parameter is `chunk`: the
+// sweep moves chunk and C_G together. A click on a point sets the parameter.
 std::vector<Line> curves_with(const SweepResult& sweep, TimedNumber number, const std::string& chunk) {
     std::vector<Line> lines = timed_curves_of(sweep, number);
     std::erase_if(lines, [&](const Line& line) {
@@ -48,7 +48,7 @@ Figure against_chunk(const SweepResult& sweep, const char* what, std::string cap
 double as_chunk(const Value& value) { return static_cast<double>(std::get<int64_t>(value)); }
 double last_chunk(const SweepResult& sweep) { return as_chunk(sweep.sweep.axes.front().values.back()); }
 
-// Smallest and largest y of the lines that a logarithmic axis shows.
+// The smallest and the largest y of the lines that a logarithmic axis shows.
 View::Range range_of(const std::vector<Line>& lines) {
     View::Range range{std::numeric_limits<double>::infinity(), 0};
     for (const Line& line : lines)
@@ -58,20 +58,20 @@ View::Range range_of(const std::vector<Line>& lines) {
     return range.high > 0 ? range : View::Range{0.1, 1};
 }
 
-// Relative L2 error of y; a gap if it is unknown or has non-finite values.
+// The relative L2 error of y; a gap if it is unknown or has non-finite values.
 double error_of_y(const Result&, const VariantResult& variant) {
     if (variant.errors.empty() || !variant.errors.front().rel_l2) return gap;
     return variant.errors.front().nonfinite > 0 ? gap : *variant.errors.front().rel_l2;
 }
 
-// Behind the curves, over x from `low` to `high`.
+// Adds a band behind the curves, over x from `low` to `high`.
 void add_band(Figure& figure, std::string label, double low, double high, View::Range y) {
     figure.marks.insert(
         figure.marks.begin(),
         Band{std::move(label), {Ink::Role::quiet}, {low, high}, {y.low, y.low}, {y.high, y.high}});
 }
 
-// Usual chunks of a rule, or of a strategy; 0: none are known.
+// Marks the usual chunks of a rule or of a strategy; 0 if none are known.
 void add_range(Figure& figure, const SweepResult& sweep, const std::string& whose, int64_t least,
                int64_t most, const std::vector<Line>& lines) {
     const auto low = static_cast<double>(least);
@@ -100,7 +100,7 @@ std::string words_of_divergence(const VariantResult& variant) {
     return fmt::format("diverged: off by {} times y", ratio_digits(*error.rel_l2));
 }
 
-// Labels the first diverged point of every curve; at the top if the axis cannot show it.
+// Labels the first diverged point of every curve, at the top if the axis cannot show it.
 void add_diverged(Figure& figure, const SweepResult& sweep, View::Range y) {
     std::set<std::string> said;
     for (const SweepCell& cell : sweep.cells) {
@@ -171,7 +171,7 @@ Figure time_against_chunk(const SweepResult& sweep) {
     return figure;
 }
 
-// A strategy's curve through its chunks.
+// One curve per strategy, through its chunks.
 Figure time_against_error(const SweepResult& sweep) {
     Figure figure = new_figure("time-against-error", Place::views, "Time against error: the trade-off",
                                "Down and to the left is better. Each point is a chunk.",
@@ -253,7 +253,7 @@ Figure prediction_figure(const SweepResult& sweep) {
     return figure;
 }
 
-// How busy the device is, and its throughput.
+// The utilisation of the device, and its throughput.
 
 double utilisation_percent(const Result& result, const VariantResult& variant) {
     return variant.launches.empty() ? gap : 100 * utilisation(variant.launches, result.processors);
@@ -265,7 +265,7 @@ double tokens_a_second(const Result& result, const VariantResult& variant) {
     return tokens / (variant.time->median * 1e-6);
 }
 
-// Sequential steps: tokens for the sequential rule, otherwise chunks.
+// The number of sequential steps: tokens for the sequential rule, otherwise chunks.
 double steps_left(const Result& result, const VariantResult& variant) {
     const auto length = static_cast<double>(result.parameters.integer("length"));
     if (!has_chunks(variant.name)) return length;
@@ -315,7 +315,7 @@ std::string lesson(const SweepResult& sweep) {
                        fastest->rate_in_millions());
 }
 
-// What Parallelization Interface says of one launch per token, beside what was measured.
+// Compares what Parallelization Interface says of one launch per token with what was measured.
 std::string words_of_claim(const std::vector<Line>& lines) {
     const auto sequential =
         std::find_if(lines.begin(), lines.end(), [](const Line& line) { return line.label == "sequential"; });
@@ -352,7 +352,8 @@ std::vector<Figure> utilisation_figures(const SweepResult& sweep) {
     return {utilisation_figure(sweep), std::move(throughput), std::move(steps)};
 }
 
-// The strategy with shards: its chunk parameter is the axis of these figures. None if it does not run.
+// The figures of the strategy with shards, whose axis is its own chunk parameter. There are none if it does
+// not run.
 std::vector<Figure> shard_figures(const SweepResult& sweep) {
     const auto& all = strategies();
     const auto with_shards = std::find_if(all.begin(), all.end(), [](const Strategy& strategy) {
@@ -383,8 +384,8 @@ std::vector<Figure> shard_figures(const SweepResult& sweep) {
 std::vector<Figure> chunk_figures(const SweepResult& sweep) {
     std::vector<Figure> figures = {error_against_chunk(sweep), time_against_chunk(sweep),
                                    time_against_error(sweep), prediction_figure(sweep)};
-    for (auto&& part : {utilisation_figures(sweep), shard_figures(sweep)})
-        figures.insert(figures.end(), part.begin(), part.end());
+    for (auto&& more : {utilisation_figures(sweep), shard_figures(sweep)})
+        figures.insert(figures.end(), more.begin(), more.end());
     return figures;
 }
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t most_rules = 128;  // most boundaries marked in the visible range
 
-// Marks the starts of chunks if there is room.
+// Marks the starts of chunks if there is room for them.
 void add_boundaries(Figure& figure, int64_t length, int64_t chunk, const View& view) {
     const View::Range range = view.range_of("token", {0, static_cast<double>(length - 1)});
     const auto tokens = static_cast<double>(chunk), end = static_cast<double>(length - 1);
@@ -82,7 +82,7 @@ Figure age_figure(const Result& result) {
     return figure;
 }
 
-// ||M - reference|| / ||reference|| of one sequence at one boundary.
+// The relative error ||M - reference|| / ||reference|| of one sequence at one boundary.
 double distance(const Array& states, const Array& reference, int64_t batch, int64_t boundary) {
     const int64_t size = states.shape[2] * states.shape[3];
     const int64_t at = (batch * states.shape[1] + boundary) * size;
@@ -124,7 +124,8 @@ Figure boundary_figure(const Result& result) {
     return figure;
 }
 
-// One row per level: 1 where it fires; below, the number of levels that fire together.
+// A heat map with one row per level, 1 where it fires; the last row is the number of levels that fire
+// together.
 Figure pulse_figure(const Result& result, const View& view, const std::vector<int64_t>& chunks) {
     const int64_t length = result.parameters.integer("length");
     Figure figure =

@@ -4,7 +4,7 @@
 
 namespace sawtooth::memory::formulas {
 
-// What a token keeps of M and of S, and its step.
+// The gate of a token: what it keeps of M and of S, and its step.
 template <class Real>
 struct Gate {
     Real decay, keep, step;
@@ -24,7 +24,8 @@ struct TileTokens {
 // with M and S before the tile. Errors are frozen at the boundary of the chunk, e_s = M_boundary k_s - v_s,
 // or exact, e_t = a_(t-1) M k_t - v_t - sum over s < t of w_(t-1)s (k_s . k_t) e_s. These are solved for all
 // M at once: (I + T) X = [diag(a) K, V], e = X_K M - X_V.
-// narrow() marks the factors of tensor cores, stored() what they read from memory without being a factor.
+// narrow() marks the factors of products on tensor cores, stored() what is read from memory without being a
+// factor.
 template <class Real>
 class MatrixChunks {
   public:
@@ -33,7 +34,7 @@ class MatrixChunks {
         bool reads_memory = true;  // otherwise e = -v
         bool has_momentum = false;
         bool solves = false;           // exact errors; without windows or momentum
-        bool multiplies_bf16 = false;  // on tensor cores
+        bool multiplies_bf16 = false;  // factors are bf16 on tensor cores
     };
 
     MatrixChunks(const Settings& settings, Matrix<Real> m, Matrix<Real> s)
@@ -42,7 +43,7 @@ class MatrixChunks {
     const Matrix<Real>& m() const { return m_; }
     const Matrix<Real>& s() const { return s_; }
 
-    // Takes the next tile: its coefficients and errors.
+    // Takes the next tile and computes its coefficients and errors.
     void take(const TileTokens<Real>& tokens, bool opens_chunk) {
         take_sources(tokens);
         m_factors_ = narrowed(m_);
@@ -53,7 +54,7 @@ class MatrixChunks {
         make_errors();
     }
 
-    // y [count, rows] of queries [count, columns].
+    // Computes y [count, rows] for queries [count, columns].
     void read(const Vector<Real>& queries, bool at_boundary, Vector<Real>& y) {
         y.resize(gates_.size() * rows());
         for (size_t t = 0; t < gates_.size(); ++t) {
@@ -66,7 +67,7 @@ class MatrixChunks {
         }
     }
 
-    // M and S after the tile.
+    // Advances M and S over the tile.
     void advance() {
         const size_t last = gates_.size() - 1;
         for (size_t i = 0; i < rows(); ++i) {
@@ -84,7 +85,9 @@ class MatrixChunks {
     size_t rows() const { return m_.rows; }
     size_t columns() const { return m_.columns; }
     size_t sources() const { return keys_.rows; }
-    size_t visible(size_t t) const { return sources() - gates_.size() + t + 1; }  // to token t
+    size_t visible(size_t t) const {
+        return sources() - gates_.size() + t + 1;
+    }  // number of sources that token t sees
     Real* weights_of(size_t t) { return w_.data() + t * sources(); }
 
     static Matrix<Real> narrowed(Matrix<Real> m) {
@@ -119,7 +122,8 @@ class MatrixChunks {
         all.columns = width;
     }
 
-    // a, b and w [count, sources] after every token, h of the sources and of S after the last one.
+    // Computes a, b and w [count, sources] after every token, and h of the sources and of S after the last
+    // one.
     void make_coefficients() {
         const size_t count = gates_.size();
         a_.resize(count);
@@ -146,9 +150,9 @@ class MatrixChunks {
     // Turns keys and values into those that give the exact errors with M.
     void solve() {
         solved_keys_ = keys_;
-        Matrix<Real> keys = keys_;  // as factors
+        Matrix<Real> keys = keys_;  // the keys as factors
         for (Real& value : keys.values) value = factor_of_solve(value);
-        Matrix<Real> x(sources(), columns() + rows());  // as a factor: solved keys, then values
+        Matrix<Real> x(sources(), columns() + rows());  // the solved keys, then the values, as factors
         for (size_t t = 0; t < sources(); ++t) {
             Real *const key = solved_keys_.row(t), *const value = values_.row(t);
             if (t > 0) scale(key, a_[t - 1], columns());
@@ -176,7 +180,7 @@ class MatrixChunks {
         error_factors_ = narrowed(errors_);
     }
 
-    // factor q, as a factor of a product.
+    // factor * q, rounded as a factor of a product.
     const Real* scaled_query(Real factor, const Real* q) {
         for (size_t i = 0; i < columns(); ++i) query_[i] = narrow(factor * q[i]);
         return query_.data();
@@ -197,7 +201,8 @@ class MatrixChunks {
             y[i] = add_products(y[i], error_factors_.row(i), scores_.data(), visible(t));
     }
 
-    // The terms of row i of an update, -w_s e_s k_s^T: their first factors, and their sum for a column.
+    // set_updates computes the factors -w_s e_s of row i of an update; with_updates adds their products with
+    // a column of the keys to `kept`.
     void set_updates(const Real* weights, size_t i) {
         scores_.resize(sources());
         for (size_t s = 0; s < sources(); ++s) scores_[s] = -narrow(weights[s] * errors_.row(i)[s]);
@@ -208,11 +213,11 @@ class MatrixChunks {
 
     Settings settings_;
     Matrix<Real> m_, s_;
-    // Of the tile: as factors of products, M, S and M at the chunk's boundary.
+    // M, S and M at the chunk's boundary, rounded as factors of products.
     Matrix<Real> m_factors_, s_factors_, boundary_factors_;
     std::vector<Gate<Real>> gates_;
-    // Of the sources: keys, values and solved keys a row each, errors a column each. Keys as factors both
-    // ways.
+    // The keys, values and solved keys of the sources are one row each, their errors one column each. Keys as
+    // factors are stored as rows and as columns.
     Matrix<Real> keys_, values_, solved_keys_, errors_, error_factors_, key_factors_, key_columns_;
     Vector<Real> a_, b_, w_, h_;
     Real kept_ = 1;

@@ -67,8 +67,8 @@ class ExactRule {
           z_(c_) {}
 
     void step(MemoryState<Real>& state, size_t t) { step(state, t, state.m); }
-    // With the errors of a matrix rule at another memory. Steps of atlas_omega start at token 0 and leave
-    // none out: its windows reach back.
+    // Takes the errors of a matrix rule from `memory` instead of the state. Steps of atlas_omega must start
+    // at token 0 and leave none out, because its windows reach back.
     void step(MemoryState<Real>& state, size_t t, const Matrix<Real>& memory) {
         Real *const k = keys_.row(t % window_), *const v = values_.row(t % window_);
         tokens_.load_k(t, k);
@@ -103,7 +103,7 @@ class ExactRule {
   private:
     bool is(std::string_view name) const { return rule_ == name; }
 
-    // M = (1 - alpha) M + u k^T.
+    // M = decay M + u k^T.
     void step_without_momentum(Matrix<Real>& m, Real decay, const Real* u, const Real* k) const {
         for (size_t i = 0; i < m.rows; ++i) combine(m.row(i), decay, u[i], k, m.columns);
     }
@@ -156,7 +156,7 @@ class ExactRule {
     size_t d_, c_, omega_window_, window_;
     Real lambda_k_, lambda_v_;
     AtlasUpdate<Real> atlas_;
-    Matrix<Real> keys_, values_;  // of the last `window` tokens, token t in row t % window
+    Matrix<Real> keys_, values_;  // of the last `window` tokens; token t is in row t % window
     Vector<Real> q_, x_, w_, z_;
 };
 

@@ -24,18 +24,18 @@ class Sequence {
           length_(static_cast<size_t>(parameters.integer("length"))),
           d_(static_cast<size_t>(parameters.integer("d"))),
           normalises_(parameters.flag("normalise")),
-          k_(of_tokens("k", d_)),
-          v_(of_tokens("v", d_)),
-          q_(of_tokens("q", d_)),
-          x_(of_tokens("x", d_)),
-          alpha_(of_tokens("alpha", 1)),
-          eta_(of_tokens("eta", 1)),
-          theta_(of_tokens("theta", 1)) {}
+          k_(rows_of("k", d_)),
+          v_(rows_of("v", d_)),
+          q_(rows_of("q", d_)),
+          x_(rows_of("x", d_)),
+          alpha_(rows_of("alpha", 1)),
+          eta_(rows_of("eta", 1)),
+          theta_(rows_of("theta", 1)) {}
 
     size_t length() const { return length_; }
     size_t d() const { return d_; }
 
-    // A row of d numbers of a token; keys and queries are normalised.
+    // Loads a token's row of d numbers. Keys and queries are normalised.
     void load_k(size_t token, Real* to) const { load_unit(k_, token, to); }
     void load_q(size_t token, Real* to) const { load_unit(q_, token, to); }
     void load_v(size_t token, Real* to) const { load(v_, token, to); }
@@ -52,7 +52,7 @@ class Sequence {
                         rows * columns, state.values.begin());
         return state;
     }
-    // W of atlas.
+    // The matrix W of atlas.
     Matrix<Real> weights() const {
         Matrix<Real> w(d_, 2 * d_);
         std::copy_n(find(inputs_, "w_omega")->as<float>().begin(), w.values.size(), w.values.begin());
@@ -60,7 +60,7 @@ class Sequence {
     }
 
   private:
-    const float* of_tokens(std::string_view name, size_t width) const {
+    const float* rows_of(std::string_view name, size_t width) const {
         const Array* const array = find(inputs_, name);
         return array ? array->as<float>().data() + batch_ * length_ * width : nullptr;
     }
@@ -73,10 +73,10 @@ class Sequence {
     const Arrays& inputs_;
     size_t batch_, length_, d_;
     bool normalises_;
-    const float *k_, *v_, *q_, *x_, *alpha_, *eta_, *theta_;  // of the sequence; null if absent
+    const float *k_, *v_, *q_, *x_, *alpha_, *eta_, *theta_;  // inputs of the sequence; null if absent
 };
 
-// w = W silu([k; v]) of atlas.
+// Computes w = W silu([k; v]) of atlas.
 template <class Real>
 class AtlasUpdate {
   public:

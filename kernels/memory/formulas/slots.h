@@ -16,7 +16,7 @@ class SlotChunks {
 
     const Matrix<Real>& slots() const { return x_; }
 
-    // Takes the next tile: keys and values [count, d].
+    // Takes the next tile, with keys and values [count, d].
     void take(const Vector<Real>& keys, Vector<Real> values, bool opens_chunk) {
         if (opens_chunk) boundary_ = x_;
         values_ = std::move(values);
@@ -30,7 +30,7 @@ class SlotChunks {
             }
     }
 
-    // y [count, d] of queries [count, d].
+    // Computes y [count, d] for queries [count, d].
     void read(const Vector<Real>& queries, bool at_boundary, Vector<Real>& y) {
         y.resize(queries.size());
         evolving_ = x_;
@@ -45,21 +45,21 @@ class SlotChunks {
         }
     }
 
-    // The slots after the tile.
+    // Advances the slots over the tile.
     void advance(bool closes_chunk) {
         for (size_t i = 0; i < x_.rows; ++i) {
             const Real *const g = gates_.row(i), *const along = along_.row(i);
             scores_.resize(count_);
-            Real stays = 1, of_boundary = 0;
+            Real stays = 1, boundary_weight = 0;
             for (size_t t = count_; t-- > 0;) {
                 scores_[t] = g[t] * stays;
                 if (linearises_)
                     stays *= Real(1) - along[t];
                 else
-                    of_boundary += along[t];
+                    boundary_weight += along[t];
             }
             Real* const x = x_.row(i);
-            combine(x, stays, -of_boundary, boundary_.row(i), d());
+            combine(x, stays, -boundary_weight, boundary_.row(i), d());
             for (size_t t = 0; t < count_; ++t) add(x, scores_[t], value(t), d());
         }
         if (closes_chunk) normalise_rows(x_);
@@ -80,7 +80,7 @@ class SlotChunks {
 
     Matrix<Real> x_, boundary_;
     bool linearises_;
-    // Of the tile's tokens, a column each: g and g (s . v).
+    // One column per token of the tile: g and g (s . v).
     size_t count_ = 0;
     Matrix<Real> gates_, along_;
     Vector<Real> values_, scores_;

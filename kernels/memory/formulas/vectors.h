@@ -24,7 +24,8 @@ struct Matrix {
     const Real* row(size_t i) const { return values.data() + i * columns; }
 };
 
-// a b + c and a b + c d. Their roundings are drawn as one: they are most of the work.
+// a b + c, and a b + c d. With noise, each of them gets one random rounding for the whole expression, because
+// they are most of the work.
 inline double multiply_add(double a, double b, double c) { return a * b + c; }
 inline double multiply_add(double a, double b, double c, double d) { return a * b + c * d; }
 inline Noisy multiply_add(Noisy a, Noisy b, Noisy c) {
@@ -39,13 +40,13 @@ inline Noisy multiply_add(Noisy a, Noisy b, Noisy c, Noisy d) {
     return sum.total();
 }
 
-// start + x . y. In double in four sums, which a processor adds at once; with noise in one, as matrix
-// products of kernels add.
+// start + x . y. In double it uses four sums, which a processor adds at the same time; with noise it uses
+// one, as the matrix products of kernels do.
 inline double add_products(double start, const double* x, const double* y, size_t count) {
     double sums[4] = {start, 0, 0, 0};
     size_t i = 0;
     for (; i + 4 <= count; i += 4)
-        for (size_t part = 0; part < 4; ++part) sums[part] += x[i + part] * y[i + part];
+        for (size_t lane = 0; lane < 4; ++lane) sums[lane] += x[i + lane] * y[i + lane];
     for (; i < count; ++i) sums[0] += x[i] * y[i];
     return sums[0] + sums[1] + (sums[2] + sums[3]);
 }
@@ -84,8 +85,8 @@ void combine(Real* x, Real a, Real b, const Real* y, size_t count) {
     for (size_t i = 0; i < count; ++i) x[i] = multiply_add(a, x[i], b, y[i]);
 }
 
-// x / max(norm(x), 1e-12). Squares are summed in double: they may leave the range of f32, and kernels see to
-// that.
+// x = x / max(norm(x), 1e-12). Squares are summed in double, because they may leave the range of f32; kernels
+// provide for that, too.
 template <class Real>
 void normalise(Real* x, size_t count) {
     double square = 0;
@@ -105,7 +106,7 @@ void silu(Real* x, size_t count) {
     for (size_t i = 0; i < count; ++i) x[i] *= sigmoid(x[i]);
 }
 
-// sqrt(c) silu(x) / max(norm(silu(x)), 1e-12).
+// x = sqrt(count) silu(x) / max(norm(silu(x)), 1e-12).
 template <class Real>
 void nsilu(Real* x, size_t count) {
     silu(x, count);

@@ -30,7 +30,7 @@ States from(const Planes& planes, int64_t offset) {
     return States{{planes.plane[0], planes.plane[1]}}.from(offset);
 }
 
-// The rows of an item: [batch, rows, channels] is cut into blocks of `block_size` rows.
+// The rows of an item, where [batch, rows, channels] is cut into blocks of `block_size` rows.
 struct Block {
     int64_t batch, first, count;
 
@@ -46,7 +46,7 @@ Side strips_side(const Strips& strips) { return {strips.count, "ceil(D / columns
 
 // sequential: an item walks one strip of columns of one sequence.
 
-constexpr int64_t steps_a_tile = 256;  // widened together if they are stored in less than f32
+constexpr int64_t steps_a_tile = 256;  // those that are widened together if they are stored in less than f32
 
 struct ChainRooms {
     RowRooms rows;
@@ -81,8 +81,9 @@ void add(cpu::PlanBuilder& builder, const Stage& stage, Sequential) {
 // hillis_steele: an item does one step for one block of positions.
 
 struct DoublingRooms {
-    States lifted = {}, start = {};  // of the first step: inputs of a block and the one before, and step 0
-    States last = {};                // of the last step, before its values are narrowed
+    // The first step needs the inputs of a block, of the position before it, and the state before step 0.
+    States lifted = {}, start = {};
+    States last = {};  // what the last step computes, before its values are narrowed
 
     DoublingRooms(cpu::Scratch& scratch, const Job& job, const Doubling& step) {
         const int64_t width = job.channels;
@@ -93,7 +94,8 @@ struct DoublingRooms {
     }
 };
 
-// The states of the block before the step. Inputs before the block are read too.
+// The states of a block before the step. The first step lifts them from the inputs, with the position before
+// the block.
 States states_before(const Job& job, const Access& access, const Doubling& step, const Block& block,
                      const DoublingRooms& rooms) {
     const int64_t width = job.channels;
@@ -133,9 +135,9 @@ void add(cpu::PlanBuilder& builder, const Stage& stage, const Doubling& doubling
 
 struct SweepRooms {
     States left = {}, right = {};  // the children of a block of parents
-    States start = {};             // of the sequence, for the root
+    States start = {};             // the start of the sequence, for the root
 
-    SweepRooms(cpu::Scratch& scratch, const Job& job, const Sweep& sweep) {
+    SweepRooms(cpu::Scratch& scratch, const Job& job, const TreeSweep& sweep) {
         const int64_t parents = std::min(job.block_size, sweep.parent_count);
         for (States* children : {&left, &right})
             *children = take_states(scratch, job.op, parents * job.channels);
@@ -144,7 +146,7 @@ struct SweepRooms {
 };
 
 // Gathers children first, first + 2, …: stored states, or lifted inputs.
-void gather(const Job& job, const Sweep& sweep, int64_t batch, int64_t first, int64_t count, States to) {
+void gather(const Job& job, const TreeSweep& sweep, int64_t batch, int64_t first, int64_t count, States to) {
     if (sweep.is_leaf) return Access(job).lift(batch, first, 2, count, to);
     const int64_t width = job.channels;
     for (int p = 0; p < planes_of(job.op); ++p)
@@ -154,7 +156,8 @@ void gather(const Job& job, const Sweep& sweep, int64_t batch, int64_t first, in
 }
 
 // The reverse of `gather`, for states only.
-void scatter(const Job& job, const Sweep& sweep, int64_t batch, int64_t first, int64_t count, States from) {
+void scatter(const Job& job, const TreeSweep& sweep, int64_t batch, int64_t first, int64_t count,
+             States from) {
     const int64_t width = job.channels;
     for (int p = 0; p < planes_of(job.op); ++p)
         for (int64_t k = 0; k < count; ++k)
@@ -162,64 +165,65 @@ void scatter(const Job& job, const Sweep& sweep, int64_t batch, int64_t first, i
                         sweep.children.plane[p] + (batch * sweep.child_count + first + 2 * k) * width);
 }
 
-// Parents of a block, and how many of them have a right child.
+// A block of parents, and how many of them have a right child.
 struct Parents : Block {
     int64_t pairs;
-    Parents(const Job& job, const Sweep& sweep, int64_t index)
+    Parents(const Job& job, const TreeSweep& sweep, int64_t index)
         : Block(index, sweep.parent_count, job.block_size),
           pairs(std::min(count, sweep.child_count / 2 - first)) {}
 };
 
-void sweep_up(const Job& job, const Sweep& sweep, const Item& item) {
-    const Parents of(job, sweep, item.index);
-    const int64_t width = job.channels, all = of.count * width, joined = of.pairs * width;
+void sweep_up(const Job& job, const TreeSweep& sweep, const Item& item) {
+    const Parents parents(job, sweep, item.index);
+    const int64_t width = job.channels, all = parents.count * width, joined = parents.pairs * width;
     const auto [left, right, start] = cpu::take_rooms<SweepRooms>(item.scratch, job, sweep);
-    gather(job, sweep, of.batch, 2 * of.first, of.count, left);
-    gather(job, sweep, of.batch, 2 * of.first + 1, of.pairs, right);
-    const States out = from(sweep.parents, (of.batch * sweep.parent_count + of.first) * width);
+    gather(job, sweep, parents.batch, 2 * parents.first, parents.count, left);
+    gather(job, sweep, parents.batch, 2 * parents.first + 1, parents.pairs, right);
+    const States out = from(sweep.parents, (parents.batch * sweep.parent_count + parents.first) * width);
     combine(job.op, left, right, out, joined);
     copy_states(job.op, left.from(joined), out.from(joined), all - joined);
     item.tally += {joined, all + joined, all};
 }
 
 // The prefixes of a block's parents; the prefix of the root is the start of the sequence, made in `start`.
-States prefixes_of(const Job& job, const Sweep& sweep, const Parents& of, States start) {
-    if (!sweep.is_root) return from(sweep.parents, (of.batch * sweep.parent_count + of.first) * job.channels);
-    Access(job).start(of.batch, 0, job.channels, start);
+States prefixes_of(const Job& job, const TreeSweep& sweep, const Parents& parents, States start) {
+    if (!sweep.is_root)
+        return from(sweep.parents, (parents.batch * sweep.parent_count + parents.first) * job.channels);
+    Access(job).start(parents.batch, 0, job.channels, start);
     return start;
 }
 
-void sweep_down(const Job& job, const Sweep& sweep, const Item& item) {
-    const Parents of(job, sweep, item.index);
-    const int64_t width = job.channels, all = of.count * width, joined = of.pairs * width;
+void sweep_down(const Job& job, const TreeSweep& sweep, const Item& item) {
+    const Parents parents(job, sweep, item.index);
+    const int64_t width = job.channels, all = parents.count * width, joined = parents.pairs * width;
     const auto [left, right, start] = cpu::take_rooms<SweepRooms>(item.scratch, job, sweep);
-    const States prefix = prefixes_of(job, sweep, of, start);
-    gather(job, sweep, of.batch, 2 * of.first, of.count, left);
+    const States prefix = prefixes_of(job, sweep, parents, start);
+    gather(job, sweep, parents.batch, 2 * parents.first, parents.count, left);
     combine(job.op, prefix, left, right, joined);
-    scatter(job, sweep, of.batch, 2 * of.first, of.count, prefix);
-    scatter(job, sweep, of.batch, 2 * of.first + 1, of.pairs, right);
+    scatter(job, sweep, parents.batch, 2 * parents.first, parents.count, prefix);
+    scatter(job, sweep, parents.batch, 2 * parents.first + 1, parents.pairs, right);
     item.tally += {joined, all + joined, all + joined};
 }
 
 // The last sweep writes y. The y of a left leaf is also the prefix of its right neighbour.
-void sweep_down_leaves(const Job& job, const Sweep& sweep, const Item& item) {
+void sweep_down_leaves(const Job& job, const TreeSweep& sweep, const Item& item) {
     const Access access(job);
-    const Parents of(job, sweep, item.index);
-    const int64_t width = job.channels, all = of.count * width, joined = of.pairs * width;
+    const Parents parents(job, sweep, item.index);
+    const int64_t width = job.channels, all = parents.count * width, joined = parents.pairs * width;
     const auto [left, right, start] = cpu::take_rooms<SweepRooms>(item.scratch, job, sweep);
-    const States prefix = prefixes_of(job, sweep, of, start);
-    gather(job, sweep, of.batch, 2 * of.first, of.count, left);
-    gather(job, sweep, of.batch, 2 * of.first + 1, of.pairs, right);
+    const States prefix = prefixes_of(job, sweep, parents, start);
+    gather(job, sweep, parents.batch, 2 * parents.first, parents.count, left);
+    gather(job, sweep, parents.batch, 2 * parents.first + 1, parents.pairs, right);
     combine(job.op, prefix, left, left, all);
     combine(job.op, left, right, right, joined);
     finish(job.op, left, left.plane[0], all);
     finish(job.op, right, right.plane[0], joined);
-    access.drop(of.batch, 2 * of.first, 2, of.count, left.plane[0]);
-    access.drop(of.batch, 2 * of.first + 1, 2, of.pairs, right.plane[0]);
+    access.drop(parents.batch, 2 * parents.first, 2, parents.count, left.plane[0]);
+    access.drop(parents.batch, 2 * parents.first + 1, 2, parents.pairs, right.plane[0]);
     item.tally += {all + joined, 2 * all + joined, all + joined};
 }
 
-void add(cpu::PlanBuilder& builder, const Stage& stage, const Sweep& sweep) {
+void add(cpu::PlanBuilder& builder, const Stage& stage, const TreeSweep& sweep) {
     const auto act = sweep.is_up ? sweep_up : sweep.is_leaf ? sweep_down_leaves : sweep_down;
     const std::string parents = "ceil(L / 2^" + std::to_string(sweep.height) + ")";
     builder.launch(with_scratch(stage.info, cpu::scratch_bytes<SweepRooms>(stage.job, sweep)),
@@ -258,7 +262,7 @@ void scan_totals(const Job& job, const Phases& phases, const Item& item) {
 }
 
 struct OutputRooms {
-    float* values = nullptr;  // of a block, before they are narrowed
+    float* values = nullptr;  // those of a block, before they are narrowed
 
     OutputRooms(cpu::Scratch& scratch, const Job& job) {
         if (job.y.storage != Storage::f32)
@@ -304,8 +308,8 @@ void add(cpu::PlanBuilder& builder, const Stage& stage, const AddPrefixes& phase
 // lookback: an item scans one tile of one strip. All sequences (strips of a batch item) advance together, and
 // an item waits only for items with a smaller index.
 
-// Blocks per look-back tile. Scanning a block of one channel is faster than looking back for its prefix, so
-// such a tile has at least 8192 steps.
+// The number of blocks per look-back tile. Scanning a block of one channel is faster than looking back for
+// its prefix, so such a tile has at least 8192 steps.
 int64_t blocks_a_tile(const Job& job) {
     return job.channels == 1 ? std::max<int64_t>(8192 / job.block_size, 1) : 1;
 }
@@ -330,12 +334,12 @@ struct LookbackScan {
     cpu::Lookback board;
     States totals, prefixes;  // [batch, tiles, channels]
 
-    LookbackScan(cpu::PlanBuilder& builder, const Job& of)
-        : job(of),
-          strips(strips_of(of, of.block_size)),
-          tile_steps(blocks_a_tile(of) * of.block_size),
-          tiles(tiles_of(of).count),
-          sequences(of.batch * strips.count),
+    LookbackScan(cpu::PlanBuilder& builder, const Job& scanned)
+        : job(scanned),
+          strips(strips_of(scanned, scanned.block_size)),
+          tile_steps(blocks_a_tile(scanned) * scanned.block_size),
+          tiles(tiles_of(scanned).count),
+          sequences(scanned.batch * strips.count),
           board(builder, tiles, sequences) {
         for (States* states : {&totals, &prefixes})
             for (int p = 0; p < planes_of(job.op); ++p)
@@ -354,7 +358,7 @@ struct LookbackScan {
         const int64_t columns = std::min(strips.width, job.channels - column);
         const int64_t first = index * tile_steps;
         const Tile tile{batch, first, std::min(tile_steps, job.length - first), column, columns};
-        const auto place = [&](int64_t of) { return (batch * tiles + of) * job.channels + column; };
+        const auto place = [&](int64_t number) { return (batch * tiles + number) * job.channels + column; };
         const auto [rooms, carry] =
             cpu::take_rooms<LookbackRooms>(item.scratch, job, most_steps(), strips.width);
         const States total = totals.from(place(index)), prefix = prefixes.from(place(index));
@@ -370,8 +374,8 @@ struct LookbackScan {
             found = board.find_prefix(index, sequence, item);
             if (found == cpu::Lookback::stopped) return;
         }
-        // Forward from the prefix found, P_k o A_(k+1) o …, as a prefix is defined: its bits do not depend on
-        // how far this tile had to look back.
+        // Totals are joined forward from the prefix found, P_k o A_(k+1) o …, which is how a prefix is
+        // defined: its bits do not depend on how far this tile had to look back.
         if (found == cpu::Lookback::none)
             access.start(batch, column, columns, carry);
         else
@@ -397,7 +401,7 @@ void add(cpu::PlanBuilder& builder, const Stage& stage, Lookback) {
         [&scan](const Item& item) { scan.scan(item); }, [&scan] { scan.board.start_run(); });
 }
 
-// The backward pass of linear beside its scan: an item processes a block of positions, row by row.
+// What the backward pass of linear has besides its scan: an item processes a block of positions, row by row.
 
 constexpr int64_t positions_an_item = 256;
 
@@ -415,7 +419,7 @@ int64_t row_at(const Job& job, int64_t batch, int64_t step) {
     return Access(job).offset({.batch = batch, .first = step});
 }
 
-// One row of values as f32, whatever the storage; widened into `room`.
+// One row of values in f32; widened into `room` if it is stored in less.
 const float* widened_row(const Buffer& values, int64_t at, int64_t count, float* room) {
     if (values.storage == Storage::f32) return values.as<float>() + at;
     cpu::read(values, at, count, room);
@@ -432,7 +436,7 @@ void shift_row(const Job& forward, void* shifted, int64_t batch, int64_t step) {
 }
 
 struct GateRooms {
-    float *y = nullptr, *gate = nullptr;  // a row of each in f32, where less is stored
+    float *y = nullptr, *gate = nullptr;  // a row of each, widened where it is stored in less than f32
 
     GateRooms(cpu::Scratch& scratch, const Job& forward) {
         if (forward.y.storage != Storage::f32) y = scratch.take<float>(forward.channels);

@@ -9,17 +9,17 @@ namespace {
 
 using cpu::Walk;
 
-constexpr int64_t narrow_below = 16;     // from 2 up to this many channels, tiles are cut into segments
-constexpr int64_t segment_columns = 32;  // at most this many columns from all segments together
+constexpr int64_t narrow_below = 16;  // tiles of 2 or more channels, but fewer than this, are cut into chunks
+constexpr int64_t chunk_columns = 32;  // at most this many columns from all chunks together
 
-// A tile of few channels, cut into segments that lie side by side: row k holds step k of every segment,
-// [rows, segments * channels].
-struct Segments {
+// A tile of few channels, cut into chunks that lie side by side: row k holds step k of every chunk,
+// [rows, chunks * channels].
+struct Chunks {
     int64_t channels, count, rows, columns;
 
-    Segments(int64_t steps, int64_t tile_columns)
+    Chunks(int64_t steps, int64_t tile_columns)
         : channels(tile_columns),
-          count(segment_columns / channels),
+          count(chunk_columns / channels),
           rows(ceil_divide(steps, count)),
           columns(count * channels) {}
 };
@@ -37,73 +37,72 @@ void copy_rows(const float* from, int64_t from_stride, float* to, int64_t to_str
         for (int64_t c = 0; c < channels; ++c) to[k * to_stride + c] = from[k * from_stride + c];
 }
 
-Rows pack(const Job& job, const Tile& tile, const Segments& segments, Rows in, States packed) {
+Rows pack(const Job& job, const Tile& tile, const Chunks& chunks, Rows in, States packed) {
     for (int plane = 0; plane < input_planes_of(job.op); ++plane) {
-        for (int64_t segment = 0; segment < segments.count; ++segment) {
-            const int64_t begin = segment * segments.rows;
-            const int64_t there = std::clamp<int64_t>(tile.steps - begin, 0, segments.rows);
-            float* const to = packed.plane[plane] + segment * segments.channels;
-            copy_rows(in.plane[plane] + begin * in.stride, in.stride, to, segments.columns, there,
-                      segments.channels);
-            for (int64_t k = there; k < segments.rows; ++k)  // past the end: the identity as an input
-                std::fill_n(to + k * segments.columns, segments.channels, identity(job.op, plane));
+        for (int64_t chunk = 0; chunk < chunks.count; ++chunk) {
+            const int64_t begin = chunk * chunks.rows;
+            const int64_t there = std::clamp<int64_t>(tile.steps - begin, 0, chunks.rows);
+            float* const to = packed.plane[plane] + chunk * chunks.channels;
+            copy_rows(in.plane[plane] + begin * in.stride, in.stride, to, chunks.columns, there,
+                      chunks.channels);
+            for (int64_t k = there; k < chunks.rows; ++k)  // past the end: the identity as an input
+                std::fill_n(to + k * chunks.columns, chunks.channels, identity(job.op, plane));
         }
     }
-    return {{packed.plane[0], packed.plane[1]}, segments.columns};
+    return {{packed.plane[0], packed.plane[1]}, chunks.columns};
 }
 
-void unpack(const Tile& tile, const Segments& segments, const float* packed, float* to, int64_t stride) {
-    for (int64_t segment = 0; segment < segments.count; ++segment) {
-        const int64_t begin = segment * segments.rows;
-        const int64_t there = std::clamp<int64_t>(tile.steps - begin, 0, segments.rows);
-        copy_rows(packed + segment * segments.channels, segments.columns, to + begin * stride, stride, there,
-                  segments.channels);
+void unpack(const Tile& tile, const Chunks& chunks, const float* packed, float* to, int64_t stride) {
+    for (int64_t chunk = 0; chunk < chunks.count; ++chunk) {
+        const int64_t begin = chunk * chunks.rows;
+        const int64_t there = std::clamp<int64_t>(tile.steps - begin, 0, chunks.rows);
+        copy_rows(packed + chunk * chunks.channels, chunks.columns, to + begin * stride, stride, there,
+                  chunks.channels);
     }
 }
 
-void fold_segments(Operator op, const Segments& segments, Rows packed, States totals) {
-    fill_identity(op, totals, segments.columns);
-    cpu::fold_rows(
-        {.op = op, .in = packed, .rows = segments.rows, .columns = segments.columns, .total = totals});
+void fold_chunks(Operator op, const Chunks& chunks, Rows packed, States totals) {
+    fill_identity(op, totals, chunks.columns);
+    cpu::fold_rows({.op = op, .in = packed, .rows = chunks.rows, .columns = chunks.columns, .total = totals});
 }
 
 bool is_narrow(const Job& job) { return job.channels > 1 && job.channels < narrow_below; }
 
-// A narrow tile whose rooms hold the states before every segment. Advances carry, and total if it is given.
+// A narrow tile whose rooms hold the states before every chunk.
 struct Prepared {
-    Segments segments;
+    Chunks chunks;
     Rows packed;
 };
-Prepared prepare_segments(const Access& access, const Tile& tile, const TileRooms& rooms, States carry,
-                          States total) {
+// Packs a narrow tile and folds its chunks. Advances `carry` and `total` by the tile, if they are given.
+Prepared prepare_chunks(const Access& access, const Tile& tile, const TileRooms& rooms, States carry,
+                        States total) {
     const Operator op = access.job().op;
-    const Segments segments(tile.steps, tile.columns);
-    const Rows packed =
-        pack(access.job(), tile, segments, access.input(tile, rooms.rows.input), rooms.packed);
-    fold_segments(op, segments, packed, rooms.totals);
-    if (total.plane[0]) spread(op, rooms.totals, segments.count, segments.channels, total, rooms.states);
-    if (carry.plane[0]) spread(op, rooms.totals, segments.count, segments.channels, carry, rooms.states);
-    return {segments, packed};
+    const Chunks chunks(tile.steps, tile.columns);
+    const Rows packed = pack(access.job(), tile, chunks, access.input(tile, rooms.rows.input), rooms.packed);
+    fold_chunks(op, chunks, packed, rooms.totals);
+    if (total.plane[0]) spread(op, rooms.totals, chunks.count, chunks.channels, total, rooms.states);
+    if (carry.plane[0]) spread(op, rooms.totals, chunks.count, chunks.channels, carry, rooms.states);
+    return {chunks, packed};
 }
 
 void scan_narrow(const Access& access, const Tile& tile, const TileRooms& rooms, States carry, States total) {
-    const Prepared ready = prepare_segments(access, tile, rooms, carry, total);
+    const Prepared ready = prepare_chunks(access, tile, rooms, carry, total);
     float* const out = rooms.packed_out.plane[0];
     cpu::scan_rows({.op = access.job().op,
                     .in = ready.packed,
-                    .rows = ready.segments.rows,
-                    .columns = ready.segments.columns,
+                    .rows = ready.chunks.rows,
+                    .columns = ready.chunks.columns,
                     .carry = rooms.states,
                     .out = out,
-                    .out_stride = ready.segments.columns});
+                    .out_stride = ready.chunks.columns});
     int64_t stride = 0;
     float* const to = access.output(tile, rooms.rows.output, stride);
-    unpack(tile, ready.segments, out, to, stride);
+    unpack(tile, ready.chunks, out, to, stride);
     access.put_output(tile, rooms.rows.output);
 }
 
-// Rows are walked in groups, so that a group of few columns finds its cache lines still cached. A single
-// column is walked in one go.
+// Rows are walked in groups, so that a group of few columns finds its cache lines still in the cache. A
+// single column is walked in one go.
 constexpr int64_t rows_a_group = 4;
 
 template <class Step>
@@ -111,7 +110,8 @@ void walk_wide(const Access& access, const Tile& tile, const RowRooms& rooms, Wa
     const Rows in = access.input(tile, rooms.input);
     walk.op = access.job().op;
     walk.columns = tile.columns;
-    // Decided per job, not per tile: a strip of one column may be stored differently in each of its walks.
+    // This is decided per job, not per tile: a strip of one column may be stored differently in each of its
+    // walks.
     walk.is_line = access.job().channels == 1;
     const int64_t group_rows = walk.is_line ? tile.steps : rows_a_group;
     for (int64_t row = 0; row < tile.steps; row += group_rows) {
@@ -136,8 +136,8 @@ void scan_wide(const Access& access, const Tile& tile, const RowRooms& rooms, St
     access.put_output(tile, rooms.output);
 }
 
-// A tile in scratch keeps its rows in memory order without gaps: the offset of step 0, and the stride to the
-// next step.
+// A tile in scratch keeps its rows in memory order without gaps. These are the offset of its first step, and
+// the stride to the next step.
 int64_t room_begin(const Job& job, const Tile& tile) {
     return job.flipped ? (tile.steps - 1) * tile.columns : 0;
 }
@@ -233,12 +233,12 @@ RowRooms::RowRooms(cpu::Scratch& scratch, const Job& job, int64_t steps, int64_t
 TileRooms::TileRooms(cpu::Scratch& scratch, const Job& job, int64_t steps, int64_t columns)
     : rows(scratch, job, steps, columns) {
     if (!is_narrow(job)) return;
-    const Segments segments(steps, columns);
-    const int64_t count = segments.rows * segments.columns;
+    const Chunks chunks(steps, columns);
+    const int64_t count = chunks.rows * chunks.columns;
     packed = take_planes(scratch, input_planes_of(job.op), count);
     packed_out = take_states(scratch, job.op, count);
-    totals = take_states(scratch, job.op, segments.columns);
-    states = take_states(scratch, job.op, segments.columns);
+    totals = take_states(scratch, job.op, chunks.columns);
+    states = take_states(scratch, job.op, chunks.columns);
 }
 
 void chain_tile(const Access& access, const Tile& tile, const RowRooms& rooms, States carry, bool stream) {
@@ -247,7 +247,7 @@ void chain_tile(const Access& access, const Tile& tile, const RowRooms& rooms, S
 
 void fold_tile(const Access& access, const Tile& tile, const TileRooms& rooms, States total) {
     if (is_narrow(access.job())) {
-        prepare_segments(access, tile, rooms, {}, total);
+        prepare_chunks(access, tile, rooms, {}, total);
         return;
     }
     walk_wide(access, tile, rooms.rows, {.total = total}, cpu::fold_rows);
@@ -279,16 +279,16 @@ void scan_tile_states(const Access& access, const Tile& tile, const TileRooms& r
         walk_wide(access, tile, rooms.rows, walk, cpu::scan_states);
         return;
     }
-    const Prepared ready = prepare_segments(access, tile, rooms, total, {});
+    const Prepared ready = prepare_chunks(access, tile, rooms, total, {});
     const States out = rooms.packed_out;
     cpu::scan_states({.op = op,
                       .in = ready.packed,
-                      .rows = ready.segments.rows,
-                      .columns = ready.segments.columns,
+                      .rows = ready.chunks.rows,
+                      .columns = ready.chunks.columns,
                       .carry = rooms.states,
-                      .states_out = {{out.plane[0], out.plane[1]}, ready.segments.columns}});
+                      .states_out = {{out.plane[0], out.plane[1]}, ready.chunks.columns}});
     for (int plane = 0; plane < planes_of(op); ++plane)
-        unpack(tile, ready.segments, out.plane[plane], local.plane[plane] + at, access.stride());
+        unpack(tile, ready.chunks, out.plane[plane], local.plane[plane] + at, access.stride());
 }
 
 Strips strips_of(const Job& job, int64_t steps) {

@@ -12,7 +12,7 @@ namespace sawtooth::scan {
 using cpu::Rows;
 using cpu::States;
 
-// Steps first … first + steps - 1 of one sequence's columns [column, column + columns).
+// Steps first … first + steps - 1 of columns [column, column + columns) of one sequence.
 struct Tile {
     int64_t batch = 0, first = 0, steps = 1, column = 0, columns = 0;
 };
@@ -32,52 +32,54 @@ class Access {
     int64_t offset(const Tile& tile) const;
     int64_t stride() const { return job_.flipped ? -job_.channels : job_.channels; }
 
-    // States of steps first, first + every, …: [count, channels] per plane, contiguous. Where `room` is
-    // given, of [channels], the state before step 0 of linear is made there and joined into step 0.
+    // Lifts the inputs of steps first, first + every, … to states, [count, channels] per plane, contiguous.
+    // If `room` [channels] is given, the state of linear before step 0 is made there and joined into step 0.
     void lift(int64_t batch, int64_t first, int64_t every, int64_t count, States to, States room = {}) const;
     // Writes the finished values of such steps to y.
     void drop(int64_t batch, int64_t first, int64_t every, int64_t count, const float* values) const;
 
-    // The state before step 0 for columns of one sequence.
+    // Makes the states before step 0 for columns of one sequence.
     void start(int64_t batch, int64_t column, int64_t columns, States states) const;
 
   private:
     const Job& job_;
 };
 
-// `count` states in the scratch of an item.
+// Takes `count` states in the scratch of an item.
 States take_states(cpu::Scratch& scratch, Operator op, int64_t count);
 
-// The rows of a tile in f32, where the job stores less; otherwise null.
+// The rows of a tile in f32, where the job stores them in less; otherwise null.
 struct RowRooms {
     float *input = nullptr, *output = nullptr;
 
     RowRooms(cpu::Scratch& scratch, const Job& job, int64_t steps, int64_t columns);
 };
 
-// What the fold and scan of a tile work in, for tiles of at most `steps` steps and `columns` columns.
+// The scratch to fold and scan tiles of at most `steps` steps and `columns` columns.
 struct TileRooms {
     RowRooms rows;
-    States packed = {}, packed_out = {};  // rows of segments; null unless tiles are cut into segments
-    States totals = {}, states = {};      // of every segment, and before it
+    States packed = {}, packed_out = {};  // rows of chunks; null unless tiles are cut into chunks
+    States totals = {}, states = {};      // the total of every chunk, and the state before it
 
     TileRooms(cpu::Scratch& scratch, const Job& job, int64_t steps, int64_t columns);
 };
 
-// The plain chain: one combine after another down every column, for any number of channels.
+// Walks the plain chain, one combine after another down every column, for any number of channels.
 void chain_tile(const Access& access, const Tile& tile, const RowRooms& rooms, States carry, bool stream);
 
-// Fold and scan of a tile. Tiles of 2 to 15 channels are cut into segments that lie side by side as columns,
-// so that vectors are full. Both functions join the segments' totals in order, so they get the same total.
+// Fold and scan a tile. Tiles of 2 to 15 channels are cut into chunks that lie side by side as columns, so
+// that vectors are full. All functions join the chunks' totals in order, so they get the same total.
 void fold_tile(const Access& access, const Tile& tile, const TileRooms& rooms, States total);
 void scan_tile(const Access& access, const Tile& tile, const TileRooms& rooms, States carry, bool stream);
 void scan_and_fold_tile(const Access& access, const Tile& tile, const TileRooms& rooms, States carry,
                         States total, bool stream);
-// Writes the state after every step, from the identity, to `local`, of the job's shape; `total` is the last.
+// Writes the state after every step, starting from the identity, to `local`, which has the job's shape;
+// `total` becomes the last one.
 void scan_tile_states(const Access& access, const Tile& tile, const TileRooms& rooms, States total,
                       States local, bool stream);
 
-// Strips of columns, so narrow that a tile of `steps` stays in the L2 cache. Few channels are one strip.
+// Strips of columns, so narrow that a tile of `steps` steps stays in the L2 cache. Few channels make one
+// strip.
 struct Strips {
     int64_t width = 0, count = 0;
 };

@@ -17,7 +17,7 @@ struct Geometry {
         const int64_t position = flipped ? length - 1 - step : step;
         return (batch * length + position) * channels + column;
     }
-    // Elements from one step to the next.
+    // The number of elements from one step to the next.
     __device__ int64_t stride() const { return flipped ? -channels : channels; }
 };
 

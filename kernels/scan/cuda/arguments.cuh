@@ -7,7 +7,7 @@
 
 namespace sawtooth::scan {
 
-// One plane per input array: a and x for linear, otherwise only x.
+// The inputs, one plane per array: a and x for linear, otherwise only x.
 struct Inputs {
     const void* plane[2];
 };
@@ -16,7 +16,7 @@ struct Planes {
     float* plane[2];
 };
 
-// sequential.cu, lookback_chains.cu, and the first part of every other kernel's arguments.
+// All arguments of sequential.cu and lookback_chains.cu, and the first ones of every other kernel.
 struct Scan {
     Inputs in;
     const float* initial;  // [batch, channels], the state of linear before step 0; null means 0
@@ -30,12 +30,12 @@ struct Given : Scan, What {};
 struct Doubling {
     Planes from, to;
     int64_t reach;
-    bool is_first, is_last;  // reads the inputs, writes y
+    bool is_first, is_last;  // the first step reads the inputs, the last one writes y
 };
 
 // blelloch.cu: joins the totals of height - 1 into those of `height`, or hands the prefixes of `height` down.
 // A node of height h covers 2^h positions. Height 0 is the inputs, or y; the root is not stored.
-struct Sweep {
+struct TreeSweep {
     Planes parents, children;           // [batch, nodes, channels]; null for the root and the leaves
     int64_t parent_count, child_count;  // nodes per sequence
     int64_t height;
@@ -52,10 +52,10 @@ struct Phases {
 // lookback_columns.cu and lookback_rows.cu.
 struct LookbackBoard {
     unsigned long long* counter;  // ticket counter
-    void* board;                  // published totals and prefixes, device::Lookback::Part
+    void* board;                  // published totals and prefixes, of the type device::Lookback::Part
 };
 
-// gradients.cu, with the forward scan.
+// gradients.cu, in addition to the arguments of the forward scan.
 struct ShiftGates {
     void* shifted;  // every gate at the step before its own, in the storage of a
 };

@@ -22,7 +22,7 @@ using namespace sawtooth::scan;
 using State = OP::State;
 
 struct Leaves {
-    const Given<Sweep>& given;
+    const Given<TreeSweep>& given;
 
     __device__ Geometry<FLIPPED> geometry() const { return {given.length, given.channels}; }
     __device__ int64_t count() const { return given.length; }
@@ -54,10 +54,10 @@ struct Nodes {
         store_states(states, at(batch, node, column), {state});
     }
 };
-__device__ Nodes parents_of(const Given<Sweep>& given) {
+__device__ Nodes parents_of(const Given<TreeSweep>& given) {
     return {given.parents, given.parent_count, given.channels};
 }
-__device__ Nodes children_of(const Given<Sweep>& given) {
+__device__ Nodes children_of(const Given<TreeSweep>& given) {
     return {given.children, given.child_count, given.channels};
 }
 
@@ -77,18 +77,18 @@ __device__ void up(const Children& children, const Nodes& parents) {
 
 // Grid: B * ceil(parents / BLOCK_SIZE), ceil(D / LANES). A thread owns the parents that strips.cuh assigns
 // and their children.
-extern "C" __global__ void __launch_bounds__(THREADS) up_sweep_leaves(Given<Sweep> given) {
+extern "C" __global__ void __launch_bounds__(THREADS) up_sweep_leaves(Given<TreeSweep> given) {
     up(Leaves{given}, parents_of(given));
 }
 
 // Grid: B * ceil(parents / BLOCK_SIZE), ceil(D / LANES). A thread owns the parents that strips.cuh assigns
 // and their children.
-extern "C" __global__ void __launch_bounds__(THREADS) up_sweep(Given<Sweep> given) {
+extern "C" __global__ void __launch_bounds__(THREADS) up_sweep(Given<TreeSweep> given) {
     up(children_of(given), parents_of(given));
 }
 
 // The prefix of a parent. The root has no stored state: its prefix is the start of the sequence.
-__device__ State before_parent(const Given<Sweep>& given, int64_t batch, int64_t node, int64_t column) {
+__device__ State before_parent(const Given<TreeSweep>& given, int64_t batch, int64_t node, int64_t column) {
     return given.parents.plane[0] ? parents_of(given).get(batch, node, column)
                                   : start_state<OP>(given.initial, batch * given.channels + column);
 }
@@ -100,7 +100,7 @@ struct Pair {
 
 // Grid: B * ceil(parents / BLOCK_SIZE), ceil(D / LANES). A thread owns the parents that strips.cuh assigns
 // and their children.
-extern "C" __global__ void __launch_bounds__(THREADS) down_sweep(Given<Sweep> given) {
+extern "C" __global__ void __launch_bounds__(THREADS) down_sweep(Given<TreeSweep> given) {
     const Nodes children = children_of(given);
     for_each_position<BLOCK_SIZE, LANES>(
         given.parent_count, given.channels,
@@ -117,7 +117,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) down_sweep(Given<Sweep> gi
 // The last sweep writes y. The y of a left leaf is also the prefix of its right neighbour.
 // Grid: B * ceil(parents / BLOCK_SIZE), ceil(D / LANES). A thread owns the parents that strips.cuh assigns
 // and their children.
-extern "C" __global__ void __launch_bounds__(THREADS) down_sweep_leaves(Given<Sweep> given) {
+extern "C" __global__ void __launch_bounds__(THREADS) down_sweep_leaves(Given<TreeSweep> given) {
     const Leaves leaves{given};
     for_each_position<BLOCK_SIZE, LANES>(
         given.parent_count, given.channels,

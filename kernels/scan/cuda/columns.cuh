@@ -41,7 +41,7 @@ struct Columns {
 
     // The states of a thread's channels.
     struct States {
-        State of[vector];
+        State channel[vector];
     };
     struct Shared {
         State warp_total[warps][width];
@@ -55,7 +55,7 @@ struct Columns {
     static __device__ States join(const States& left, const States& right) {
         States both;
 #pragma unroll
-        for (int v = 0; v < vector; ++v) both.of[v] = Op::join(left.of[v], right.of[v]);
+        for (int v = 0; v < vector; ++v) both.channel[v] = Op::join(left.channel[v], right.channel[v]);
         return both;
     }
 
@@ -128,7 +128,7 @@ struct Columns {
 #pragma unroll
             for (int v = 0; v < vector; ++v) {
                 const State here = Op::lift(in[v]);
-                total.of[v] = r == 0 ? here : Op::join(total.of[v], here);
+                total.channel[v] = r == 0 ? here : Op::join(total.channel[v], here);
             }
         }
 #pragma unroll
@@ -139,7 +139,7 @@ struct Columns {
         if (group() == groups - 1) {
 #pragma unroll
             for (int v = 0; v < vector; ++v)
-                shared.warp_total[device::warp_of_thread()][unit() * vector + v] = total.of[v];
+                shared.warp_total[device::warp_of_thread()][unit() * vector + v] = total.channel[v];
         }
         return total;
     }
@@ -161,7 +161,8 @@ struct Columns {
         if (warp == 0) return groups_before;
         States before;
 #pragma unroll
-        for (int v = 0; v < vector; ++v) before.of[v] = total_of_warps(shared, unit() * vector + v, warp);
+        for (int v = 0; v < vector; ++v)
+            before.channel[v] = total_of_warps(shared, unit() * vector + v, warp);
         return group() > 0 ? join(before, groups_before) : before;
     }
 
@@ -169,7 +170,7 @@ struct Columns {
     static __device__ States carry(const States& before, const Shared& shared) {
         States carry;
 #pragma unroll
-        for (int v = 0; v < vector; ++v) carry.of[v] = shared.before_tile[unit() * vector + v];
+        for (int v = 0; v < vector; ++v) carry.channel[v] = shared.before_tile[unit() * vector + v];
         return is_first() ? carry : join(carry, before);
     }
 

@@ -1,4 +1,4 @@
-// The backward pass of linear beside its scan, on [B, L, D], in steps of the forward scan:
+// What the backward pass of linear computes besides its scan, on [B, L, D], in steps of the forward scan:
 //   shifted_s = a_(s+1), 0 after the last step: the gate that carries the gradient from step s + 1 to step s
 //   da_s = dx_s y_(s-1), where y_(-1) = initial or 0; dinitial = a_0 dx_0
 //

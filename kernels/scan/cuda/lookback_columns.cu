@@ -3,8 +3,8 @@
 // A thread block draws a ticket for a tile of BLOCK_SIZE steps and UNITS * VECTOR channels (columns.cuh),
 // reads and keeps it, publishes its totals, looks back for its prefix (lookback.cuh) and writes y: memory is
 // read once and written once. A sequence is a strip of channels of one batch item. Tickets go through all
-// sequences before the next tile of any, so the sequences advance together and few tiles lie between a tile
-// and the nearest published prefix.
+// sequences before any sequence gets its next tile, so the sequences advance together and few tiles lie
+// between a tile and the nearest published prefix.
 //
 // Defines: OP, X (storage of the inputs), Y (of y), BLOCK_SIZE, VECTOR, UNITS, WARPS, SHARED_ROWS,
 // MIN_BLOCKS, FLIPPED, THREADS, SHARED_BYTES (of the rows in shared memory).
@@ -81,8 +81,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) lookback(Given
                            float out[VECTOR];
 #pragma unroll
                            for (int v = 0; v < VECTOR; ++v) {
-                               state.of[v] = OP::advance(state.of[v], in[v]);
-                               out[v] = OP::finish(state.of[v]);
+                               state.channel[v] = OP::advance(state.channel[v], in[v]);
+                               out[v] = OP::finish(state.channel[v]);
                            }
                            device::store<device::Y>(given.y, at, out);
                        });

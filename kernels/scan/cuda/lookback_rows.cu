@@ -2,7 +2,7 @@
 //
 // A warp scans a tile of BLOCK_SIZE neighbouring steps (rows.cuh). The WARPS tiles of a thread block are
 // adjacent and exchange their totals in shared memory; the look-back (lookback.cuh) goes from block to block,
-// over stretches of WARPS * BLOCK_SIZE steps. Tickets go through all rows before the next stretch of any.
+// over chunks of WARPS * BLOCK_SIZE steps. Tickets go through all rows before any row gets its next chunk.
 //
 // Defines: OP, X (storage of the inputs), Y (of y), BLOCK_SIZE, VECTOR, WARPS, FLIPPED, THREADS.
 
@@ -15,9 +15,9 @@ using namespace sawtooth::scan;
 
 using State = OP::State;
 using Tile = Rows<OP, BLOCK_SIZE, VECTOR>;
-constexpr int ahead = 2;  // times 32 stretches per look-back
+constexpr int ahead = 2;  // times 32 chunks per look-back
 using Board = device::Lookback<State, 1, ahead>;
-constexpr int64_t stretch = int64_t{WARPS} * BLOCK_SIZE;
+constexpr int64_t chunk = int64_t{WARPS} * BLOCK_SIZE;
 
 // The total of warps 0 … count - 1, count > 0.
 __device__ State total_of_warps(const State (&totals)[WARPS], int count) {
@@ -28,11 +28,11 @@ __device__ State total_of_warps(const State (&totals)[WARPS], int count) {
 
 static_assert(THREADS == 32 * WARPS);
 
-// Grid: ceil(L / (WARPS * BLOCK_SIZE)) * B. The ticket of a block selects its stretch.
+// Grid: ceil(L / (WARPS * BLOCK_SIZE)) * B. The ticket of a block selects its chunk.
 extern "C" __global__ void __launch_bounds__(THREADS) lookback(Given<LookbackBoard> given) {
     __shared__ device::Ticket shared_ticket;
     __shared__ State warp_total[WARPS];
-    __shared__ State before_stretch;
+    __shared__ State before_chunk;
 
     if (threadIdx.x == 0) shared_ticket = device::draw_ticket(given.counter, gridDim.x);
     device::sync_block();  // the ticket is visible
@@ -41,7 +41,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) lookback(Given<LookbackBoa
     const auto batch = static_cast<int>(ticket.number % batches);
     const auto index = static_cast<int>(ticket.number / batches);
     const int warp = device::warp_of_thread();
-    const int64_t first = index * stretch + warp * BLOCK_SIZE;
+    const int64_t first = index * chunk + warp * BLOCK_SIZE;
     const Geometry<FLIPPED> geometry{given.length, 1};
 
     OP::Input in[Tile::passes][VECTOR];
@@ -56,16 +56,16 @@ extern "C" __global__ void __launch_bounds__(THREADS) lookback(Given<LookbackBoa
     if (warp > 0) {
         before = total_of_warps(warp_total, warp);
     } else {
-        const auto stretches = static_cast<int>((given.length + stretch - 1) / stretch);
-        const Board entries(static_cast<Board::Part*>(given.board), batch, stretches, ticket.run);
+        const auto chunks = static_cast<int>((given.length + chunk - 1) / chunk);
+        const Board entries(static_cast<Board::Part*>(given.board), batch, chunks, ticket.run);
         const State total = total_of_warps(warp_total, WARPS);
-        const bool is_last = index + 1 == stretches;  // no stretch looks back at it
+        const bool is_last = index + 1 == chunks;  // no chunk looks back at it
         if (index > 0 && !is_last) entries.publish_total(index, total);
         const State prefix = entries.prefix_before(index, start_state<OP>(given.initial, batch), OP::join);
         if (!is_last) entries.publish_prefix(index, OP::join(prefix, total));
-        if (device::lane_of_thread() == 0) before_stretch = prefix;
+        if (device::lane_of_thread() == 0) before_chunk = prefix;
     }
-    device::sync_block();  // the prefix of the stretch is visible
-    const State carry = warp > 0 ? OP::join(before_stretch, before) : before_stretch;
+    device::sync_block();  // the prefix of the chunk is visible
+    const State carry = warp > 0 ? OP::join(before_chunk, before) : before_chunk;
     Tile::advance_and_store<device::Y>(carry, in, inclusive, geometry, batch, first, given.y);
 }

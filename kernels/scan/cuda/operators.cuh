@@ -1,7 +1,7 @@
-// The associative operators on the device. An Input is the value of one position, a State the total of a
-// stretch of positions, y the output computed from a state:
+// The associative operators on the device. An Input is the value of one position, a State is the total of a
+// chunk of positions, and y is the output computed from a state:
 //
-//   operator          Input    State    join: the earlier stretch is on the left     y
+//   operator          Input    State    join: the earlier chunk is on the left     y
 //   sum               x        s        s1 + s2                                      s
 //   product           x        p        p1 p2                                        p
 //   maximum, minimum  x        m        the larger, the smaller; a NaN wins          m
@@ -22,31 +22,31 @@ struct Floats {
 
 __device__ inline float infinity() { return __int_as_float(0x7f800000); }
 
-// Shared by the operators on a single float.
+// What the operators on a single float share.
 template <class Op>
 struct Plain {
     using Input = Floats<1>;
     using State = Floats<1>;
     static __device__ State identity() { return {Op::neutral()}; }
     static __device__ State lift(Input input) { return input; }
-    static __device__ State join(State left, State right) { return {Op::of(left.at[0], right.at[0])}; }
+    static __device__ State join(State left, State right) { return {Op::combine(left.at[0], right.at[0])}; }
     static __device__ State advance(State left, Input right) { return join(left, right); }
     static __device__ float finish(State state) { return state.at[0]; }
 };
 
 struct sum : Plain<sum> {
     static __device__ float neutral() { return 0; }
-    static __device__ float of(float left, float right) { return left + right; }
+    static __device__ float combine(float left, float right) { return left + right; }
 };
 
 struct product : Plain<product> {
     static __device__ float neutral() { return 1; }
-    static __device__ float of(float left, float right) { return left * right; }
+    static __device__ float combine(float left, float right) { return left * right; }
 };
 
 struct maximum : Plain<maximum> {
     static __device__ float neutral() { return -infinity(); }
-    static __device__ float of(float left, float right) {
+    static __device__ float combine(float left, float right) {
         float larger;
         asm("max.NaN.f32 %0, %1, %2;" : "=f"(larger) : "f"(left), "f"(right));
         return larger;
@@ -55,7 +55,7 @@ struct maximum : Plain<maximum> {
 
 struct minimum : Plain<minimum> {
     static __device__ float neutral() { return infinity(); }
-    static __device__ float of(float left, float right) {
+    static __device__ float combine(float left, float right) {
         float smaller;
         asm("min.NaN.f32 %0, %1, %2;" : "=f"(smaller) : "f"(left), "f"(right));
         return smaller;

@@ -34,7 +34,7 @@ KernelSource source_of(const std::string& file, const std::string& entry, const 
     return {"kernels/scan/cuda/" + file, entry, std::move(defines), threads, shared_bytes};
 }
 
-// Kernels of strips.cuh, block_size of `rows` rows per thread block.
+// The kernels of strips.cuh, where a thread block processes block_size of `rows` rows.
 KernelSource strip_source(const std::string& file, const std::string& entry, const Job& job) {
     return source_of(file, entry, job, strip_threads, {{"LANES", strip_lanes(job.channels)}});
 }
@@ -53,7 +53,7 @@ KernelSource columns_source(const std::string& file, const std::string& entry, c
                      tile.shared_bytes);
 }
 
-// Kernels of rows.cuh, D = 1: one warp per tile.
+// The kernels of rows.cuh, for D = 1, with one warp per tile.
 KernelSource rows_source(const std::string& file, const std::string& entry, const Job& job, int64_t warps) {
     const int vector = job.length % 4 == 0 ? 4 : 1;
     return source_of(file, entry, job, 32 * warps, {{"VECTOR", vector}, {"WARPS", warps}});
@@ -76,13 +76,13 @@ void add(cuda::PlanBuilder& builder, const Stage& stage, const Doubling& doublin
                    Given<Doubling>{scan_arguments(stage.job), doubling});
 }
 
-void add(cuda::PlanBuilder& builder, const Stage& stage, const Sweep& sweep) {
+void add(cuda::PlanBuilder& builder, const Stage& stage, const TreeSweep& sweep) {
     const std::string entry =
         std::string(sweep.is_up ? "up_sweep" : "down_sweep") + (sweep.is_leaf ? "_leaves" : "");
     const std::string parents = "ceil(L / 2^" + std::to_string(sweep.height) + ")";
     builder.launch(stage.info, strip_grid(stage.job, parents, sweep.parent_count),
                    strip_source("blelloch.cu", entry, stage.job),
-                   Given<Sweep>{scan_arguments(stage.job), sweep});
+                   Given<TreeSweep>{scan_arguments(stage.job), sweep});
 }
 
 KernelSource phase_source(const std::string& entry, const Job& job, int64_t threads) {
@@ -118,7 +118,8 @@ void add(cuda::PlanBuilder& builder, const Stage& stage, const AddPrefixes& phas
                    Given<Phases>{scan_arguments(stage.job), phases});
 }
 
-// Tickets and published parts (lookback.cuh): a flag with one float in 8 bytes, or with two in 16.
+// Adds the memory for tickets and published states (lookback.cuh): a flag and a float take 8 bytes, a flag
+// and two floats 16.
 Given<LookbackBoard> lookback_arguments(cuda::PlanBuilder& builder, const Job& job, int64_t states) {
     const int64_t bytes = states * (planes_of(job.op) == 1 ? 8 : 16);
     return {scan_arguments(job),
@@ -137,10 +138,10 @@ void add_lookback_of_columns(cuda::PlanBuilder& builder, const Stage& stage) {
 void add_lookback_of_rows(cuda::PlanBuilder& builder, const Stage& stage) {
     const Job& job = stage.job;
     const int64_t warps = std::min<int64_t>(power_of_two_from(job.blocks()), 8);
-    const std::string stretch = "(" + std::to_string(warps) + " * block_size)";
-    const Side stretches = pieces("L", job.length, stretch, warps * job.block_size) * side("B", job.batch);
-    builder.launch(stage.info, {stretches}, rows_source("lookback_rows.cu", "lookback", job, warps),
-                   lookback_arguments(builder, job, stretches.count));
+    const std::string chunk = "(" + std::to_string(warps) + " * block_size)";
+    const Side chunks = pieces("L", job.length, chunk, warps * job.block_size) * side("B", job.batch);
+    builder.launch(stage.info, {chunks}, rows_source("lookback_rows.cu", "lookback", job, warps),
+                   lookback_arguments(builder, job, chunks.count));
 }
 
 void add_walk_of_rows(cuda::PlanBuilder& builder, const Stage& stage) {

@@ -1,4 +1,4 @@
-// One warp scans a stretch of a single column, D = 1: `steps` neighbouring values. Each lane reads `vector`
+// One warp scans a tile of a single column, D = 1: `steps` neighbouring values. Each lane reads `vector`
 // neighbouring values, so a pass of the warp covers 32 * vector values without gaps:
 //
 //   pass 0: lane 0 lane 1 … lane 31   pass 1: lane 0 lane 1 …
@@ -16,7 +16,7 @@ template <class Op, int steps, int vector_>
 struct Rows {
     static constexpr int vector = vector_;
     static constexpr int passes = steps / (32 * vector);
-    static_assert(passes * 32 * vector == steps, "the warp's passes make up the stretch");
+    static_assert(passes * 32 * vector == steps, "the warp's passes make up the tile");
 
     using Input = typename Op::Input;
     using State = typename Op::State;
@@ -67,7 +67,7 @@ struct Rows {
         }
     }
 
-    // The total of the stretch, in every lane.
+    // The total of the tile, in every lane.
     static __device__ State total(const State (&inclusive)[passes]) {
         State total = device::shuffle(inclusive[0], 31);
 #pragma unroll
@@ -76,7 +76,7 @@ struct Rows {
         return total;
     }
 
-    // Calls put(pass, states before the lane's values) in order; returns the state after the stretch.
+    // Calls put(pass, states before the lane's values) in order; returns the state after the tile.
     template <class Put>
     static __device__ State for_each_pass(State carry, const State (&inclusive)[passes], Put put) {
 #pragma unroll
@@ -88,7 +88,7 @@ struct Rows {
         return carry;
     }
 
-    // Writes y of the stretch from the state before it; returns the state after it.
+    // Writes y of the tile from the state before it; returns the state after it.
     template <class Storage, bool flipped>
     static __device__ State advance_and_store(State carry, const Input (&in)[passes][vector],
                                               const State (&inclusive)[passes], Geometry<flipped> geometry,

@@ -1,6 +1,6 @@
-// y_t = y_(t-1) o x_t along L of [B, L, D]: one thread per column (b, d), as the cumulative sum of a
-// framework does along a middle axis. L dependent combines and few threads. To hide the memory latency, the
-// inputs of the next `ahead` steps are loaded while the current ones are combined.
+// y_t = y_(t-1) o x_t along L of [B, L, D] with one thread per column (b, d), like the cumulative sum of a
+// framework along a middle axis. There are L dependent combines and few threads. To hide the memory latency,
+// the inputs of the next `ahead` steps are loaded while the current ones are combined.
 //
 // A thread block is one warp, so that columns spread over the SMs. Thread i owns column i % D of sequence i /
 // D.

@@ -12,8 +12,9 @@ namespace sawtooth::scan {
 
 constexpr int reads_at_once = 4;
 
-// put(batch, row, column, get(batch, row, column)) for the thread's positions. Several are read before the
-// first is written, so that their loads overlap: `get` must not read what `put` of another position writes.
+// Calls put(batch, row, column, get(batch, row, column)) for the thread's positions. Several are read before
+// the first is written, so that their loads overlap: `get` must not read what `put` of another position
+// writes.
 template <int block_size, int lanes, class Get, class Put>
 __device__ void for_each_position(int64_t rows, int64_t channels, Get get, Put put) {
     constexpr int apart = THREADS / lanes;  // rows between two positions of a thread

@@ -22,8 +22,8 @@ using namespace sawtooth;
 using namespace sawtooth::scan;
 
 using State = OP::State;
-constexpr int total_warps = THREADS / 32;  // of phase 2
-constexpr int total_rows = 8;              // of a thread
+constexpr int total_warps = THREADS / 32;  // in phase 2
+constexpr int total_rows = 8;              // per thread
 using Totals =
     Columns<OnStates<OP>, device::f32, total_rows * total_warps * 32 / UNITS, 1, UNITS, total_warps>;
 
@@ -45,11 +45,11 @@ extern "C" __global__ void __launch_bounds__(THREADS) scan_of_block_sums(Given<P
         const Totals::States inclusive = Totals::fold(kept, shared);
         device::sync_block();  // the warps' totals are visible
         Totals::States state = Totals::before_in_tile(inclusive, shared);
-        state.of[0] = Totals::is_first() ? before_tile : OP::join(before_tile, state.of[0]);
+        state.channel[0] = Totals::is_first() ? before_tile : OP::join(before_tile, state.channel[0]);
         Totals::for_each_row(kept, geometry, batch, first, column,
                              [&](int, int64_t at, const State(&total)[1]) {
-                                 store_states(given.totals, at, state.of);
-                                 state.of[0] = OP::join(state.of[0], total[0]);
+                                 store_states(given.totals, at, state.channel);
+                                 state.channel[0] = OP::join(state.channel[0], total[0]);
                              });
         before_tile = OP::join(before_tile, Totals::total_of_warps(shared, Totals::unit(), total_warps));
         device::sync_block();  // all reads of the warps' totals are done

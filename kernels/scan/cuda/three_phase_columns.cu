@@ -43,8 +43,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) block_scan(Giv
 #pragma unroll
                            for (int v = 0; v < VECTOR; ++v) {
                                const OP::State here = OP::lift(in[v]);
-                               state.of[v] = is_start ? here : OP::join(state.of[v], here);
+                               state.channel[v] = is_start ? here : OP::join(state.channel[v], here);
                            }
-                           store_states(given.local, at, state.of);
+                           store_states(given.local, at, state.channel);
                        });
 }

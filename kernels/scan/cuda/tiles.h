@@ -15,7 +15,8 @@ struct ColumnTile {
 };
 ColumnTile column_tile(const Job& job, const Chip& chip);
 
-// Whether there are enough rows, D = 1, for one warp per row: they need no look-back.
+// True if each row is walked by one warp, without look-back, for D = 1: rows are short, or there are enough
+// of them.
 bool walks_rows(const Job& job, const Chip& chip);
 
 }  // namespace sawtooth::scan

@@ -11,7 +11,7 @@ using namespace ar_ssm_facts;
 
 TEST_CASE("both variants of ar_ssm agree with the reference in any vector width", "[ar_ssm][cpu]") {
     const std::string mode = GENERATE("soft", "hard"), dtype = GENERATE("f32", "bf16");
-    // Parts of the weight gradients that begin inside a tile, and rows that fill no vector.
+    // In this shape, parts of the weight gradients begin inside a tile, and rows fill no vector.
     const auto parameters = parameters_with({{"batch", 3},
                                              {"length", 300},
                                              {"d_model", 21},

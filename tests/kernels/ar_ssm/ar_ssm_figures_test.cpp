@@ -120,7 +120,7 @@ TEST_CASE("ar_ssm: one rank, and gates that are all alike", "[ar_ssm][figures]")
     CHECK(contains(figure_of(result, "error_by_rank").caption, "Without any rank "));
 }
 
-// |y' - y| / |y| over a sequence, with y' from the output projection of these ranks alone.
+// |y' - y| / |y| over a sequence, where y' has the output projection of these ranks alone.
 double distance_with(const Result& result, const std::vector<size_t>& ranks, int64_t sequence) {
     const ar_ssm::Sizes s(result.parameters);
     Arrays inputs = result.inputs;
@@ -155,7 +155,7 @@ TEST_CASE("ar_ssm: errors with fewer ranks are those of the layer with only thes
                largest = line_named(marks_of<Line>(figure), "the largest ranks");
     REQUIRE(first.y.size() == 7);
     REQUIRE(largest.y.size() == 7);
-    // What every rank adds alone, which is the distance without it.
+    // What each rank adds by itself, which is the distance without it.
     std::vector<std::pair<double, size_t>> sizes;
     std::vector<size_t> all(6);
     std::iota(all.begin(), all.end(), size_t{0});
@@ -189,7 +189,7 @@ TEST_CASE("ar_ssm: errors with fewer ranks are left out if they take too long", 
     CHECK(contains(ar_ssm::rank_error_figure(result).missing, "too long"));
 }
 
-// Launches with these names, 10 us each.
+// A variant whose launches have these names and take 10 us each.
 VariantResult launched(const std::string& name, const std::vector<std::string>& launches) {
     VariantResult variant;
     variant.name = name;

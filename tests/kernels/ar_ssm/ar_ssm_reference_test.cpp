@@ -116,8 +116,8 @@ TEST_CASE("gates of ar_ssm are the sigmoid of two layers, hard from one half on"
     }
 }
 
-// The layer by its definition, one number after another. Hard gates are the soft ones plus a constant, which
-// makes the derivative straight through.
+// The layer by its definition, one number after another. Hard gates are soft ones plus a constant, so that
+// their derivative is the straight-through one.
 class Naive {
   public:
     Naive(const Parameters& parameters, const Arrays& inputs)
@@ -183,7 +183,7 @@ class Naive {
     std::vector<double> jumps_;
 };
 
-// Inputs of bf16, so that a step away from each is exact.
+// Parameters with inputs of bf16, so that a step away from each number is exact.
 Parameters small(bool bidirectional, const std::string& mode) {
     return parameters_with({{"batch", int64_t{2}},
                             {"length", int64_t{5}},
@@ -235,7 +235,8 @@ TEST_CASE("gradients of ar_ssm agree with central differences of the definition"
             const double before = loss();
             value = middle;
             INFO(mode << (bidirectional ? " bidirectional " : " ") << name << "[" << i << "]");
-            // The third derivative, of order 1 to 100, times step^2 / 6, and roundings over the step.
+            // The error is the third derivative, of order 1 to 100, times step^2 / 6, plus roundings divided
+            // by the step.
             CHECK(gradient.value(static_cast<int64_t>(i)).real() ==
                   Approx((after - before) / (2 * step)).epsilon(1e-7).margin(1e-7));
         }
@@ -256,7 +257,7 @@ TEST_CASE("every variant of ar_ssm has the reference as its definition", "[ar_ss
     for (const Variant& variant : ar_ssm_family().variants) {
         INFO(variant.name);
         CHECK(same_bits(definition_of(variant, parameters, inputs), reference));
-        // Roundings of f32 only: the noisy definition has the same formulas.
+        // Here the noisy definition rounds only to f32, which shows that it has the same formulas.
         const NoiseScope noise({}, 1);
         for (const Array& drawn : definition_of(variant, parameters, inputs, true)) {
             INFO(drawn.name);
@@ -265,7 +266,7 @@ TEST_CASE("every variant of ar_ssm has the reference as its definition", "[ar_ss
     }
 }
 
-// Kernels settle such logits, and hidden units near 0, in double.
+// Kernels settle such logits, like hidden units near 0, in double.
 TEST_CASE("roundings open and close no hard gate of ar_ssm that is close to one half", "[ar_ssm]") {
     Settings settings = {{"length", int64_t{60}},
                          {"d_model", int64_t{24}},
@@ -307,7 +308,7 @@ TEST_CASE("generated weights of ar_ssm have the variance of 1 / fan_in", "[ar_ss
         for (int64_t i = 0; i < array.count(); ++i) sum += std::norm(array.value(i));
         return sum / static_cast<double>(array.count());
     };
-    // 1536 numbers or more: the standard deviation of the mean square is 4 % or less.
+    // Every array has 1536 numbers or more, so the standard deviation of its mean square is 4 % or less.
     CHECK(variance("x") == Approx(1).epsilon(0.2));
     CHECK(variance("dy") == Approx(1).epsilon(0.2));
     CHECK(variance("conv") == Approx(1.0 / 3).epsilon(0.2));

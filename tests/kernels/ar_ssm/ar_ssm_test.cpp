@@ -23,7 +23,7 @@ Settings sized(int64_t length, int64_t width, int64_t rank, int64_t hidden, cons
 
 TEST_CASE("every variant of ar_ssm is right in every length, direction and gate mode",
           "[ar_ssm][cpu][cuda][gpu]") {
-    // Around a position, a row of tensor cores, tiles of 64 and 128, and more than two of these.
+    // Lengths around 1, a row of tensor cores (16), tiles of 64 and 128, and one of more than two such tiles.
     const int64_t length = GENERATE(1, 2, 17, 63, 64, 65, 129, 300);
     const bool bidirectional = GENERATE(false, true);
     const std::string mode = GENERATE("soft", "hard");
@@ -37,7 +37,8 @@ struct Widths {
 };
 
 TEST_CASE("every variant of ar_ssm is right in every width", "[ar_ssm][cpu][cuda][gpu]") {
-    // 1; below, at and above the widths of vectors and tiles, in all pairs; multiples of everything.
+    // Widths of 1; below, at and above those of vectors and tiles, in all pairs; and multiples of all of
+    // them.
     const auto [width, rank, hidden] = GENERATE(
         Widths{1, 1, 1}, Widths{5, 4, 5}, Widths{12, 33, 40}, Widths{24, 70, 140}, Widths{130, 4, 1},
         Widths{130, 33, 5}, Widths{1, 70, 40}, Widths{5, 1, 140}, Widths{24, 33, 1}, Widths{12, 1, 5},
@@ -91,7 +92,8 @@ TEST_CASE("hard gates are those of the reference, however close a logit is to ze
     }
 }
 
-// Hidden units are kept in 16 bits and what they lose beside: infinity times that is not part of the gate.
+// Hidden units are kept in 16 bits, with their rounding errors in another array: infinity times such an error
+// must not enter the gate.
 TEST_CASE("an infinite weight opens or closes hard gates as in the reference", "[ar_ssm][cpu][cuda][gpu]") {
     const std::string dtype = GENERATE("f32", "f16", "bf16");
     const float weight = GENERATE(INFINITY, -INFINITY);
@@ -124,7 +126,7 @@ TEST_CASE("hard gates are 0 or 1 and add up to the effective rank", "[ar_ssm][cp
     }
 }
 
-// x with other numbers from a position of every sequence on.
+// A copy of the inputs in which x has other numbers from position `first` of every sequence on.
 Arrays with_other_end(const Arrays& inputs, int64_t first) {
     Arrays changed = copied(inputs);
     Array& x = *find(changed, "x");
@@ -133,7 +135,7 @@ Arrays with_other_end(const Arrays& inputs, int64_t first) {
     return changed;
 }
 
-// Positions of an array [batch, length, …] before `last` with other bits.
+// The number of elements of [batch, length, …] before position `last` that differ.
 int64_t changed_before(int64_t last, const Array& left, const Array& right) {
     const int64_t position = left.count() / (left.shape[0] * left.shape[1]);
     int64_t changed = 0;
@@ -167,7 +169,7 @@ TEST_CASE("without its third tap ar_ssm is causal unless bidirectional", "[ar_ss
     }
 }
 
-// Along the second dimension, or the taps of `conv`.
+// Reverses an array along its second dimension, which in `conv` are the taps.
 void reverse(Array& array) {
     const int64_t outer = array.shape[0], length = array.shape[1], inner = array.count() / (outer * length);
     const auto values = array.as<float>();
@@ -194,7 +196,7 @@ TEST_CASE("a bidirectional layer with mirrored taps mirrors its output", "[ar_ss
             if (output.shape.size() > 1 && (output.shape[1] == length || output.name == "dconv"))
                 reverse(output);
             INFO(output.name);
-            // Sums in another order.
+            // The sums have another order.
             CHECK(distance(output, *find(outputs, output.name)) < 5e-6);
         }
     }
@@ -222,7 +224,7 @@ TEST_CASE("gates of zero leave the convolution and the bias", "[ar_ssm][cpu][cud
         INFO(implementation.name << " " << words_of(ar_ssm_family(), parameters));
         const Arrays outputs = implementation.run(parameters, inputs);
         const auto is_zero = [&](const char* name) {
-            // An exponential in f32 need not reach below the smallest normal number.
+            // An exponential in f32 need not go below the smallest normal number.
             return std::ranges::all_of(find(outputs, name)->as<float>(),
                                        [](float value) { return std::abs(value) < 1e-30f; });
         };
@@ -250,7 +252,7 @@ TEST_CASE("zeros give zeros and open half of every soft gate", "[ar_ssm][cpu][cu
     }
 }
 
-// The kernels sum over groups of tokens, and load some that belong to the next group. The judge accepts NaN
+// The kernels sum over chunks of tokens, and load some that belong to the next chunk. The judge accepts NaN
 // where an infinity was multiplied, so this compares with the reference itself.
 TEST_CASE("an infinite input makes the gradients of its taps infinite and not NaN",
           "[ar_ssm][cpu][cuda][gpu]") {
@@ -273,7 +275,7 @@ TEST_CASE("an infinite input makes the gradients of its taps infinite and not Na
                     CHECK(find(outputs, "dconv")->value(i).real() == want.value(i).real());
                 }
         }
-        CHECK(infinite >= 4);  // two taps at the end of a sequence, else three, of two variants
+        CHECK(infinite >= 4);  // two taps at the end of a sequence, otherwise three, in each of two variants
         number = before;
     }
 }

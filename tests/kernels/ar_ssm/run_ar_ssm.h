@@ -12,7 +12,7 @@ inline const std::vector<std::string> weights = {"conv",   "gate_w1", "gate_b1",
 
 inline Parameters parameters_with(const Settings& settings) { return settled(ar_ssm_family(), settings); }
 
-// Generated inputs, with biases of eighths, which every dtype holds.
+// Generated inputs, whose biases are multiples of 1/8, which every dtype holds.
 inline Arrays inputs_for(const Parameters& parameters, uint64_t seed = 1) {
     Arrays inputs = generated_inputs(ar_ssm_family(), parameters, false, seed);
     for (const char* name : {"gate_b1", "gate_b2", "out_bias"}) {

@@ -34,7 +34,7 @@ Arrays waves(const Parameters& parameters) {
     return inputs;
 }
 
-// The four arrays of q and k, v and do, as the prologue makes them.
+// Returns inputs of the form four: what the prologue makes of q and k, and v and do.
 Arrays rotated_inputs(const Arrays& inputs) {
     const Array &q = *find(inputs, "q"), &k = *find(inputs, "k");
     const int64_t length = q.shape[2], d = q.shape[3];
@@ -159,7 +159,8 @@ TEST_CASE("gradients of attention agree with central differences of the referenc
                 number = value;
                 return above - below;
             };
-            // Of fourth order: off by step^4 / 30 = 8e-12 times a fifth derivative, of order 100 at most.
+            // The formula is of fourth order: it is off by step^4 / 30 = 8e-12 times a fifth derivative,
+            // which is of order 100 at most.
             constexpr float step = 1.0f / 256;
             const double wanted = (8 * difference(step) - difference(2 * step)) / (12.0 * step);
             INFO(input.name << "[" << i << "]");
@@ -258,7 +259,7 @@ TEST_CASE("enough rows are chosen, of every head and around the borders of the w
     CHECK(places_in_tiles.size() == 16);
 }
 
-// Where a row and its neighbours may be in tiles of different kinds, or in the short last one.
+// At these borders a row and its neighbours may be in tiles of different kinds, or in the short last one.
 TEST_CASE("rows are chosen around the borders of tiles of every size", "[attention]") {
     constexpr int64_t length = 5000, window = 1030;
     const auto parameters = parameters_with(
@@ -344,7 +345,8 @@ TEST_CASE("a saturated softmax of rounded queries and keys is right on CUDA alon
         Arrays outputs = run("naive", four, rotated).outputs;
         const Arrays exact = reference_for(parameters, inputs);
         farthest = std::max(farthest, distance(of_k1(outputs), of_k1(exact)));
-        for (const char* name : {"dq", "dk"}) outputs.push_back(*find(exact, name));  // not of this form
+        for (const char* name : {"dq", "dk"})
+            outputs.push_back(*find(exact, name));  // this form does not have them
         for (Array& array : outputs)
             if (array.dtype == Dtype::f64) array = as_floats(array);
         for (const OutputVerdict& verdict :
@@ -394,7 +396,7 @@ TEST_CASE("the reference is whole up to 2^30 products, and chosen rows beyond", 
     const Result& result = **outcome;
     const Array& o = *find(result.reference, "o");
     const OutputError& error = result.variants.front().errors.front();
-    CHECK(*error.rel_l2 < 1e-5);  // of f32
+    CHECK(*error.rel_l2 < 1e-5);  // roundings of f32
     CHECK(error.nonfinite == 0);
     REQUIRE(error.by_position.size() == static_cast<size_t>(length));
     const auto known = std::count_if(error.by_position.begin(), error.by_position.end(),

@@ -32,17 +32,17 @@ Array part_of(const Array& array, std::string name, int64_t first, int64_t last)
 TEST_CASE("every variant is right in every form, mask and length", "[attention][cpu]") {
     const bool causal = GENERATE(true, false);
     const std::string form = GENERATE("four", "qkv");
-    // 1: one pair; around a strip of 16 and a tile of 64; two tiles and a short one.
+    // One pair; lengths around a strip of 16 and a tile of 64; two tiles and a short one.
     const int64_t length = GENERATE(1, 2, 15, 16, 17, 63, 64, 65, 150);
-    // Only the diagonal; inside a tile; a tile; beyond every sequence.
+    // Windows of only the diagonal, inside a tile, of a tile, and beyond every sequence.
     const int64_t window = GENERATE(1, 2, 40, 64, 1000);
     const auto parameters =
         parameters_with(sized(2, length, 16, window, {{"causal", causal}, {"form", form}}));
     check_variants(parameters, generated_inputs(parameters));
 }
 
-// One tile, two and three of queries, and of half as many keys: a position less and a position more. Only the
-// length varies, so that a GPU compiles few kernels.
+// Lengths of one, two and three tiles of queries, and of half as many keys, each with a position less and a
+// position more. Only the length varies, so that a GPU compiles few kernels.
 void check_around_tiles(Backend backend) {
     const auto [causal, dtype] =
         GENERATE(table<bool, const char*>({{true, "bf16"}, {false, "f16"}, {true, "f32"}}));
@@ -101,7 +101,7 @@ TEST_CASE("every variant is right in every width of a head", "[attention][cpu]")
 
 TEST_CASE("every BLOCK_M and BLOCK_N gives the same outputs", "[attention][cpu]") {
     const bool causal = GENERATE(true, false);
-    // 300: a short last tile of every size.
+    // With 300 positions the last tile of every size is short.
     const Settings base = sized(1, 300, 16, 70, {{"causal", causal}});
     const Arrays inputs = generated_inputs(parameters_with(base));
     Definitions definitions;
@@ -129,10 +129,10 @@ TEST_CASE("scores of several hundred do not overflow", "[attention][cpu]") {
     check_variants(parameters, inputs);
 }
 
-// Softmax of q k^T over the keys of each query for which `counts` holds. Rows of o, then lse.
 struct Plain {
     std::vector<double> o, lse;
 };
+// Computes plain attention of q on k, with the keys of each query for which counts(query, key) is true.
 template <class Counts>
 Plain plain_attention(const Array& q, const Array& k, const Array& v, double scale, Counts&& counts) {
     const int64_t length = q.shape[2], d = q.shape[3];
@@ -163,7 +163,7 @@ double distance(const Array& got, const std::vector<double>& wanted) {
     return sawtooth::distance(got, array);
 }
 
-// About ten times the distances seen: roundings of f32 in sums of a few hundred terms.
+// About ten times the distances seen, which are roundings of f32 in sums of a few hundred terms.
 constexpr double few_roundings = 3e-6;
 
 TEST_CASE("a window of the whole sequence is plain attention on q1 and k1", "[attention][cpu]") {
@@ -190,7 +190,7 @@ TEST_CASE("a window of the whole sequence is plain attention on q1 and k1", "[at
     }
 }
 
-// Rows of probabilities sum to 1.
+// Every output is a sum of a row of probabilities, which is 1.
 TEST_CASE("values of one give outputs of one, and gradients of values add up to that of o",
           "[attention][cpu]") {
     const bool causal = GENERATE(true, false);
@@ -322,7 +322,7 @@ const LaunchRecord& launch_of(const Ran& ran, const std::string& name) {
                          [&](const LaunchRecord& launch) { return launch.info->name == name; });
 }
 
-// Identifies the algorithms by launches, and by rows of scores that are multiplied.
+// The launches, and the rows of scores that are multiplied, tell the algorithms apart.
 TEST_CASE("naive has a pass for every step, streaming skips tiles and encodings", "[attention][cpu]") {
     using Names = std::vector<std::string>;
     constexpr int64_t heads = 2, length = 200, window = 70;

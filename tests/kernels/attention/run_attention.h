@@ -10,7 +10,7 @@ namespace sawtooth::attention_facts {
 
 inline Parameters parameters_with(const Settings& settings) { return settled(attention_family(), settings); }
 
-// Encodings that the allowed pairs of a tile use; calls with no allowed pair give none.
+// Finds the kind of a tile by its definition, from the encodings that its allowed pairs use.
 inline attention::TileKind kind_by_pairs(const attention::Mask& mask, Range queries, Range keys) {
     using attention::TileKind;
     bool near = false, far = false;

@@ -16,7 +16,7 @@ using btp::pitch;
 
 namespace {
 
-// The largest error of an entry, relative to the entry or to the smallest normal number.
+// Returns the largest error of an entry, relative to the entry or to the smallest normal number.
 double largest_error(Construction construction, std::span<const float> gates) {
     const std::vector<float> matrix = btp::transfer_matrix(construction, gates);
     const size_t n = gates.size();
@@ -89,7 +89,8 @@ TEST_CASE("two_pass and fused agree with the reference in any vector width", "[b
     });
 }
 
-// A stretch begins with the last value of the block before it, computed anew from a part of its matrix.
+// A stretch begins with the last value of the block before it, which it computes again from a part of its
+// matrix.
 TEST_CASE("fused has the bits of two_pass, wherever its stretches end", "[btp][cpu]") {
     const Value order = GENERATE(Value(1), Value(2));
     const int64_t block = GENERATE(16, 64), length = GENERATE(512, 513, 2000);

@@ -24,7 +24,7 @@ Result result_of(const Settings& settings) { return figure_facts::result_of(btp_
 
 Result run_with(const Settings& settings) { return run_in_engine(btp_family(), settings); }
 
-// An output of the reference with another order.
+// Returns an output of the reference with another order.
 Array with_order(const Result& result, const Value& order, const char* output) {
     Parameters parameters = result.parameters;
     parameters.set("order", order);
@@ -36,7 +36,7 @@ std::span<float> gates_of(Result& result, int64_t head) {
     return find(result.inputs, "a")->as<float>().subspan(static_cast<size_t>(head) * length, length);
 }
 
-// The largest |left - right| of all channels of a head at a position.
+// Returns the largest |left - right| over all channels of a head at a position.
 double largest_difference(const Array& left, const Array& right, int64_t head, int64_t position) {
     const Shape shape = left.whole_shape();
     const int64_t width = shape[2], length = shape[3];
@@ -216,7 +216,7 @@ TEST_CASE("btp: Lmat is drawn with its zeros, and its NaN as cells without a val
     CHECK(marks_of<HeatMap>(figure_of(result, "transfer-matrix")).front().rows == 2);
 }
 
-// Of transfer_matrix, by the products of the gates.
+// Returns the largest error of transfer_matrix, compared with the products of the gates.
 double error_of(const std::string& construction, const std::vector<float>& gates) {
     const size_t n = gates.size();
     const auto built = transfer_matrix(construction_named(construction), gates);

@@ -17,7 +17,7 @@ std::string kind_of(double value) {
     return "finite";
 }
 
-// Where the infinity is, for two sequences of gates and three channels.
+// The place and value of the infinity, among two heads of three channels each.
 struct Place {
     std::string array;
     int64_t row, position;
@@ -32,7 +32,7 @@ int64_t check_infinity(const Backend backend, const Settings& settings, const Pl
     const int64_t length = parameters.integer("L");
     find(inputs, place.array)->as<float>()[static_cast<size_t>(place.row * length + place.position)] =
         place.value;
-    // Relative to the largest finite value: roundings of sums, or of inputs.
+    // Errors relative to the largest finite value are roundings of sums in f32, and of inputs in 16 bits.
     const double rounding = parameters.is("dtype", "f32") ? 1e-4 : 5e-2;
     int64_t compared = 0;
     for (const Variant& variant : family.variants) {
@@ -67,7 +67,7 @@ int64_t check_infinity(const Backend backend, const Settings& settings, const Pl
     return compared;
 }
 
-// Around the borders of tiles of 16 and of blocks, in the first block and in later ones.
+// Returns positions around the borders of tiles of 16 and of blocks, in the first block and in later ones.
 std::vector<int64_t> positions_of(int64_t block, int64_t length) {
     std::vector<int64_t> positions = {0, 5, 15, block - 1, block, block + 3, length - 1};
     if (block > 16) positions.insert(positions.end(), {16, 17, block / 2, block + 16, block + 31});
@@ -86,8 +86,8 @@ void check_forward(Backend backend, const std::string& dtype) {
     for (const int64_t position : positions_of(block, length))
         CHECK(check_infinity(backend, settings,
                              {"u", 4, position, position % 2 == 0 ? INFINITY : -INFINITY}) > 0);
-    // Beyond the range of gates. Order full joins blocks, where an infinite gate may give infinity minus
-    // infinity.
+    // An infinite gate is beyond the range of gates. Order full is left out, as joining blocks may subtract
+    // infinity from infinity.
     if (order != full) CHECK(check_infinity(backend, settings, {"a", 1, block + 7, INFINITY}) > 0);
 }
 
@@ -103,7 +103,7 @@ void check_backward(Backend backend) {
                                  {array, 2, position, position % 2 == 0 ? INFINITY : -INFINITY}) > 0);
 }
 
-// Far beyond the segments that are joined, the decays of which underflow: the infinity stays.
+// An infinity stays even far beyond the segments that are joined, whose decays underflow.
 void check_far(Backend backend) {
     const int64_t block = GENERATE(16, 64);
     for (const char* array : {"u", "dx"})

@@ -64,7 +64,7 @@ TEST_CASE("gates of one give prefix sums of a block, of two blocks or of all", "
                                                 : static_cast<double>(length) - 16.0 * block - n;
             CHECK(number("x", t) == before + 1 + carry);
             CHECK(number("du", t) == n - before + after);
-            // What passes the gate, times the positions behind it; a carry does not pass two blocks.
+            // da is what passes the gate times the positions behind it; a carry does not pass two blocks.
             const double passes_on = order == full ? before + carry : before;
             CHECK(number("da", t) == (n - before) * (before + carry) + after * passes_on);
         });
@@ -111,14 +111,14 @@ Parameters three_blocks(const Value& order, int64_t block, bool backward = false
                             {"backward", backward}});
 }
 
-// x of one channel from a [length] and u [length] by the matrices of the definition.
 struct ByMatrices {
     std::vector<double> x, carry;
 };
+// Computes one channel from a [length] and u [length] with the matrices of the definition.
 ByMatrices by_matrices(const Value& order, int64_t block, std::span<const float> a,
                        std::span<const float> u) {
     const auto length = static_cast<int64_t>(a.size());
-    // a_last ... a_first; 1 if there are none.
+    // Returns a_last ... a_first, or 1 if there are none.
     const auto product = [&](int64_t last, int64_t first) {
         double all = 1;
         for (int64_t t = last; t >= first; --t) all *= a[static_cast<size_t>(t)];
@@ -275,8 +275,8 @@ TEST_CASE("only a carry meets the gate of the first position of a block", "[btp]
     find(c.inputs, "a")->as<float>()[static_cast<size_t>(16 * block)] = NAN;
     const Arrays outputs = reference_for(c.parameters, c.inputs);
     // The carry into the first block is 0, and NaN times 0 is NaN.
-    for_each_position(length, [&](int64_t t, int64_t, int64_t of) {
-        const bool is_reached = order != one && (order == full ? of >= block : of == block);
+    for_each_position(length, [&](int64_t t, int64_t, int64_t block_of_t) {
+        const bool is_reached = order != one && (order == full ? block_of_t >= block : block_of_t == block);
         CHECK(std::isnan(find(outputs, "x")->value(t).real()) == is_reached);
     });
 }
@@ -290,7 +290,7 @@ TEST_CASE("the reference of btp stops on request", "[btp]") {
     CHECK(outcome.error().kind == Error::Kind::cancelled);
 }
 
-// Of 4.2e6 numbers and more a judge sees some heads; the others have the reference alone.
+// With 4.2e6 numbers or more the judge sees only some heads; the others have only the reference.
 TEST_CASE("of many heads some are judged, the first and the last among them", "[btp]") {
     const auto parameters = parameters_with({{"B", int64_t{2}},
                                              {"H", int64_t{33}},

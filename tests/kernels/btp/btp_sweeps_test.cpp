@@ -33,7 +33,7 @@ VariantResult timed(const std::string& name, double us) {
     return variant;
 }
 
-// `count` launches of 2 us each, every 3 us.
+// Returns a variant with `count` launches of 2 us each, which start every 3 us.
 VariantResult launched(const std::string& name, int count) {
     VariantResult variant = timed(name, 3.0 * count);
     LaunchInfo info;
@@ -235,12 +235,12 @@ TEST_CASE("time by order says what the chain of carries costs", "[btp][figures]"
     CHECK(figure.caption ==
           "Time against order 2: full: fused 1.73x, two_pass 1.8x; order 1: fused 0.636x, two_pass "
           "0.6x. With full, blocks wait for earlier carries.");
-    // No cause where one variant is not slower.
+    // The caption gives no cause where one variant is not slower.
     swept.cells[2] = cell_of(swept.sweep, 2, {timed("two_pass", 180), timed("fused", 56)});
     const std::string undecided = btp::order_figures(swept).front().caption;
     CHECK(contains(undecided, "full: fused same, two_pass 1.8x; "));
     CHECK_FALSE(contains(undecided, "wait"));
-    // Nor where only one variant ran.
+    // Neither does it where only one variant ran.
     swept.cells.clear();
     for (size_t i = 0; i < 3; ++i) swept.cells.push_back(cell_of(swept.sweep, i, {timed("two_pass", us[i])}));
     CHECK_FALSE(contains(btp::order_figures(swept).front().caption, "wait"));

@@ -47,8 +47,9 @@ TEST_CASE("btp: the work of a variant without gradients is that of the forward p
     CHECK_FALSE(notes_with(false));
 }
 
-// Around one block, two and three; stretches of 512 positions, which a worker of `fused` walks alone on the
-// CPU; with order full more stretches of 128 than the 32 that a warp of a GPU looks back at.
+// Checks lengths around one block, two and three, and longer ones: two stretches of 512 positions and one
+// more position, as an item of fused walks a stretch on the CPU, and with order full more stretches of 128
+// than the 32 that a warp of a GPU looks back at.
 void check_around_blocks(const Value& order, int64_t block, const char* dtype, Backend backend) {
     std::vector<int64_t> lengths = {1, order == full ? 5000 : 1025};
     for (const int64_t border : {block, 2 * block, 3 * block})
@@ -64,7 +65,7 @@ TEST_CASE("every variant of btp is right in every order, block and length", "[bt
     check_around_blocks(GENERATE(one, two, full), GENERATE(16, 64), "f32", Backend::cpu);
 }
 
-// One size of block, so that a GPU compiles few kernels.
+// Checks one size of block, so that a GPU compiles few kernels.
 void check_dtypes_around_blocks(Backend backend) {
     const auto [order, dtype] =
         GENERATE(table<Value, const char*>({{one, "f16"}, {two, "bf16"}, {full, "f32"}, {full, "bf16"}}));
@@ -81,7 +82,7 @@ TEST_CASE("every variant of btp is right around the borders of blocks on CUDA", 
 
 TEST_CASE("every variant of btp is right in every width and dtype", "[btp][cpu]") {
     const Value order = GENERATE(one, two, full);
-    // One channel; a few; the width of tensor cores; more than that, no multiple of a vector.
+    // One channel; a few; the width of tensor cores; more than that, and no multiple of 16.
     const int64_t width = GENERATE(1, 3, 16, 40);
     const std::string dtype = GENERATE("f32", "f16", "bf16");
     const auto parameters = parameters_with(sized(order, 75, 16, width, {{"dtype", dtype}}));
@@ -96,7 +97,7 @@ TEST_CASE("gates of 0, 1 and 1e-30 give finite outputs and the right gradients",
         sized(order, 2 * block + 5, block, 5, {{"construction", construction}, {"gate", 0.7}}));
     Arrays inputs = with_special_gates(generated_inputs(parameters));
     check_variants(parameters, inputs);
-    // All gates alike: the product of a block is 0, or underflows at its second gate.
+    // With all gates alike the product of a block is 0 or 1, or underflows at its second gate.
     for (const float gate : {0.0f, 1.0f, 1e-30f}) {
         fill(*find(inputs, "a"), gate);
         INFO("gates of " << gate);
@@ -113,7 +114,7 @@ TEST_CASE("every construction is right while gates are close to 1", "[btp][cpu]"
     check_variants(parameters, generated_inputs(parameters));
 }
 
-// Lmat_ij of the definition, rounded once.
+// Returns Lmat_ij of the definition, rounded once.
 float entry_of(std::span<const float> gates, int64_t i, int64_t j) {
     if (i < j) return 0;
     double product = 1;
@@ -199,7 +200,8 @@ TEST_CASE("log_difference shows NaN from a gate of 0 on", "[btp][cpu]") {
     }
 }
 
-// u, x and their gradients [heads, channels, length] as [heads, length, channels], the layout of scan.
+// Returns u, x or a gradient of them, [heads, channels, length], as [heads, length, channels], the layout of
+// scan.
 Array turned(const Array& array, std::string name) {
     const int64_t heads = array.shape[0] * array.shape[1], channels = array.shape[2], length = array.shape[3];
     Array to = Array::uninitialised(std::move(name), Dtype::f32, {heads, length, channels});
@@ -211,7 +213,7 @@ Array turned(const Array& array, std::string name) {
     return to;
 }
 
-// Gates [heads, length] for every channel.
+// Returns gates [heads, length] with a copy for every channel.
 Array spread(const Array& gates, int64_t channels) {
     const int64_t length = gates.shape[2];
     Array to = Array::uninitialised("a", Dtype::f32, {gates.count() / length, length, channels});
@@ -232,7 +234,7 @@ TEST_CASE("order full is the linear scan of the family scan", "[btp][scan][cpu]"
     const Arrays scan_inputs = {turned(*find(inputs, "u"), "x"), spread(*find(inputs, "a"), channels),
                                 turned(*find(inputs, "dx"), "dy")};
     const Ran wanted = run("sequential", scan_parameters, scan_inputs);
-    // About ten times the distances seen: roundings of f32 in other orders.
+    // About ten times the distances seen, which are roundings of f32 in another order.
     constexpr double few_roundings = 2e-6;
     for (const std::string& variant : variants) {
         const Ran ran = run(variant, parameters, inputs);
@@ -247,7 +249,7 @@ TEST_CASE("order full is the linear scan of the family scan", "[btp][scan][cpu]"
     }
 }
 
-// From the first to the last position whose bits differ in any row.
+// Returns the range from the first to the last position whose values differ in any row.
 Range changed_positions(const Array& before, const Array& after) {
     const int64_t length = before.shape.back();
     Range changed = {length, 0};
@@ -262,7 +264,7 @@ Range changed_positions(const Array& before, const Array& after) {
 TEST_CASE("order 1 forgets at the border of a block, order 2 at the next one", "[btp][cpu]") {
     constexpr int64_t length = 150;
     const int64_t block = GENERATE(16, 32);
-    const int64_t first = 2 * block, last = 3 * block;  // of the third block
+    const int64_t first = 2 * block, last = 3 * block;  // the third block
     for (const Value& order : orders) {
         const auto parameters = parameters_with(sized(order, length, block, 3, {{"gate", 0.98}}));
         const Arrays inputs = generated_inputs(parameters);
@@ -282,7 +284,7 @@ TEST_CASE("order 1 forgets at the border of a block, order 2 at the next one", "
             const Range du = changed_positions(*find(before, "du"), after["du"]);
             CHECK(du.first == (order == one ? first : order == two ? first - block : 0));
             CHECK(du.last == last);
-            // What would pass the first of these gates comes from where no gradient goes.
+            // What would pass the first of these gates comes from a block that no gradient reaches.
             const Range da = changed_positions(*find(before, "da"), after["da"]);
             CHECK(da.first == du.first + 1);
             CHECK(da.last == last);

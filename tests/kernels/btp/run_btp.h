@@ -12,8 +12,8 @@ inline Parameters parameters_with(const Settings& settings) { return settled(btp
 // The choices of `order`.
 inline const Value one = 1, two = 2, full = "full";
 
-// In the first half of the heads gates that logarithms and divisions cannot take; what they stop travels on
-// in the others.
+// Puts gates that logarithms and divisions cannot take into the first half of the heads. What they stop
+// travels on in the other half.
 inline Arrays with_special_gates(Arrays inputs) {
     const auto a = find(inputs, "a")->as<float>();
     for (size_t i = 0; i < a.size() / 2; ++i) {
@@ -24,7 +24,7 @@ inline Arrays with_special_gates(Arrays inputs) {
     return inputs;
 }
 
-// Parameters and inputs of one head and one channel with the same number everywhere.
+// Parameters and inputs of one head with one channel, where every array has the same number everywhere.
 struct Constant {
     Parameters parameters;
     Arrays inputs;

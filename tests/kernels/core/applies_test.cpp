@@ -25,16 +25,16 @@ Request request_with(const Family& family, const Settings& settings) {
 
 std::string why_unused(const char* family, const char* parameter, const Settings& settings = {},
                        Backend backend = Backend::cpu) {
-    const Family& of = schema_facts::family_named(family);
-    return of.parameter(parameter)->why_unused(settled(of, settings, {}, backend), backend);
+    const Family& schema = schema_facts::family_named(family);
+    return schema.parameter(parameter)->why_unused(settled(schema, settings, {}, backend), backend);
 }
 
 double last(const char* family, const char* parameter, const Settings& settings = {}) {
-    const Family& of = schema_facts::family_named(family);
-    return of.parameter(parameter)->last(settled(of, settings));
+    const Family& schema = schema_facts::family_named(family);
+    return schema.parameter(parameter)->last(settled(schema, settings));
 }
 
-// Everything that a CPU run computes from the seed, including inputs and references.
+// Returns everything that a CPU run computes from the seed, including inputs and references.
 Arrays computed(const Configuration& configuration) {
     static cpu::Pool pool(1);
     const Family& family = *configuration.family;
@@ -54,7 +54,7 @@ Arrays computed(const Configuration& configuration) {
     return all;
 }
 
-// Values that a user may set: both ends, two in between and every choice.
+// Returns values that a user may set: both ends, two in between and every choice.
 std::vector<Value> some_values(const Parameter& row) {
     if (row.type == Type::boolean) return {false, true};
     if (row.type == Type::choice) return row.choices;
@@ -63,8 +63,8 @@ std::vector<Value> some_values(const Parameter& row) {
     return {static_cast<int64_t>(row.minimum), int64_t{3}, int64_t{12}, static_cast<int64_t>(row.maximum)};
 }
 
-// Other values of unused parameters, or beyond a limit, leave every bit unchanged. Returns the number of
-// comparisons.
+// Checks that other values of unused parameters, and values beyond a limit, leave every bit unchanged.
+// Returns the number of comparisons.
 int check_without_effect(const Family& family, const Settings& settings) {
     const auto configuration = configure(request_with(family, settings), {});
     REQUIRE(configuration);
@@ -79,7 +79,7 @@ int check_without_effect(const Family& family, const Settings& settings) {
         for (const Value& value : some_values(row)) {
             Settings other = settings;
             other.emplace_back(row.name, value);
-            // A refused setting is not a run.
+            // A refused setting runs nothing.
             const auto changed = configure(request_with(family, other), {});
             if (!changed || family.acting(changed->parameters, Backend::cpu) != acting) continue;
             INFO(family.name << " " << row.name << " = " << to_text(value));

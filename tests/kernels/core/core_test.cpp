@@ -152,7 +152,7 @@ TEST_CASE("medians and quartiles are those of NumPy's percentile", "[profiling]"
     CHECK(statistics_of({5}).q1 == 5);
 }
 
-// Of rows with 2^21 numbers two are computed.
+// If rows have 2^21 numbers, two of them are computed.
 TEST_CASE("of many rows the first and the last are computed, as rows of the whole", "[core]") {
     Array x = Array::uninitialised("x", Dtype::f32, {2, 3, 2});
     for (size_t i = 0; i < 12; ++i) x.as<float>()[i] = static_cast<float>(i);

@@ -1,11 +1,11 @@
-// Plans at the borders of int32, dry: arrays of 2^31 elements and more are planned with sizes that fit, or
-// refused in words.
+// Dry plans at the borders of int32: arrays of 2^31 elements and more are planned with sizes that fit, or
+// refused with a sentence.
 
 #include <algorithm>
 #include <cmath>
 
+#include "app/engine/run/configure.h"
 #include "kernels/core/integers.h"
-#include "kernels/families.h"
 #include "tests/kernels/cuda/cuda_devices.h"
 #include "tests/kernels/families/family_random.h"
 #include "tests/kit/catch.h"
@@ -29,8 +29,8 @@ int64_t largest_array(const Family& family, const Parameters& parameters) {
     return largest;
 }
 
-// Settings whose largest array has about 2^31 elements: every dimension grows alone, beside those of a
-// preset.
+// Returns settings whose largest array has about 2^31 elements: one dimension grows, the others are those of
+// a preset.
 std::vector<Parameters> at_the_border(const Family& family, const Preset& preset, Backend backend) {
     std::vector<Parameters> found;
     for (const Parameter& row : family.parameters) {
@@ -48,7 +48,7 @@ std::vector<Parameters> at_the_border(const Family& family, const Preset& preset
     return found;
 }
 
-// Whether there is a plan.
+// Returns whether there is a plan.
 bool check_plan(const Family& family, const Variant& variant, const Parameters& parameters,
                 cuda::Device* device) {
     const auto plan = make_plan({.family = family,

@@ -1,4 +1,4 @@
-// The noise that judges kernels: what it disturbs, how far, and what it leaves alone.
+// The noise with which kernels are judged: what it changes, how much, and what it leaves unchanged.
 
 #include "kernels/core/noisy.h"
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr double unit = 0x1p-24;
 
-// The relative error of a product of `count` factors in a draw.
+// Returns the relative error of a product of `count` factors in one draw.
 double error_of_product(uint64_t draw, int count, double factor) {
     const NoiseScope noise({}, draw);
     Noisy product = 1;
@@ -39,7 +39,7 @@ TEST_CASE("the errors of a long product are those of a random walk, and differ i
     CHECK(std::abs(mean) < 0.6 * expected);
 }
 
-// The numbers become so small that rounding them takes further random numbers.
+// The numbers become so small that rounding them draws further random numbers.
 TEST_CASE("draws stay apart below the range of f32", "[noise]") {
     const double first = error_of_product(1, 150, 0.5);
     int equal = 0;
@@ -95,7 +95,7 @@ TEST_CASE("small numbers keep fewer digits in f16", "[noise]") {
     };
     CHECK(largest_error(1) > 0.5 * unit_of(storage));
     CHECK(largest_error(1) < 1.5 * unit_of(storage));
-    // Multiples of 2^-24 in f16.
+    // Half the distance between the smallest numbers, which in f16 are multiples of 2^-24.
     const double least = storage == Storage::f16 ? 0x1p-25 : 1e-6 * unit_of(storage);
     CHECK(largest_error(1e-6) > 0.5 * least);
     CHECK(largest_error(1e-6) < 1.5 * least);

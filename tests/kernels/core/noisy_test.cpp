@@ -12,7 +12,7 @@ namespace {
 
 constexpr double unit = 0x1p-24;
 
-// Roundings of 1 * 1, in units of f32.
+// Returns the roundings of 1 * 1, in units of f32.
 std::vector<double> roundings(uint64_t seed, int count) {
     const NoiseScope noise({}, seed);
     std::vector<double> all;
@@ -24,7 +24,7 @@ TEST_CASE("draws of noisy arithmetic share no numbers, not even shifted", "[core
     std::set<double> met;
     for (const uint64_t seed : {1, 2, 3, 9}) {
         for (const double rounding : roundings(seed, 100)) {
-            CHECK(std::abs(rounding) <= 1.42);  // two halves of the variance
+            CHECK(std::abs(rounding) <= 1.42);  // sqrt(1/2) for each half of the error
             CHECK(met.insert(rounding).second);
         }
         CHECK(roundings(seed, 5) == roundings(seed, 5));
@@ -32,7 +32,7 @@ TEST_CASE("draws of noisy arithmetic share no numbers, not even shifted", "[core
 }
 
 TEST_CASE("the error of a long chain is no smaller than that of blocks that repeat", "[core]") {
-    // 28 blocks of 512 factors that round alike, as a kernel multiplies repeating numbers.
+    // 28 blocks of 512 factors round alike, as in a kernel that multiplies repeating numbers.
     constexpr int blocks = 28, steps = 512;
     double squares = 0;
     constexpr int draws = 40;

@@ -49,7 +49,7 @@ Parameter even() {
 }
 Parameter real() { return real_parameter("rate", "", Group::numerics, 0.5, 0, 1, Renews::kernels); }
 
-// Of a sweep, as text.
+// Returns the values of a sweep as text.
 std::string values(const Parameter& row, const std::string& text) {
     const auto read = parse_values(row, text);
     if (!read) return read.error().text;

@@ -1,4 +1,4 @@
-// Memory of plans: equal plans have equal places.
+// The memory of plans: the arrays of equal plans have equal places.
 
 #include "kernels/cpu/arena.h"
 

@@ -193,7 +193,7 @@ TEST_CASE("copy and triad process every element, also for ragged sizes", "[limit
     CHECK(same);
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which need more than that limit
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they need more than that limit
 TEST_CASE("child: a pool without room for its threads", "[.child]") {
     CHECK_THROWS_AS(Pool(4096), std::system_error);
 }

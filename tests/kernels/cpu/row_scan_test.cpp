@@ -14,8 +14,8 @@ namespace {
 
 constexpr Operator every_operator[] = {Operator::sum,     Operator::product, Operator::maximum,
                                        Operator::minimum, Operator::linear,  Operator::compensated_sum};
-// Lengths around vectors of 4, 8 and 16 lanes and around blocks of four of them, then several blocks and a
-// ragged end.
+// Lengths around vectors of 4, 8 and 16 lanes, around blocks of four such vectors, and of several blocks with
+// an incomplete one at the end.
 constexpr int64_t every_length[] = {0,  1,  2,  3,  4,  5,  7,   8,   9,   15,  16, 17,
                                     31, 32, 33, 63, 64, 65, 127, 128, 129, 200, 515};
 
@@ -44,7 +44,8 @@ double finished(Operator op, Wide state) {
                                              : state.first;
 }
 
-// Rows of `columns`, forward or backward in memory, with guards before and after that must not change.
+// Rows of `columns` numbers, forward or backward in memory, with guard values before and after that must not
+// change.
 struct Data {
     static constexpr int64_t margin = 64;
     static constexpr float untouched = 12345;
@@ -110,7 +111,7 @@ struct Data {
 };
 
 // The states after every row of a column in double, and the tolerance of a float: every join rounds each
-// value by 2^-24 of the largest value reached by the same walk over absolute values.
+// value by 2^-24 of the largest value that the same walk over absolute values reaches.
 struct Expected {
     std::vector<Wide> states, slack;
 
@@ -247,7 +248,8 @@ TEST_CASE("NaN and infinities in a column reach only later rows, as in a plain l
     const bool backwards = GENERATE(false, true);
     const float strange = GENERATE(NAN, INFINITY, -INFINITY);
     for (const Operator op : every_operator) {
-        // x of linear, not its gate: an infinite gate times a split prefix may be inf - inf.
+        // For linear the value is set in x, not in the gate: an infinite gate times a split prefix may be inf
+        // - inf.
         const int plane = op == Operator::linear ? 1 : 0;
         for (const int64_t place : {0, 1, 7, 30, 64, 130, 199}) {
             Data data(op, 200, 1, backwards);

@@ -49,15 +49,15 @@ TEST_CASE("the compile log has registers, shared memory and spills of every kern
 }
 
 TEST_CASE("a fingerprint is 128-bit FNV-1a and separates texts", "[cuda]") {
-    const auto of = [](std::initializer_list<const char*> texts) {
+    const auto hash_of = [](std::initializer_list<const char*> texts) {
         cuda::Fingerprint fingerprint;
         for (const char* text : texts) fingerprint.add(text);
         return fingerprint.hex();
     };
-    CHECK(of({}) == "6c62272e07bb014262b821756295c58d");
-    CHECK(of({"a"}) == "426d56754e03ad9adb79f299c730f21f");
-    CHECK(of({"two-sums "}) == "d5f7ccf7fa91c2b599615486025097e7");
-    CHECK(of({"ab", "c"}) != of({"a", "bc"}));
+    CHECK(hash_of({}) == "6c62272e07bb014262b821756295c58d");
+    CHECK(hash_of({"a"}) == "426d56754e03ad9adb79f299c730f21f");
+    CHECK(hash_of({"two-sums "}) == "d5f7ccf7fa91c2b599615486025097e7");
+    CHECK(hash_of({"ab", "c"}) != hash_of({"a", "bc"}));
 }
 
 TEST_CASE("the log of NVRTC is parsed for real kernels", "[cuda]") {

@@ -151,7 +151,7 @@ TEST_CASE("the GPU narrows and widens as the CPU does", "[cuda][gpu]") {
         std::vector<float> some(1 << 20);
         for (float& value : some) value = std::bit_cast<float>(static_cast<uint32_t>(random()));
         check_rounding(*device, storage, floats(some));
-        // Halfway between two neighbours, where ties go to even.
+        // Numbers halfway between two neighbours, where ties go to even.
         std::vector<float> ties;
         for (size_t i = 0; i + 1 < 0x7B00; ++i) ties.push_back(0.5f * (all[i] + all[i + 1]));
         check_rounding(*device, storage, floats(ties));
@@ -251,7 +251,7 @@ TEST_CASE("an error of a refused launch has its grid and block", "[cuda][gpu]") 
     CHECK_FALSE(device->wait());
 }
 
-// The effect of a kernel that breaks its context on the process.
+// Checks what a kernel that breaks its context does to the process.
 void check_fatal(const char* text, const char* name) {
     Workshop workshop;
     workshop.write("kernels/bad.cu", text);

@@ -53,13 +53,13 @@ inline Plan plan_on_device(cuda::Device& device, const Family& family, const std
     return std::move(*plan);
 }
 
-// Whether a variant gives the same bits every time: not if atomics of a GPU add floats.
+// Whether a variant gives the same bits every time, which it need not if atomics of a GPU add floats.
 inline bool keeps_bits(const Variant& variant, const Parameters& parameters, Backend backend) {
     return backend == Backend::cpu || !variant.unordered ||
            (parameters.has("arithmetic") && parameters.is("arithmetic", "integer"));
 }
 
-// A plan of inputs that have shapes alone.
+// Returns a plan for inputs that only have shapes.
 inline Plan plan_in_theory(cuda::Device& device, const std::string& variant, const Parameters& parameters,
                            bool dry = false, bool with_optional = true) {
     const Family& family = family_of(parameters);
@@ -67,7 +67,7 @@ inline Plan plan_in_theory(cuda::Device& device, const std::string& variant, con
                           input_shapes(family, parameters, with_optional), dry);
 }
 
-// Runs the same plan twice, with its way to launch, so that data left by one run cannot hide an error of the
+// Runs the same plan twice, launched as it asks for, so that data left by one run cannot hide an error of the
 // next.
 inline Outcome<Arrays> outcome_on_device(cuda::Device& device, const Family& family,
                                          const std::string& variant, const Parameters& parameters,
@@ -95,7 +95,8 @@ inline Arrays run_on_device(cuda::Device& device, const Family& family, const st
     return std::move(*outputs);
 }
 
-// What is wrong with the description of a compiled launch, "" if nothing is. For any thread, unlike CHECK.
+// Returns what is wrong with the description of a compiled launch, "" if nothing is. Unlike CHECK it may be
+// called from any thread.
 inline std::string faults_of(const LaunchInfo& info, const Chip& chip, int64_t most_spill_bytes) {
     if (!info.resources) return info.name + ": no resources; ";
     const Occupancy occupancy = cuda::theoretical_occupancy(chip, info.block.x, *info.resources);

@@ -37,7 +37,7 @@ cuda::LibraryWanted wanted(std::string file, bool in_toolkit = true) {
     return {"word", "the library", {std::move(file)}, in_toolkit, "install it"};
 }
 
-// A library of every system; "" if it is not in its usual place.
+// Returns the path of a library that every system has; "" if it is not in a usual place.
 std::string library_of_mathematics() {
     for (const char* folder : {"/lib/x86_64-linux-gnu", "/lib64", "/usr/lib", "/lib/aarch64-linux-gnu"})
         if (const std::string path = std::string(folder) + "/libm.so.6"; std::filesystem::exists(path))
@@ -136,7 +136,7 @@ TEST_CASE("child: a driver that lacks calls is too old", "[.child]") {
 TEST_CASE("an old driver is an error with a remedy", "[cuda]") {
     const std::string math = library_of_mathematics();
     if (math.empty()) return say_skipped("no libm.so.6 where it usually is");
-    // A library without any of the calls.
+    // This library has none of the calls.
     TemporaryFolder folder;
     std::filesystem::create_symlink(math, folder.file("libcuda.so.1"));
     const std::string output =

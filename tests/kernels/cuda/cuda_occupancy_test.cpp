@@ -34,7 +34,7 @@ TEST_CASE("theoretical occupancy equals values computed by hand", "[cuda]") {
     CHECK(*on("sm_90a", 128, 32).theoretical == 1.0);
     CHECK(on("sm_90a", 128, 32).limiter == "warps");
     CHECK(on("sm_90a", 128, 32).blocks == 16);
-    // 64 registers: 8 blocks of 8 a warp's 2048 registers, 32 of 64 warps.
+    // 64 registers are 2048 per warp: 8 blocks of 4 warps, 32 of 64 warps.
     CHECK(*on("sm_90a", 128, 64).theoretical == 0.5);
     CHECK(on("sm_90a", 128, 64).limiter == "registers");
     // 33 registers are allocated as 40 (256 per warp at a time): 65536 / 1280 = 51 warps, 12 for each quarter
@@ -43,7 +43,7 @@ TEST_CASE("theoretical occupancy equals values computed by hand", "[cuda]") {
     // 64 KiB and the reserved 1 KiB go 3 times into 228 KiB: 3 blocks of 8 warps.
     CHECK(*on("sm_90a", 256, 32, 64 * 1024).theoretical == 24.0 / 64);
     CHECK(on("sm_90a", 256, 32, 64 * 1024).limiter == "shared memory");
-    // The same into 100 KiB: once, of 48 warps.
+    // The same goes once into 100 KiB: 8 of 48 warps.
     CHECK(*on("sm_89", 256, 32, 64 * 1024).theoretical == 8.0 / 48);
     // One warp per block: at most 32 blocks on sm_90, 16 on sm_86.
     CHECK(*on("sm_90a", 32, 16).theoretical == 0.5);

@@ -45,8 +45,8 @@ struct Built {
     }
     Outcome<Plan> plan(bool dry, Storage storage, Extent grid = {4, 1, 1}, int64_t threads = 256,
                        int64_t shared_bytes = 512) {
-        const PlanRequest of = request(dry);
-        cuda::PlanBuilder builder(of);
+        const PlanRequest requested = request(dry);
+        cuda::PlanBuilder builder(requested);
         const auto* const x = static_cast<const float*>(builder.input("x", storage).address);
         auto* const y = static_cast<float*>(builder.output("y", storage).address);
         builder.take<double>(7);

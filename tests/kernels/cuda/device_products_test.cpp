@@ -13,9 +13,9 @@ namespace {
 
 using namespace sawtooth;
 
-// One warp: to[0] = left[0] right by multiply, to[1] and to[2] = left[0] right and left[1] right by
-// multiply_both. left [2, 16, INNER], to [3, 16, COLUMNS]; right [INNER, COLUMNS], or transposed if it is
-// stored in columns.
+// The kernel has one warp: to[0] = left[0] right by multiply, to[1] and to[2] = left[0] right and left[1]
+// right by multiply_both. left [2, 16, INNER], to [3, 16, COLUMNS]; right [INNER, COLUMNS], or transposed if
+// it is stored in columns.
 const char* const text = R"(
 #include "kernels/cuda/device/tiles.cuh"
 using namespace sawtooth::device;
@@ -54,7 +54,7 @@ constexpr int rows = 16, inner = 32, columns = 16;
 
 struct Precision {
     const char* name;
-    double rounding;  // of a factor: half a unit in the last place
+    double rounding;  // the rounding of a factor: half a unit in the last place
 };
 constexpr Precision precisions[] = {
     {"f32", 0}, {"tf32", std::exp2(-11)}, {"f16", std::exp2(-11)}, {"bf16", std::exp2(-8)}};
@@ -94,7 +94,7 @@ TEST_CASE("products of a warp compile for every chip without a warning or a spil
     }
 }
 
-// [2, 16, inner] and [inner, columns].
+// The factors, [2, 16, inner] and [inner, columns].
 struct Factors {
     std::vector<float> left = std::vector<float>(2 * rows * inner),
                        right = std::vector<float>(inner * columns);
@@ -137,8 +137,8 @@ std::vector<float> multiply_on(cuda::Device& device, const cuda::Source& source,
     return to;
 }
 
-// The number of results further from the product in double than roundings allow: those of both factors, and
-// of `inner` sums, which tensor cores truncate to 23 bits.
+// Returns the number of results that are further from the product in double than the roundings of both
+// factors and of `inner` sums allow, which tensor cores truncate to 23 bits.
 int count_wrong(const Factors& factors, const std::vector<float>& got, double rounding) {
     const double of_factors = 2 * rounding + rounding * rounding, of_sums = inner * std::exp2(-22);
     int wrong = 0;
@@ -177,7 +177,7 @@ TEST_CASE("products of a warp agree with double up to the rounding of their prec
             CHECK(count_wrong(exact, whole_numbers, 0) == 0);
             const auto numbers = multiply_on(**device, source, rounded, in_rows);
             CHECK(count_wrong(rounded, numbers, precision.rounding) == 0);
-            // With one or two left factors: the same bits.
+            // One or two left factors give the same bits.
             CHECK(std::equal(numbers.begin(), numbers.begin() + rows * columns,
                              numbers.begin() + rows * columns));
         }

@@ -35,7 +35,7 @@ TEST_CASE("jitter gives another cubin for every seed", "[cuda][jitter]") {
     CHECK(none.cubin != first.cubin);
     CHECK(first.cubin != second.cubin);
     CHECK(compiled(1).key == first.key);
-    // Off, it leaves nothing behind.
+    // If jitter is off, it leaves nothing in the code.
     workshop.write("kernels/one.cu",
                    "extern \"C\" __global__ void one(float* x) {\n"
                    "    __shared__ float room[64];\n"
@@ -74,7 +74,7 @@ TEST_CASE("kernels reach barriers, waits and atomic operations through the kit a
                             R"(|cp\.async|mbarrier|barrier\.|\bfence\.|griddepcontrol|wgmma\.)");
     int looked_at = 0;
     for (const cuda::EmbeddedSource& source : cuda::embedded_sources()) {
-        // The limits of a chip are measured without the kit.
+        // The kernels that measure the limits of a chip do not use the kit.
         if (source.name.starts_with("kernels/cuda/")) continue;
         const std::string code = std::regex_replace(std::string(source.text), std::regex("//[^\n]*"), "");
         std::smatch match;

@@ -1,4 +1,4 @@
-// Kernels and the macros that their comments list.
+// Compares the macros that kernels read with those that their comments list.
 
 #include <filesystem>
 #include <fstream>
@@ -21,7 +21,7 @@ std::string text_of(const fs::path& path) {
     return text.str();
 }
 
-// "Defines: STORAGE, ALIGNED (rows …), THREADS." in the comment at the top.
+// Returns the names in "Defines: STORAGE, ALIGNED (rows …), THREADS." in the comment at the top.
 Names listed_in(const std::string& text) {
     std::string comment;
     std::istringstream lines(text);
@@ -33,7 +33,7 @@ Names listed_in(const std::string& text) {
     return {std::sregex_token_iterator(list.begin(), list.end(), name), {}};
 }
 
-// Of a file and everything that it includes, without comments.
+// Returns the code of a file and of everything that it includes, without comments.
 std::string code_of(const std::string& path, Names& met) {
     if (!met.insert(path).second) return "";
     const std::string text = text_of(root / path);

@@ -14,11 +14,11 @@ namespace {
 using Bytes = std::vector<std::byte>;
 using Contents = std::map<void*, Bytes>;
 
-// The memory of a backend and its launches.
+// How to access the memory of a backend and run its launches.
 struct Machine {
     std::function<Bytes(const void* address, size_t bytes)> read;
     std::function<void(void* address, const Bytes& bytes)> write;
-    std::function<void(const Launch& launch)> run;  // and waits for its end
+    std::function<void(const Launch& launch)> run;  // runs the launch and waits for its end
 };
 
 Machine processor_memory(cpu::Pool& pool) {
@@ -50,7 +50,7 @@ Machine gpu_memory(cuda::Device& device) {
             }};
 }
 
-// NaN in every float, as in memory that nothing has written.
+// The byte that makes every float a NaN, as in memory that nothing has written.
 constexpr std::byte poison{0xFF};
 bool is_poisoned(const Bytes& bytes) {
     return std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte == poison; });
@@ -60,8 +60,9 @@ bool names(const Buffers& uses, const void* address) {
     return std::any_of(uses.begin(), uses.end(), [&](const Buffer& use) { return use.address == address; });
 }
 
-// Runs the launches one by one. Around each, the arrays that it does not name are full of NaN: it must leave
-// them so, and if it reads one, outputs change. Returns how many arrays it must leave alone.
+// Runs the launches one by one. During each, the arrays that it does not name are filled with NaN: it must
+// not change them, and if it reads one, outputs change. Returns the number of arrays that launches must leave
+// alone.
 int64_t run_with_hidden_arrays(const Plan& plan, const Machine& machine) {
     std::map<void*, size_t> arrays;  // those that any launch names, and their bytes
     for (const Launch& launch : plan.launches)
@@ -72,7 +73,7 @@ int64_t run_with_hidden_arrays(const Plan& plan, const Machine& machine) {
             bytes = std::max(bytes, static_cast<size_t>(use.bytes()));
         }
     int64_t checked = 0;
-    std::set<const void*> written;  // by earlier launches; a buffer of events stays as it is without events
+    std::set<const void*> written;  // by earlier launches; without events a buffer of events is not
     for (const Launch& launch : plan.launches) {
         const LaunchInfo& info = *launch.info;
         INFO("launch " << info.name);
@@ -80,7 +81,7 @@ int64_t run_with_hidden_arrays(const Plan& plan, const Machine& machine) {
         for (const auto& [address, bytes] : arrays) {
             Bytes content = machine.read(address, bytes);
             if (names(info.reads, address)) {
-                // The first of many steps begins what it passes on.
+                // The first of many steps starts the array that it passes on.
                 const bool begins = &launch == &plan.launches.front() && names(info.writes, address);
                 CHECK((begins || written.contains(address) || !is_poisoned(content)));
                 if (!names(info.writes, address)) read_only[address] = std::move(content);
@@ -101,7 +102,7 @@ int64_t run_with_hidden_arrays(const Plan& plan, const Machine& machine) {
     return checked;
 }
 
-constexpr size_t most_launches = 300;  // more are one per token
+constexpr size_t most_launches = 300;  // plans with more have one per token
 
 TEST_CASE("a launch changes and reads no array but those that it names", "[family][random][cpu]") {
     for_every_family("declared arrays", processor, nullptr, {}, [](RandomCase& drawn) {

@@ -20,7 +20,7 @@ bool is_accepted(const Family& family, const Variant& variant, const Parameters&
     return !(family.check && family.check(parameters)) && !variant.refusal(parameters, chip);
 }
 
-// What compiling the setting covers: parameter values, and the launches of the variant.
+// Returns what compiling the setting covers: parameter values, and the launches of the variant.
 Facts facts_of(const Family& family, const CoveringSetting& setting, cuda::Device& device,
                Coverage coverage) {
     const std::string who = setting.variant->name + ": ";
@@ -41,8 +41,8 @@ Facts facts_of(const Family& family, const CoveringSetting& setting, cuda::Devic
     return facts;
 }
 
-// The defaults, and settings that differ in one choice, flag, list or dimension, or in two dimensions that
-// are 1.
+// Returns the defaults, and settings that differ from them in one choice, flag, list or dimension, or in two
+// dimensions that are 1.
 std::vector<Settings> near_defaults(const Family& family) {
     std::vector<Settings> all = {{}};
     const auto add = [&](const Parameter& row, const Value& value) {

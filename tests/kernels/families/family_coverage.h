@@ -8,20 +8,20 @@
 // Settings that together compile all kernels of a family.
 namespace sawtooth {
 
-// Values to try for a tiling parameter: every choice; for an integer, powers of two and one other.
+// Returns values to try for a tiling parameter: every choice, or for an integer, powers of two and one other.
 std::vector<Value> tiling_values(const Parameter& row);
 
 struct CoveringSetting {
     const Variant* variant;
     Parameters parameters;
 };
-// What the settings cover: every launch of a variant; every choice, flag and value of a tiling parameter too;
-// or all these values in every variant.
+// What settings must cover: every launch of a variant; also every choice, flag and value of a tiling
+// parameter; or all these values in every variant.
 enum class Coverage { launches, values, values_of_every_variant };
-// A few settings near the defaults that no variant refuses on the device. Always the same settings, so that
-// their cubins are cached.
+// Returns a few settings near the defaults that no variant refuses on the device. They are always the same,
+// so that their cubins are cached.
 std::vector<CoveringSetting> covering_settings(const Family& family, cuda::Device& device, Coverage coverage);
-// Every combination of tiling values, the others at their defaults.
+// Returns every combination of tiling values, with the other parameters at their defaults.
 std::vector<CoveringSetting> tiling_grid(const Family& family, const Chip& chip);
 
 }  // namespace sawtooth

@@ -1,5 +1,5 @@
-// Properties of every family, variant and setting in CUDA: of plans on theoretical devices, which need no
-// GPU, and of kernel results if there is one.
+// Properties of every family, variant and setting on CUDA: of plans on theoretical devices, which need no
+// GPU, and of the results of kernels if there is a GPU.
 
 #include <algorithm>
 #include <atomic>
@@ -17,11 +17,12 @@
 namespace sawtooth {
 namespace {
 
-// What was compiled for one chip, without assertions: they belong to the thread of the test.
+// The outcome of compiling a family for one chip. It is checked later, because assertions belong to the
+// thread of the test.
 struct CompiledFamily {
     std::string name, faults;
     size_t settings;
-    int64_t launches = 0, kernels = 0;  // kernels: not those of the cache
+    int64_t launches = 0, kernels = 0;  // kernels: compiled ones, not those of the cache
 };
 
 CompiledFamily compile(cuda::Device& device, const Family& family,
@@ -62,7 +63,8 @@ CompiledFamily compile(cuda::Device& device, const Family& family,
     return compiled;
 }
 
-// For every family and chip: settings_of(family, device). One thread per processor; NVRTC uses one each.
+// Compiles settings_of(family, device) for every family and chip, on one thread per processor; each NVRTC
+// uses one.
 template <class SettingsOf>
 void check_all_compiled(int64_t most_kernels, const SettingsOf& settings_of) {
     std::vector<cuda::Device*> devices;
@@ -94,8 +96,8 @@ void check_all_compiled(int64_t most_kernels, const SettingsOf& settings_of) {
 }
 
 TEST_CASE("every value of every tiling parameter compiles without a warning", "[family][cuda]") {
-    // The oldest and the newest chip have every value, Hopper with kernels of its own every value of every
-    // variant, the others every launch.
+    // The oldest and the newest chip cover every value; Hopper, which has its own kernels, every value of
+    // every variant; the others every launch.
     const std::map<std::string, Coverage> coverages = {{"sm_80", Coverage::values},
                                                        {"sm_90a", Coverage::values_of_every_variant},
                                                        {"sm_120", Coverage::values}};

@@ -15,7 +15,7 @@ struct Dimension {
     int64_t size = 1, inner = 1;  // inner: elements from one position to the next
     bool there = false;           // false: the array has no such dimension, all positions are 0
 
-    int64_t of(int64_t element) const { return element / inner % size; }
+    int64_t position_of(int64_t element) const { return element / inner % size; }
 };
 
 Dimension dimension_of(const Family& family, const Array& array, const std::string& dimension) {
@@ -59,15 +59,15 @@ int64_t check_same_bits(const Array& got, const Array& wanted, const std::functi
 
 bool is_sentence(const std::string& text) { return text.size() > 1 && text.back() == '.'; }
 
-// The inputs of the case with one non-finite number in one array.
+// The inputs of a case with one non-finite number in one array.
 struct Strange {
     Arrays inputs;
-    std::string array;  // the array
+    std::string array;  // its name
     int64_t element = 0;
     std::string words;  // "x[17] = nan"
 };
 
-// In any array, or in one with that dimension.
+// Puts the number into any array, or into one with that dimension.
 Strange with_strange(RandomCase& drawn, const std::string& dimension = "") {
     constexpr float values[] = {NAN, INFINITY, -INFINITY};
     Strange strange{copied(drawn.inputs), "", 0, ""};
@@ -85,7 +85,7 @@ Strange with_strange(RandomCase& drawn, const std::string& dimension = "") {
     return strange;
 }
 
-// The inputs of the case with other numbers, NaN or infinity from one position of the sequence axis on.
+// The inputs of a case with other numbers, NaN or infinity from one position of the sequence axis on.
 struct Prefix {
     Arrays inputs;
     int64_t length = 0;  // unchanged positions
@@ -103,7 +103,7 @@ Prefix with_other_end(RandomCase& drawn) {
         const int64_t floats = bytes_of(array.dtype) / 4;
         for (int64_t i = 0; i < array.count() * floats; ++i) {
             float& value = array.as<float>()[static_cast<size_t>(i)];
-            if (positions.of(i / floats) < prefix.length) continue;
+            if (positions.position_of(i / floats) < prefix.length) continue;
             value = kind == 0 ? 0.5f - value : kind == 1 ? NAN : INFINITY;
         }
     }
@@ -112,7 +112,7 @@ Prefix with_other_end(RandomCase& drawn) {
     return prefix;
 }
 
-// One sequence of the batch, as a batch of one.
+// Returns one sequence of the batch, as a batch of one.
 Array sequence_of(const Family& family, const Array& array, int64_t sequence) {
     const Dimension sequences = dimension_of(family, array, batch_axis(family));
     if (!sequences.there) return array;
@@ -122,7 +122,7 @@ Array sequence_of(const Family& family, const Array& array, int64_t sequence) {
     Array part = Array::uninitialised(array.name, array.dtype, shape);
     const auto size = static_cast<size_t>(bytes_of(array.dtype));
     for (int64_t i = 0, at = 0; i < array.count(); ++i)
-        if (sequences.of(i) == sequence)
+        if (sequences.position_of(i) == sequence)
             std::memcpy(part.data.get() + static_cast<size_t>(at++) * size,
                         array.data.get() + static_cast<size_t>(i) * size, size);
     return part;
@@ -159,7 +159,7 @@ std::string batch_axis(const Family& family) {
 
 void for_every_family(const std::string& property, const Chip& chip, bool (*concerned)(const Family&),
                       const Accepts& accepts, const std::function<int64_t(RandomCase&)>& check) {
-    // On a GPU all properties draw the same settings, so that they share compiled kernels.
+    // On a GPU all properties draw the same settings, so that they use the same compiled kernels.
     const std::string draws = chip.backend == Backend::cuda ? "cuda" : property;
     std::string line = property + " on " + name_of(chip.backend) + ":";
     int families = 0;
@@ -207,14 +207,14 @@ void check_separate_sequences(const Chip& chip) {
             !keeps_bits(drawn.variant, drawn.parameters, chip.backend))
             return int64_t{0};
         INFO(strange.words);
-        const int64_t touched = sequences.of(strange.element);
+        const int64_t touched = sequences.position_of(strange.element);
         const Arrays before = run_on(chip, drawn, drawn.inputs), after = run_on(chip, drawn, strange.inputs);
         int64_t compared = 0;
         for (const Array& output : after) {
             const Dimension held = dimension_of(drawn.family, output, batch);
             if (held.there)
                 compared += check_same_bits(output, *find(before, output.name),
-                                            [&](int64_t i) { return held.of(i) != touched; });
+                                            [&](int64_t i) { return held.position_of(i) != touched; });
         }
         return compared;
     };
@@ -252,7 +252,7 @@ void check_causal_prefixes(const Chip& chip, bool by_rounding) {
         for (Array& output : before) {
             const Dimension positions = dimension_of(drawn.family, output, drawn.family.sequence_axis);
             const auto is_earlier = [&](int64_t i) {
-                return positions.there && positions.of(i) < prefix.length;
+                return positions.there && positions.position_of(i) < prefix.length;
             };
             if (by_rounding)
                 take(output, *find(after, output.name), is_earlier);
@@ -268,7 +268,7 @@ void check_causal_prefixes(const Chip& chip, bool by_rounding) {
 }
 
 int64_t check_described(const Plan& plan, const Arrays& inputs, const Arrays& outputs) {
-    // Number of floats by array name: a launch may treat complex numbers as pairs.
+    // The number of floats written, by the name of the array: a launch may treat complex numbers as pairs.
     std::map<std::string, int64_t> there;
     const auto floats_of = [](const Array& array) { return array.bytes() / 4; };
     for (const Array& input : inputs) there[input.name] = floats_of(input);
@@ -284,7 +284,7 @@ int64_t check_described(const Plan& plan, const Arrays& inputs, const Arrays& ou
         CHECK_FALSE(info.writes.empty());
         for (const Buffer& read : info.reads) {
             INFO("reads " << read.name << " " << to_text(read.shape));
-            // The first of many steps begins what it passes on.
+            // The first of many steps starts the array that it passes on.
             const bool begins = &launch == &plan.launches.front() && has(info.writes, read);
             CHECK((begins || there[read.name] >= count_of(read.shape)));
         }
@@ -293,7 +293,8 @@ int64_t check_described(const Plan& plan, const Arrays& inputs, const Arrays& ou
     }
     for (const Array& output : outputs) {
         INFO("output " << output.name << " " << to_text(output.shape));
-        // What is changed in place is restored before every run, and a plan may have nothing that changes it.
+        // An array that is changed in place is restored before every run, and a plan may have no launch that
+        // changes it.
         const bool is_restored = plan.reset && there[output.name] == 0;
         const int64_t written = plan.dry ? std::min<int64_t>(floats_of(output), 1) : floats_of(output);
         if (!is_restored) CHECK(there[output.name] >= written);

@@ -11,7 +11,7 @@
 // Properties of every family that hold on both backends.
 namespace sawtooth {
 
-// The dimension of independent sequences: "batch", or "" if no input and output have it.
+// Returns the dimension of independent sequences: "batch", or "" if no input and output have it.
 std::string batch_axis(const Family& family);
 
 // Calls check(case), which returns how many numbers it compared, for random cases of every family selected by
@@ -19,21 +19,22 @@ std::string batch_axis(const Family& family);
 void for_every_family(const std::string& property, const Chip& chip, bool (*concerned)(const Family&),
                       const Accepts& accepts, const std::function<int64_t(RandomCase&)>& check);
 
-// Judges the outputs of the case for these inputs; returns how many numbers are right.
+// Judges the outputs of a case for these inputs. Returns how many numbers are right.
 int64_t check_right(const Chip& chip, const RandomCase& drawn, const Arrays& inputs);
 
-// One non-finite number leaves finite and right what is finite in the definition.
+// Checks that with one non-finite input, all that is finite in the definition is finite and right.
 void check_strange_numbers(const Chip& chip);
-// ... and does not change a bit of the other sequences of the batch.
+// Checks that one non-finite input does not change a bit of the other sequences of the batch.
 void check_separate_sequences(const Chip& chip);
-// A sequence has the same bits alone as in a batch.
+// Checks that a sequence gives the same bits alone as in a batch.
 void check_lone_sequences(const Chip& chip);
-// Other numbers, NaN or infinity from some position on do not change earlier positions: to the last bit, or
-// as far as the judge sees if `by_rounding`.
+// Checks that other numbers, NaN or infinity from some position on do not change earlier positions, to the
+// last bit, or if `by_rounding`, up to rounding.
 void check_causal_prefixes(const Chip& chip, bool by_rounding);
 
-// Every launch is described. Everything it reads is an input or was written before, with the size it reads,
-// and every output is written: completely, unless the plan is dry. Returns the number of arrays checked.
+// Checks that every launch is described, that it only reads inputs or what was written before, in the size
+// that it reads, and that every output is written, completely unless the plan is dry. Returns the number of
+// arrays checked.
 int64_t check_described(const Plan& plan, const Arrays& inputs, const Arrays& outputs);
 Arrays without_data(Arrays arrays);
 

@@ -5,7 +5,7 @@
 namespace sawtooth {
 namespace {
 
-// Parameters that the variant accepts; absent after too many refused ones.
+// Returns random parameters that the variant accepts; absent after too many refused ones.
 std::optional<Parameters> accepted_parameters(Random& random, const Family& family, const Variant& variant,
                                               const Chip& chip, const Accepts& accepts) {
     constexpr int most_refused = 200;
@@ -18,7 +18,7 @@ std::optional<Parameters> accepted_parameters(Random& random, const Family& fami
     return {};
 }
 
-// A given state is small, so that it seldom grows beyond f32.
+// Makes given states small, so that they seldom grow beyond f32.
 void shrink_states(const Family& family, Arrays& inputs) {
     for (Array& array : inputs)
         if (family.array(array.name)->role == Role::optional && array.dtype == Dtype::f32)
@@ -42,7 +42,7 @@ bool has_reference(const RandomCase& drawn, const Arrays& inputs) {
 void for_random_cases(const std::string& draws, const Family& family, const Chip& chip,
                       const Accepts& accepts, const std::function<void(RandomCase&)>& each) {
     const auto seeds = static_cast<int>(random_seeds().size());
-    // Compiling a setting for a GPU takes seconds, so that seeds share the settings there.
+    // Compiling a setting for a GPU takes seconds, so all seeds use the same settings there.
     const int count = random_settings() * (chip.backend == Backend::cpu ? seeds : 1);
     for (const Variant& variant : family.variants) {
         if (!variant.runs_on(chip.backend)) continue;

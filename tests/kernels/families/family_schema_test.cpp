@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/engine/run/configure.h"
 #include "kernels/cuda/chips.h"
 #include "tests/kernels/families/schema_facts.h"
 
@@ -54,7 +55,7 @@ TEST_CASE("the variants of every bench case accept its settings", "[family][benc
 TEST_CASE("the families are listed in their order and found by name", "[schema]") {
     std::vector<std::string> names;
     for (const Family* family : all_families()) names.push_back(family->name);
-    // The families of kernels/, then the example that this program adds.
+    // The families of kernels/ come first, then the example that this program adds.
     CHECK(names == std::vector<std::string>{"memory", "scan", "ar_ssm", "attention", "btp", "lut",
                                             "lut_sequence", "scale"});
     CHECK(find_family("btp")->name == "btp");

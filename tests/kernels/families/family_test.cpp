@@ -65,7 +65,7 @@ TEST_CASE("an element off by a hundredth, a row of zeros and NaN are wrong", "[f
         [](std::span<float> row, float&) { std::ranges::fill(row, 0.0f); },
         [](std::span<float>, float& largest) { largest = NAN; }};
     const auto size = [](float number) { return std::isfinite(number) ? std::abs(number) : -1; };
-    // Where kernels store 16 bits, rounding may explain a few hundredths.
+    // If kernels store 16 bits, rounding may explain a few hundredths.
     const auto is_f32 = [](const Family&, const Variant&, const Parameters& parameters) {
         return !parameters.has("dtype") || parameters.is("dtype", "f32");
     };
@@ -170,7 +170,7 @@ TEST_CASE("the memory of a plan on the CPU includes the scratch of every worker"
     });
 }
 
-// Every integer at its largest value, but one of them at its smallest.
+// Every integer has its largest value, except for one, which has its smallest.
 TEST_CASE("the memory of the largest settings is known without their launches", "[family][cpu]") {
     const auto check = [](const Family& family, const Parameters& parameters) {
         if (family.check && family.check(parameters)) return;

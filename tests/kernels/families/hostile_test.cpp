@@ -1,5 +1,5 @@
-// NamedValues, files, answers and launchers as an attacker would make them, over the table of families. Each
-// must end in words or in a right result. The choices follow SAWTOOTH_RANDOM_SEED.
+// Requests, files, answers and launchers as an attacker would make them, for all families. Each must end with
+// an error or with a right result. The choices depend on SAWTOOTH_RANDOM_SEED.
 
 #include "app/engine/check/draw.h"
 #include "kernels/figures/correctness.h"
@@ -11,7 +11,7 @@
 namespace sawtooth {
 namespace {
 
-// Small values of every parameter, and sometimes one that a user should not have given.
+// Returns a request with small values of every parameter, and sometimes one that is not allowed.
 Request random_request(Random& random, const Family& family) {
     Request request = bounded_request(family);
     const auto drawn = draw_setting(random, family, family.variants.front(), processor, {.widest = 24});
@@ -52,10 +52,10 @@ TEST_CASE("random settings of every family give right results or words", "[hosti
     }
 }
 
-// Changes a few bytes: flipped, set, removed or inserted.
+// Changes a few bytes: flips, sets, removes or inserts them.
 std::string damaged(std::string bytes, Random& random) {
     for (int64_t left = 1 + random.below(5); left > 0 && !bytes.empty(); --left) {
-        // Headers are at the start, the directory at the end.
+        // The start and the end are chosen more often, because headers and the directory are there.
         const auto size = static_cast<int64_t>(bytes.size()), edge = std::min<int64_t>(size, 200);
         const std::vector<int64_t> places = {random.below(size), random.below(edge),
                                              size - 1 - random.below(edge)};
@@ -104,7 +104,7 @@ TEST_CASE("a damaged input file of any family is refused in words or read as it 
                 check_words(result.error());
                 continue;
             }
-            // What was read has the right checksum; the rest is generated.
+            // Arrays that were read have the right checksum; the others are generated.
             for (const Array& array : (*whole)->inputs) {
                 const Array* const got = find((*result)->inputs, array.name);
                 if (!got || got->shape != array.shape || (*result)->parameters != (*whole)->parameters)
@@ -117,7 +117,8 @@ TEST_CASE("a damaged input file of any family is refused in words or read as it 
     }
 }
 
-// A worker that says any messages, whole or not, in any order, and then hangs, ends or repeats itself.
+// Returns a worker that sends any messages, complete or not, in any order, and then hangs, ends or repeats
+// itself.
 std::string random_launcher(const TemporaryFolder& folder, Random& random, const std::string& shown) {
     std::string said = random.below(5) ? greeting() : "";
     for (int64_t left = random.below(6); left > 0; --left) switch (random.below(7)) {

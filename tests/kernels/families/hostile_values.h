@@ -10,7 +10,7 @@
 #include "tests/kit/contains.h"
 #include "tests/kit/random_seed.h"
 
-// What an attacker puts in the place of a number, a text or a list. The choices depend only on
+// Values that an attacker may give for a number, a text or a list. The choices depend only on
 // SAWTOOTH_RANDOM_SEED.
 namespace sawtooth {
 
@@ -70,7 +70,7 @@ inline nlohmann::json doubled(const nlohmann::json& list) {
     return all;
 }
 
-// Changes one place of a message, at any depth.
+// Changes one value of a message, at any depth.
 inline void change_one_place(nlohmann::json& message, Random& random) {
     using Json = nlohmann::json;
     Json* at = &message;
@@ -110,7 +110,14 @@ inline void change_one_place(nlohmann::json& message, Random& random) {
         *at = random.below(4) == 0 ? std::string(100000, 'A') : one_of(random, hostile_texts());
     else if (at->is_array())
         *at = random.below(2) ? halved(*at) : doubled(*at);
-    else if (at->is_binary()) {
+    else if (at->is_object() && !at->empty()) {
+        auto field = at->begin();  // left out, or known to another build only
+        std::advance(field, random.below(static_cast<int64_t>(at->size())));
+        const Json value = *field;
+        const std::string name = field.key() + "_of_another_build";
+        at->erase(field);
+        if (random.below(2)) (*at)[name] = value;
+    } else if (at->is_binary()) {
         auto& bytes = at->get_binary();
         const double number = one_of(random, numbers);
         if (random.below(2)) bytes.resize(bytes.size() / 16 * 8);
@@ -130,7 +137,7 @@ inline Request bounded_request(const Family& family) {
     return request;
 }
 
-// A failure that says something.
+// Checks that an error says something.
 inline void check_words(const Error& error) {
     INFO(error.text);
     CHECK_FALSE(error.text.empty());

@@ -55,7 +55,7 @@ inline Array floats(std::string name, Shape shape) {
     return Array::zeros(std::move(name), Dtype::f32, std::move(shape));
 }
 
-// The sentence of a refusal, which must name its argument and say what is accepted.
+// Returns the sentence of a refusal, which must name its argument and say what is accepted.
 inline std::string sentence_of(const std::optional<Refusal>& refusal) {
     REQUIRE(refusal);
     CHECK_FALSE(refusal->argument.empty());
@@ -75,7 +75,7 @@ inline std::string input_refusal(std::string_view family, const Settings& settin
     return sentence_of(family_named(family).check_inputs(settled(family, settings, given), given));
 }
 
-// Why a variant cannot run the settings; "" if it can.
+// Returns why a variant cannot run the settings; "" if it can.
 inline std::string variant_refusal(std::string_view family, std::string_view variant,
                                    const Settings& settings, const Chip& chip) {
     const Variant* row = family_named(family).variant(variant);

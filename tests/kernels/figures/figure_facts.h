@@ -23,7 +23,7 @@ inline Figure figure_of(const Result& result, const std::string& id, const View&
     return figure_named(family_of(result.parameters).figures(result, view), id);
 }
 
-// Generated inputs and their reference; nothing ran.
+// Returns a result with generated inputs and their reference, for which nothing ran.
 inline Result result_of(const Family& family, const Settings& settings) {
     Result result;
     result.parameters = settled(family, settings);
@@ -51,8 +51,8 @@ inline const Line& line_named(const std::vector<Line>& lines, const std::string&
     return lines.front();
 }
 
-// The ids of figures, each of which must be complete: an id of its own, a title, marks and a caption or the
-// sentence that they are missing, and only controls that renew figures alone.
+// Returns the ids of figures and checks that each is complete: it has its own id, a title, marks and a
+// caption or the sentence why marks are missing, and only controls that renew nothing but figures.
 inline std::set<std::string> ids_of_complete(const std::vector<Figure>& figures, const Family& family) {
     std::set<std::string> ids;
     for (const Figure& figure : figures) {
@@ -67,7 +67,7 @@ inline std::set<std::string> ids_of_complete(const std::vector<Figure>& figures,
     return ids;
 }
 
-// A partial result has no times yet.
+// Removes the times, as in a partial result.
 inline void forget_times(Result& result) {
     for (VariantResult& variant : result.variants) variant.time.reset(), variant.launches.clear();
 }

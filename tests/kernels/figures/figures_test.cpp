@@ -28,7 +28,7 @@ TEST_CASE("one index is drawn along every dimension except the sequence", "[figu
         family, "token", {{"B", "drawn_batch"}, {"H", "drawn_head"}, {"D", "drawn_channel"}}};
     Parameters parameters = family.defaults();
     parameters.set("drawn_batch", int64_t{1});
-    parameters.set("drawn_head", int64_t{9});  // the last one, as there are fewer
+    parameters.set("drawn_head", int64_t{9});  // limited to the last one, because there are fewer
     parameters.set("drawn_channel", int64_t{2});
     const auto o = chooser.line(Array::zeros("o", Dtype::f32, {2, 3, 5, 4}), parameters);
     REQUIRE(o);
@@ -60,7 +60,8 @@ VariantResult timed(const char* name, int index, double median) {
     return variant;
 }
 
-// Variant "slow" runs everywhere, "fast", the first of the family, not in the first cell.
+// A sweep in which variant "slow" runs everywhere, but "fast", the first of the family, not in the first
+// cell.
 SweepResult swept(std::vector<SweepAxis> axes) {
     SweepResult sweep{{"", {}, std::move(axes)}, {}, true};
     for (size_t i = 0; i < sweep.sweep.cells(); ++i) {
@@ -135,7 +136,7 @@ TEST_CASE("chosen rows of a reference are points, and the errors have no gaps be
     CHECK(points.x == std::vector<double>{1, 1, 4, 4, 6, 6});
     CHECK(points.y[2] == 0);
     CHECK(std::isnan(points.y[3]));
-    CHECK(std::get<Line>(output.marks[1]).x.size() == 8);  // all of an output
+    CHECK(std::get<Line>(output.marks[1]).x.size() == 8);  // an output has all positions
     CHECK(output.caption.ends_with("The reference has 3 of 8 positions here."));
 
     const Figure largest = error_figure(result, {}, reference, line, ErrorOf::all_lines);

@@ -6,8 +6,8 @@
 
 namespace sawtooth {
 
-// A figure with that id and captions of usual length. A sawtooth and its zoom have the most rows that they
-// can have, with utilisation and samples.
+// Returns a figure with that id and a caption of usual length. A sawtooth and its zoom have the largest
+// number of rows, with utilisation and samples.
 inline Figure story_figure(const std::string& id) {
     Figure figure;
     figure.id = id;
@@ -33,7 +33,7 @@ inline Figure story_figure(const std::string& id) {
     return figure;
 }
 
-// Those of the story, and the main output with its error.
+// Returns the figures of the story, and those of the main output and its error.
 inline std::vector<Figure> story_figures(const Family& family) {
     std::vector<std::string> ids{"output-" + family.main_output, "error-" + family.main_output};
     for (const StoryRow& row : family.story)

@@ -1,4 +1,4 @@
-// The time analysis of launches, and their drawing.
+// The analysis of the times of launches, and its drawing.
 
 #include "kernels/figures/timeline.h"
 #include "kernels/cpu/pool.h"
@@ -19,7 +19,7 @@ LaunchRecord launch(double start, double end, std::vector<BusySpan> busy) {
     return record;
 }
 
-// Teeth of 10 us: worker 0 is busy for 4, worker 1 for 2 of these.
+// Returns launches 10 us apart: of these, worker 0 is busy for 4 and worker 1 for 2.
 std::vector<LaunchRecord> teeth(int count) {
     std::vector<LaunchRecord> launches;
     for (int i = 0; i < count; ++i) {
@@ -72,7 +72,7 @@ TEST_CASE("launches within one column are drawn as one", "[timeline]") {
     CHECK(spans.front().label.ends_with("launches"));
     CHECK(spans.front().busy == Approx(0.4).margin(0.01));  // 4 of 10 us, when a worker is busy
     CHECK(spans.back().end == Approx(end_us_of(launches) - 3));
-    // With 20 visible teeth each has its own span.
+    // If 20 teeth are visible, each has its own span.
     view.visible["time"] = {1000, 1200};
     const auto seen = launch_spans(launches, view);
     CHECK(seen.size() >= 20);
@@ -89,7 +89,7 @@ TEST_CASE("the curve of utilisation is exact near by and the mean of columns fro
     CHECK(track.x.size() <= 4 * 100 + 8);
     CHECK(*std::max_element(track.y.begin(), track.y.end()) == Approx(30).margin(1));  // 6 of 20 us
     CHECK(std::is_sorted(track.x.begin(), track.x.end()));
-    // With room, every step is drawn: up, up, down, down per tooth, two points each.
+    // If there is room, every step is drawn: up, up, down, down per tooth, with two points each.
     Tracks::Track whole;
     add_utilisation(teeth(3), 2, View{}, whole);
     CHECK(whole.y == std::vector<double>{0,   50, 50, 100, 100, 50, 50, 0,   0,   50, 50, 100,

@@ -17,7 +17,7 @@ namespace {
 
 const std::vector<int64_t> lengths = {1, 2, 7, 8, 16, 33, 130, 263};
 
-// Integers up to 16, so that every sum and product of them is exact.
+// Returns integers up to 16, whose sums and products are exact.
 std::vector<float> small_integers(int64_t count, uint64_t seed) {
     std::vector<float> numbers(static_cast<size_t>(count));
     Random random(seed, "numbers");

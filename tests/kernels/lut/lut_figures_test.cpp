@@ -21,7 +21,7 @@ namespace {
 using namespace lut_facts;
 using namespace figure_facts;
 
-// Inputs and their reference; nothing ran.
+// Returns a result with inputs and reference, in which no variant ran.
 Result result_of(const Problem& problem) {
     Result result;
     result.parameters = problem.parameters;
@@ -32,7 +32,7 @@ Result result_of(const Problem& problem) {
 
 Result result_of(const Settings& settings) { return result_of(Problem(lut_family(), settings)); }
 
-// An element of a two-dimensional output of the reference.
+// Returns an element of a two-dimensional output of the reference.
 double reference_at(const Result& result, const char* name, int64_t row, int64_t column) {
     const Array& array = *find(result.reference, name);
     return array.value(row * array.shape[1] + column).real();
@@ -85,7 +85,7 @@ TEST_CASE("lut: dragging moves one input of every item, and frames the bits that
     const double by = GENERATE(1.5, -2.0);
     const Settings shape = sized(3, 20, 4, 40, 5, {{"drawn_batch", 1}});
     const Result before = result_of(shape);
-    // The lowest input of the item goes up, or the highest one down, past others.
+    // The lowest input of the item is moved up, or the highest one down, past other inputs.
     const auto item = find(before.inputs, "x")->as<float>().subspan(20, 20);
     const auto input =
         (by > 0 ? std::ranges::min_element(item) : std::ranges::max_element(item)) - item.begin();
@@ -287,7 +287,7 @@ TEST_CASE("lut: every figure has marks or a sentence", "[lut][figures]") {
         for (const char* id : {"output-dx", "error-dx", "output-dweights"}) CHECK(ids.count(id) == backward);
     };
     check_all();
-    // Without times and launches, as in a partial result.
+    // A partial result has no times and launches.
     forget_times(result);
     check_all();
     CHECK(contains(figure_of(result, "kernels").missing, "after a run with repeats"));
@@ -324,7 +324,7 @@ TEST_CASE("lut: many kernels share rows, and bars far longer than those of anoth
     CHECK(marks_of<Bars>(each).front().most.has_value());
 }
 
-// Two launches of one name, and one of another, 10 and 20 us; 1 MB each.
+// Returns a variant with two launches of one name and one of another, of 10 and 20 us and 1 MB each.
 VariantResult launched(const std::string& name, int index) {
     VariantResult variant;
     variant.name = name;

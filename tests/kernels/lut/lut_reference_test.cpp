@@ -11,8 +11,8 @@ namespace {
 using namespace lut_facts;
 using Numbers = std::vector<double>;
 
-// Two detectors of two pairs. The first finds -2 and 3.5, so row 2, and flips bit 0. The second finds 0 and
-// skips a pair, so row 0.
+// A problem of two detectors with two pairs. The first finds -2 and 3.5, which choose row 2, and flips bit 0.
+// The second finds 0 and skips a pair, which chooses row 0.
 Problem by_hand(Settings more = {}) {
     Problem problem(
         lut_family(), sized(1, 4, 2, 2, 2, std::move(more)),
@@ -81,7 +81,8 @@ TEST_CASE("a detector that skips all pairs adds its first row, and no dx", "[lut
     CHECK(values_of(outputs, "dweights") == Numbers{4, 6, 0, 0, 0, 0, 0, 0});
 }
 
-// One detector of one pair in two items: x = 1, 0 chooses neuron 1, x = 0, 1 chooses neuron 0.
+// A problem of one detector with one pair and two items: x = 1, 0 chooses neuron 1, x = 0, 1 chooses neuron
+// 0.
 Problem sparse_by_hand(const Arrays& more) {
     Arrays given = {floats("x", {2, 2}, {1, 0, 0, 1}), integers("anchors", {1, 1, 2}, {0, 1}),
                     floats("dy", {2, 3}, {1, 10, 100, 2, 20, 200})};
@@ -178,10 +179,10 @@ TEST_CASE("dx is what flipping the weakest bit takes from the loss, times the su
 }
 
 TEST_CASE("integer arithmetic rounds every term to a multiple of 2^-20 / rescale", "[lut]") {
-    constexpr double sixteenths = 0x1p-16;  // of 1: the multiples
+    constexpr double sixteenths = 0x1p-16;  // a rescale for which terms are multiples of 1/16
     const auto outputs =
         sums_of({1 / 32.0f, 3 / 32.0f, -5 / 32.0f, 1}, {1 / 32.0f, 3 / 32.0f}, sixteenths).reference();
-    // Halves go to even numbers: 0, 2, -2 and 16 sixteenths.
+    // Halves are rounded to even numbers: 0, 2, -2 and 16 sixteenths.
     CHECK(values_of(outputs, "y") == Numbers{1, 1});
     CHECK(values_of(outputs, "dweights")[0] == 0 / 16.0 + 2 / 16.0);
 }
@@ -202,7 +203,7 @@ TEST_CASE("a sum that leaves 32 bits is an error that names its array", "[lut]")
     CHECK(contains(error({100}, {30}), "rescale = 1"));
 }
 
-// Gradient sums of 2000 and -2000 make a du of almost 2000, which two terms of one sum exceed.
+// Gradient sums of 2000 and -2000 give a du of almost 2000; a sum of two such terms overflows.
 TEST_CASE("an overflow of dx or dpositional is named", "[lut]") {
     const Settings fixed = {{"arithmetic", "integer"}, {"rescale", 1.0}};
     const Problem vectors(
@@ -224,7 +225,8 @@ TEST_CASE("an overflow of dx or dpositional is named", "[lut]") {
     CHECK(contains(of_sequences.error().text, "sum of dpositional "));
 }
 
-// One detector of one pair and one positional bit, for two positions: Q is 1, K is 0, PE is 1, so row 5.
+// A problem of one detector with one pair and one positional bit, for two positions: Q is 1, K is 0, PE is 1,
+// which choose row 5.
 Problem pair_by_hand(const std::vector<float>& x, const std::vector<int32_t>& anchors = {0, 1}) {
     return Problem(
         lut_sequence_family(),

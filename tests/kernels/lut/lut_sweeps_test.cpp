@@ -121,7 +121,7 @@ TEST_CASE("lut: errors and changed values with float and integer arithmetic", "[
     CHECK(contains(error.caption, "unfused, float 2.0e-07"));
     const Figure& changes = figure_named(figures, "changes_by_arithmetic");
     const auto bars = marks_of<Bars>(changes).front().bars;
-    REQUIRE(bars.size() == 2);  // that of fused is not measured
+    REQUIRE(bars.size() == 2);  // the bar of fused is not measured
     CHECK(bars[0].text == "1,234");
     CHECK(bars[1].text == "0");
     CHECK(contains(changes.caption, "Atomics add in any order"));

@@ -1,4 +1,5 @@
-// Look-up tables: every variant against the double-precision reference, and what must hold for any.
+// Look-up tables: every variant against the double-precision reference, and properties that every variant
+// has.
 
 #include <cmath>
 
@@ -10,7 +11,7 @@ namespace {
 
 using namespace lut_facts;
 
-// Every kind of table and arithmetic.
+// Generates every kind of table and arithmetic.
 Settings with_kinds(Settings settings) {
     const std::string connectivity = GENERATE("full", "sparse"), arithmetic = GENERATE("float", "integer");
     settings.emplace_back("connectivity", connectivity);
@@ -41,7 +42,7 @@ TEST_CASE("outputs may be split in any way", "[lut]") {
                                                            {"synapses_per_neuron", int64_t{9}}}))));
 }
 
-// Inputs that are often equal: differences of 0, and ties of magnitude.
+// A problem whose inputs are often equal, so that there are differences of 0 and of equal magnitude.
 Problem with_ties(Settings settings) {
     Problem problem(lut_family(), with_kinds(std::move(settings)));
     for (float& x : problem["x"].as<float>()) x = std::round(x);
@@ -53,7 +54,7 @@ TEST_CASE("variants of lut choose the same rows where differences are zero or eq
     check_variants(problem);
     for (float& x : problem["x"].as<float>()) x = -0.0f;
     check_variants(problem);
-    // Equal anchors.
+    // All anchors are equal.
     for (int32_t& anchor : problem["anchors"].as<int32_t>()) anchor = 3;
     check_variants(problem);
 }
@@ -70,11 +71,11 @@ TEST_CASE("variants of lut skip pairs", "[lut]") {
 TEST_CASE("neurons without synapses and repeated targets give the right sums", "[lut]") {
     const std::string arithmetic = GENERATE("float", "integer");
     const Settings settings = sized(9, 12, 3, 40, 3, {{"arithmetic", arithmetic}, {"lr", 0.5}});
-    // Two of three neurons have none; the others have 8 synapses, to 3 outputs.
+    // Two of three neurons have no synapses; the others have 8, to 3 outputs.
     std::vector<int32_t> offsets(40 * 8 + 1);
     for (size_t n = 1; n < offsets.size(); ++n) offsets[n] = offsets[n - 1] + (n % 3 == 0 ? 8 : 0);
     check_variants(Problem(lut_family(), settings, {integers("synapse_offsets", {321}, offsets)}));
-    // No synapse at all.
+    // There are no synapses at all.
     check_variants(
         Problem(lut_family(), settings, {integers("synapse_offsets", {321}, std::vector<int32_t>(321))}));
 }
@@ -121,7 +122,7 @@ TEST_CASE("a sparse table with all synapses gives what a full one gives", "[lut]
     }
 }
 
-// The problem with only some of its detectors.
+// Returns the problem with only some of its detectors.
 Problem part_of(const Problem& whole, int64_t first, int64_t last) {
     Arrays given = {whole["x"], whole["dy"]};
     for (const char* name : {"anchors", "weights"}) {
@@ -175,7 +176,8 @@ TEST_CASE("integer sums differ from sums of floats by the roundings of their ter
                                             {"synapses_per_neuron", synapses}}));
     };
     const Problem floats = problem_with("float"), integers = problem_with("integer");
-    // Half a multiple of 2^-20 / rescale a term, and as much as the roundings of f32 to sums of magnitude 20.
+    // Every term is rounded by up to half of 2^-20 / rescale; `rounding` is that of f32 for sums of magnitude
+    // 20.
     const double half = 0x1p-17, rounding = 1e-5;
     for (const Implementation& implementation : implementations(lut_family())) {
         INFO(implementation.name << " " << connectivity);

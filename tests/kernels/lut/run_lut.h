@@ -8,14 +8,14 @@
 // Helpers for tests of the families lut and lut_sequence.
 namespace sawtooth::lut_facts {
 
-// Parameters of either family, and its inputs: the given arrays and others that are generated.
+// The parameters of either family and its inputs: the given arrays, and others that are generated.
 struct Problem {
     const Family& family;
     Parameters parameters;
     Arrays inputs;
 
-    Problem(const Family& of, const Settings& settings, const Arrays& given = {}, uint64_t seed = 1)
-        : family(of), parameters(settled(of, settings, given)) {
+    Problem(const Family& schema, const Settings& settings, const Arrays& given = {}, uint64_t seed = 1)
+        : family(schema), parameters(settled(schema, settings, given)) {
         for (const ArraySpec& row : family.arrays) {
             if (row.role == Role::output || !row.is_used(parameters)) continue;
             if (const Array* const array = find(given, row.name))
@@ -34,7 +34,7 @@ struct Problem {
     }
 };
 
-// Of the family lut, with gradients.
+// Returns settings of the family lut, with gradients.
 inline Settings sized(int64_t batch, int64_t inputs, int64_t outputs, int64_t detectors, int64_t anchors,
                       const Settings& more = {}) {
     const Settings settings = {{"batch", batch},     {"inputs", inputs},
@@ -43,8 +43,8 @@ inline Settings sized(int64_t batch, int64_t inputs, int64_t outputs, int64_t de
     return with(settings, more);
 }
 
-// Of the family lut in integer arithmetic. Detectors whose only difference is 0: each adds its weight to y of
-// every item, and all dy to its gradient.
+// A problem of the family lut in integer arithmetic, whose detectors have 0 as their only difference: each
+// adds its weight to y of every item, and all dy to its gradient.
 inline Problem sums_of(const std::vector<float>& weights, const std::vector<float>& dy, double rescale,
                        double lr = 1) {
     std::vector<float> rows;
@@ -62,7 +62,7 @@ inline std::vector<double> values_of(const Array& array) {
     for (int64_t i = 0; i < array.count(); ++i) values.push_back(array.value(i).real());
     return values;
 }
-// Relative L2 distance of the values in any shape.
+// Returns the relative L2 distance of the values, whatever their shapes.
 inline double distance_of_values(Array output, Array wanted) {
     output.shape = {output.count()};
     wanted.shape = {wanted.count()};

@@ -22,7 +22,7 @@ namespace {
 
 using namespace figure_facts;
 
-// Generated inputs; nothing ran.
+// Returns a result with generated inputs, in which no variant ran.
 Result result_of(const Settings& settings) {
     Result result;
     result.parameters = settled(lut_sequence_family(), settings);
@@ -30,7 +30,7 @@ Result result_of(const Settings& settings) {
     return result;
 }
 
-// Sets x, with one detector of one bit: its difference at a position is the given number.
+// Returns a result with one detector of one bit, whose differences at the positions are the given numbers.
 Result with_differences(const std::vector<float>& differences, const std::vector<float>& positional,
                         const Settings& more = {}) {
     const Settings settings = {{"sequence_length", std::ssize(differences)},
@@ -50,7 +50,7 @@ Result with_differences(const std::vector<float>& differences, const std::vector
     return result;
 }
 
-// A search of its own for what a pair of positions chooses.
+// Computes independently of the program what a pair of positions chooses.
 struct Oracle {
     const Result& result;
     lut_sequence::Drawn drawn{result.parameters};
@@ -130,7 +130,7 @@ TEST_CASE("lut_sequence: the map of pairs shows which bit of each pair gets the 
     CHECK(label(4, 0) == "later position (Q)");
     CHECK(label(4, 1) == "earlier position (K)");
     CHECK(label(4, 2) == "earlier position (K)");
-    // With those of the distance too: (1, 0) flips Q, (2, 1) K, (3, 2) K, (4, 3) K.
+    // Some also flip the bit of the distance: (1, 0) flips Q, (2, 1) K, (3, 2) K, (4, 3) K.
     CHECK(contains(figure.caption,
                    "Of 10 pairs, 4 pass their gradient to the later position, 6 to the earlier one, and 4 "
                    "also to the distance."));
@@ -139,7 +139,7 @@ TEST_CASE("lut_sequence: the map of pairs shows which bit of each pair gets the 
     CHECK(contains(figure.caption, "1 of 1 tiles"));
 }
 
-// Counts of kinds in the cells of a map.
+// Returns the number of cells of each kind in a map.
 std::map<std::string, int64_t> kinds_of(const KindMap& map) {
     std::map<std::string, int64_t> counts;
     for (const int cell : map.cells) ++counts[map.kinds[static_cast<size_t>(cell)].label];
@@ -152,7 +152,7 @@ TEST_CASE("lut_sequence: a pair chooses a row of each detector by its bits", "[l
     const Oracle oracle{result};
     const Figure figure = figure_of(result, "pair");
     const Matrix matrix = marks_of<Matrix>(figure).front();
-    REQUIRE(matrix.row_labels.size() == 4);  // those with the drawn detector, 0
+    REQUIRE(matrix.row_labels.size() == 4);  // four detectors, including the drawn one, 0
     double sum = 0;
     for (int64_t t = 0; t < 6; ++t) {
         const int64_t row = oracle.neurons(9, 4, t)[0] - t * oracle.drawn.rows;
@@ -329,7 +329,7 @@ TEST_CASE("lut_sequence: keys take the first free slot from neuron + position on
 TEST_CASE("lut_sequence: few rows make one cluster in the hash table", "[lut_sequence][figures]") {
     // One row per detector and no distances: neuron 0 at every position that has a pair, and its
     // alternatives.
-    const lut_sequence::Events events = {{}, {1, 1, {0}, {1}}, {2, 2, {0}, {1}}};
+    const lut_sequence::EventsByPosition events = {{}, {1, 1, {0}, {1}}, {2, 2, {0}, {1}}};
     const lut_sequence::HashTable table(lut_sequence::HashStart(36, false), events);
     // Keys (0, 1) and (0, 2) start at 1 and 2, then (1, 1) at 2 and (1, 2) at 3.
     CHECK(table.probes == std::vector<int64_t>{1, 1, 2, 2});
@@ -381,7 +381,7 @@ TEST_CASE("lut_sequence: time by events stacks the kernels of unfused", "[lut_se
     REQUIRE(bars.bars.size() == 2);
     CHECK(figure.y.categories == std::vector<std::string>{"buffer", "statistic"});
     REQUIRE(bars.bars[1].segments.size() == 2);
-    // The bar has the length of the median; 5 of 7 parts are "fill".
+    // The bar has the length of the median; "fill" takes 5/7 of it.
     CHECK(bars.bars[1].segments[0].length == Approx(60.0 * 5 / 7));
     CHECK(bars.bars[1].segments[1].length == Approx(60.0 * 2 / 7));
     CHECK(contains(figure.caption, "buffer: 30 us, of which fill takes 18.8 us. statistic: 60 us"));

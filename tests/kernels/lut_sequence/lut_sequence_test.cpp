@@ -1,5 +1,5 @@
 // Look-up tables on sequences: every variant against the double-precision reference, against pairs looked up
-// one by one, and what must hold for any.
+// one by one, and properties that every variant has.
 
 #include <cmath>
 
@@ -26,7 +26,7 @@ Settings sized(int64_t batch, int64_t length, int64_t inputs, int64_t outputs, i
     return with(settings, more);
 }
 
-// Every kind of table, arithmetic and events.
+// Generates every kind of table, arithmetic and events.
 Settings with_kinds(Settings settings) {
     const std::string connectivity = GENERATE("full", "sparse"), arithmetic = GENERATE("float", "integer"),
                       events = GENERATE("buffer", "statistic");
@@ -103,8 +103,8 @@ TEST_CASE("neurons without synapses and repeated targets in sequences", "[lut]")
         Problem(family(), settings, {integers("synapse_offsets", {41}, std::vector<int32_t>(41))}));
 }
 
-// All pairs of all sequences as items of the family lut, whose inputs are the values of the distance and a
-// zero, then x of i and of j. Values of the distance times `weakness`.
+// Returns all pairs of all sequences as items of the family lut. The inputs of an item are the values of the
+// distance, multiplied by `weakness`, and a zero, then x of i and of j.
 Problem pairs_of(const Problem& problem, float weakness) {
     const Parameters& p = problem.parameters;
     const int64_t batch = p.integer("batch"), length = p.integer("sequence_length"),
@@ -153,7 +153,7 @@ Problem pairs_of(const Problem& problem, float weakness) {
                     integers("anchors", {detectors, row_bits, 2}, pairs), problem["weights"]});
 }
 
-// y, dx, dpositional and dweights of the sequences from those of their pairs.
+// Returns y, dx, dpositional and dweights of the sequences, computed from those of their pairs.
 Arrays joined(const Problem& problem, const Arrays& of_pairs, const Arrays& of_weak_pairs) {
     const Parameters& p = problem.parameters;
     const int64_t batch = p.integer("batch"), length = p.integer("sequence_length"),
@@ -180,8 +180,8 @@ Arrays joined(const Problem& problem, const Arrays& of_pairs, const Arrays& of_w
     return {y, dx, dpositional, *find(of_pairs, "dweights")};
 }
 
-// The family lut flips the weakest bit of all: that of the distance if its values are as they are, and one of
-// query or key if they are large.
+// The family lut flips the weakest of all bits. This may be that of the distance if its values are unchanged,
+// but is one of query or key if they are made large.
 TEST_CASE("a sequence gives what its pairs give one by one", "[lut]") {
     const std::string arithmetic = GENERATE("float", "integer");
     const int64_t bits = GENERATE(0, 2);
@@ -204,7 +204,7 @@ TEST_CASE("a sequence gives what its pairs give one by one", "[lut]") {
 
 TEST_CASE("events through the buffer give what events through the statistic give", "[lut]") {
     const std::string connectivity = GENERATE("full", "sparse"), arithmetic = GENERATE("float", "integer");
-    // Few rows, so that a neuron has many pairs of a position.
+    // There are few rows, so that many pairs of a position choose the same neuron.
     const Settings settings =
         sized(2, 37, 6, 5, 3, 1, 1, {{"connectivity", connectivity}, {"arithmetic", arithmetic}});
     Problem buffer(family(), settings), statistic(family(), settings);
@@ -223,7 +223,8 @@ TEST_CASE("events through the buffer give what events through the statistic give
     }
 }
 
-// Two items of two positions, whose one pair chooses row 5 and flips Q to row 1 and PE to row 4.
+// A problem of two items with two positions; their only pair chooses row 5, row 1 with Q flipped and row 4
+// with PE flipped.
 Problem sums_of(const std::vector<float>& weights, float dy, Settings more = {}) {
     more.insert(more.end(), {{"arithmetic", "integer"}, {"rescale", 1.0}});  // up to 2048
     return Problem(family(), sized(2, 2, 2, 1, 1, 1, 1, std::move(more)),
@@ -232,7 +233,8 @@ Problem sums_of(const std::vector<float>& weights, float dy, Settings more = {})
                     floats("weights", {1, 8, 1}, weights), floats("dy", {2, 2, 1}, {0, dy, 0, dy})});
 }
 
-// 12 bytes an event: 2147352576 of them, the most below 2^31 with 16384 positions, in sequences or detectors.
+// An event has 12 bytes. All shapes have 2147352576 events of one kind, the most below 2^31 with 16384
+// positions.
 TEST_CASE("a plan has memory for as many events as 32 bits number", "[lut]") {
     const Settings shape = GENERATE(Settings{{"detectors", 16}}, Settings{{"detectors", 1}, {"batch", 16}},
                                     Settings{{"detectors", 8}, {"backward", true}});

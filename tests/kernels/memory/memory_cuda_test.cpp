@@ -1,5 +1,5 @@
-// The family memory in CUDA: its plans on theoretical devices, which need no GPU, and the results of its
-// kernels if there is one.
+// The family memory on CUDA: its plans for theoretical devices, which need no GPU, and the results of its
+// kernels if there is a GPU.
 
 #include <map>
 
@@ -226,7 +226,7 @@ TEST_CASE("large shapes of memory are right on CUDA", "[memory][cuda][gpu]") {
         check_variants(sized(rule, batch, length, d, chunk, more));
     };
     for (const char* rule : {"titans", "delta", "hebbian", "atlas", "atlas_omega"}) {
-        // A chunk of several tiles: the boundary's memory is kept past the first.
+        // Chunks of several tiles: the boundary's memory is kept past the first tile.
         check(rule, 1, 200, 32, 65);
         check(rule, 1, 700, 64, 512);
         check(rule, 1, 130, 128, 64);
@@ -237,7 +237,7 @@ TEST_CASE("large shapes of memory are right on CUDA", "[memory][cuda][gpu]") {
     // Windows longer than a tile, and longer than two.
     check("atlas_omega", 1, 300, 32, 64, {{"omega_window", int64_t{65}}});
     check("atlas_omega", 1, 300, 64, 100, {{"omega_window", int64_t{150}}});
-    // So many strips that several share a thread block (four of 16 rows each, for two SMs).
+    // So many strips that several share a thread block: four of 16 rows each, for two SMs.
     const int64_t batch = gpu()->chip().multiprocessors / 2 + 1;
     check("delta", batch, 100, 64, 64);
     check("titans", batch, 100, 64, 64);

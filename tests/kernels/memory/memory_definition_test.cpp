@@ -12,7 +12,7 @@ namespace {
 
 using namespace memory_facts;
 
-// Small; the last chunk, tile and shard are short.
+// Small settings; the last chunk, tile and shard are short.
 Settings usual(const std::string& rule) {
     return {{"rule", rule},         {"batch", int64_t{2}},    {"length", int64_t{150}},
             {"d", int64_t{12}},     {"compress", int64_t{5}}, {"slot_count", int64_t{5}},

@@ -92,7 +92,7 @@ TEST_CASE("the sawtooth: launches of sequential and a strategy on one axis, with
     lay_out_in_time("chunkwise_gd", 20, 20);
     Figure figure = figure_named(memory::figures(result, {}), "sawtooth");
     REQUIRE(marks_of<Tracks>(figure).size() == 1);
-    CHECK(figure.x.shared == time_of_runs);  // not Timeline's: it zooms alone
+    CHECK(figure.x.shared == time_of_runs);  // not that of Timeline, which zooms alone
     const Tracks tracks = marks_of<Tracks>(figure).front();
     REQUIRE(tracks.tracks.size() == 2);
     CHECK(tracks.tracks[0].label == "sequential");
@@ -162,7 +162,7 @@ TEST_CASE("the last boundary is drawn where there are fewer, and the first has n
     result.parameters.set("drawn_boundary", int64_t{0});
     CHECK_FALSE(figure_named(memory::figures(result, {}), "state-m").missing.empty());
     result.parameters.set("drawn_boundary", int64_t{1});
-    result.parameters.set("drawn_strategy", "lattice_gla");  // of another rule
+    result.parameters.set("drawn_strategy", "lattice_gla");  // a strategy of another rule
     CHECK(figure_named(memory::figures(result, {}), "state-m").missing.find("needs rule lattice") !=
           std::string::npos);
 }
@@ -208,7 +208,7 @@ TEST_CASE("the pulse is a grid with the levels that fire together below", "[memo
     CHECK(value(3, 64) == 3);
     CHECK(value(3, 16) == 2);
     CHECK(value(3, 5) == 1);
-    // Fewer columns than tokens: no firing is lost.
+    // With fewer columns than tokens, no firing is lost.
     View narrow;
     narrow.columns = 10;
     const HeatMap reduced = marks_of<HeatMap>(figure_named(memory::figures(result, narrow), "pulse")).front();

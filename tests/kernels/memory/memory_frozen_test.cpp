@@ -176,7 +176,7 @@ std::vector<Vector> frozen_lattice(const Frozen& run, bool is_linearised) {
     return y;
 }
 
-// Local memories start from the global memory with S = 0; then it makes one step.
+// Local memories start from the global memory with S = 0; then the global memory takes one step.
 std::vector<Vector> shards(const Frozen& run) {
     const int64_t shard = std::min(run.parameters.integer("C_G"), run.length);
     const int64_t local = std::min(run.parameters.integer("C_L"), run.length);
@@ -228,7 +228,7 @@ void check(const std::string& strategy, const Parameters& parameters, const Arra
 TEST_CASE("frozen errors are those at the boundary for any tile size", "[memory][cpu]") {
     const std::string rule = GENERATE("titans", "delta", "atlas_omega");
     const std::string readout = GENERATE("evolving", "boundary");
-    // 70 and 130: more than a tile, the last one short; 9: less than a window.
+    // 70 and 130 are more than a tile, and the last tile is short; 9 is less than a window.
     const int64_t chunk = GENERATE(2, 9, 16, 64, 70, 130, 1000);
     const auto parameters = parameters_with({{"rule", rule},
                                              {"length", int64_t{200}},
@@ -269,7 +269,7 @@ TEST_CASE("trellis freezes only its two errors", "[memory][cpu]") {
                                              {"chunk", chunk},
                                              {"readout", readout}});
     Arrays inputs = inputs_for(parameters);
-    // x is not normalised: steps are small enough that chunks of 70 do not diverge.
+    // x is not normalised: a smaller x keeps the steps so small that chunks of 70 do not diverge.
     for (float& value : find(inputs, "x")->as<float>()) value *= 0.2f;
     INFO("chunk " << chunk << " " << readout);
     check("chunkwise_gd", parameters, inputs, frozen_trellis(Frozen(parameters, inputs)));
@@ -285,7 +285,7 @@ TEST_CASE("lattice freezes its gates, and lattice_gla linearises it", "[memory][
                                              {"chunk", chunk},
                                              {"readout", readout}});
     Arrays inputs = inputs_for(parameters);
-    // Values of length 1, as in a layer: longer ones make the factors 1 - g (s . v) unstable.
+    // Values have about length 1, as in a layer: longer ones make the factors 1 - g (s . v) unstable.
     for (float& value : find(inputs, "v")->as<float>()) value *= 0.2f;
     INFO("chunk " << chunk << " " << readout);
     const Frozen frozen(parameters, inputs);

@@ -9,7 +9,7 @@ namespace {
 
 using namespace memory_facts;
 
-// Small, with short last chunks and tiles.
+// Small settings, with short last chunks and tiles.
 Settings usual(const std::string& rule) {
     return {{"rule", rule},         {"batch", int64_t{2}},    {"length", int64_t{150}},
             {"d", int64_t{20}},     {"compress", int64_t{6}}, {"slot_count", int64_t{5}},
@@ -90,7 +90,8 @@ TEST_CASE("every strategy is the algorithm of its name", "[memory][cpu]") {
                                          "global_step", "locals", "global_step"});
         if (strategy == "associative_scan") {
             CHECK(names_of(ran) == Names{"prepare", "tree"});
-            // A tile of n tokens: n - 1 joins up the tree, n - 1 down, n leaves; five tiles.
+            // A tile of n tokens takes n - 1 joins up the tree, n - 1 down, and n leaves; there are five
+            // tiles.
             CHECK(ran.tally().combines == items * (3 * 150 - 2 * 5));
         }
     }

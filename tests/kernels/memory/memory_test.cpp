@@ -9,8 +9,8 @@ namespace {
 
 using namespace memory_facts;
 
-// Rounding of f32: about 1e-7 per token, and forgetting also removes rounding. Ten times the largest error
-// seen over all shapes here.
+// f32 rounds by about 1e-7 per token, and forgetting also removes rounding. The tolerance is ten times the
+// largest error seen over all shapes here.
 constexpr double tolerance = 5e-6;
 
 // Compares every output that has a reference; returns the number of comparisons.
@@ -30,10 +30,10 @@ int check_against_reference(const std::string& strategy, const Parameters& param
 
 TEST_CASE("exact strategies agree with the reference in every rule, width and chunk", "[memory][cpu]") {
     const std::string rule = any_rule();
-    // 1: a single number; 17 and 33: one more than whole strips; 64: whole strips; 128: the widest size in
+    // 1 is a single number; 17 is one more than a whole strip; 64 is whole strips; 128 is the widest size in
     // use.
     const int64_t d = GENERATE(1, 17, 64, 128);
-    // 1; around a block of 16 and a tile of 64; longer than the sequence.
+    // 1; sizes around a block of 16 and a tile of 64; longer than the sequence.
     const int64_t chunk = GENERATE(1, 15, 64, 65, 500);
     if (d == 128 && chunk != 65) return;  // the reference takes a while
     const auto parameters = parameters_with({{"rule", rule},
@@ -48,7 +48,7 @@ TEST_CASE("exact strategies agree with the reference in every rule, width and ch
     INFO(rule << " d " << d << " chunk " << chunk);
     for (const std::string& strategy : strategies_for(parameters))
         if (is_exact(strategy, parameters)) {
-            // y, m and boundaries, and s with momentum; trellis: y, sk, sv
+            // y, m and boundaries, with momentum also s; of trellis y, sk and sv.
             const bool has_s = rule == "titans" || rule.starts_with("atlas");
             CHECK(check_against_reference(strategy, parameters, inputs, wanted) == (has_s ? 4 : 3));
         }
@@ -113,7 +113,7 @@ TEST_CASE("narrow types lose only the rounding of y", "[memory][cpu]") {
         if (!is_exact(strategy, parameters)) continue;
         const Ran ran = run(strategy, parameters, inputs);
         INFO(strategy << " " << rule);
-        // One rounding of each value: at most 2^-11 and 2^-8. The states stay f32.
+        // Each value is rounded once, by at most 2^-11 or 2^-8. The states stay f32.
         CHECK(distance(ran["y"], *find(wanted, "y")) < (dtype == "f16" ? 0x1p-11 : 0x1p-8));
         const char* const state = rule == "trellis" ? "sv" : "m";
         CHECK(distance(ran[state], *find(wanted, state)) < tolerance);

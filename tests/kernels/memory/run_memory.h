@@ -10,7 +10,7 @@ namespace sawtooth::memory_facts {
 
 inline Parameters parameters_with(const Settings& settings) { return settled(memory_family(), settings); }
 
-// Generated inputs; on request with optional states, smaller than after one token.
+// Generated inputs, on request with optional states, which are smaller than states after one token.
 inline Arrays inputs_for(const Parameters& parameters, bool with_optional = true, uint64_t seed = 1) {
     Arrays inputs = generated_inputs(memory_family(), parameters, with_optional, seed);
     const Storage storage = storage_named(parameters.text("dtype"));

@@ -12,7 +12,8 @@
 namespace sawtooth {
 namespace {
 
-// Every value of every tiling parameter, and every operator, dtype and direction, at least once.
+// Settings with every value of every tiling parameter, and every operator, dtype and direction, at least
+// once.
 std::vector<Settings> covering_set() {
     const auto row = [](const char* op, int64_t block_size, int64_t batch, int64_t length, int64_t channels,
                         const char* dtype, const char* direction) {
@@ -25,7 +26,7 @@ std::vector<Settings> covering_set() {
                         {"direction", direction}};
     };
     std::vector<Settings> rows = {
-        row("linear", 1024, 4, 8192, 512, "f32", "forward"),  // as in bench: four channels per lane
+        row("linear", 1024, 4, 8192, 512, "f32", "forward"),  // a case of bench, four channels per lane
         row("sum", 1024, 64, 65536, 1, "f32", "forward"),     // one channel, look-back between blocks
         row("product", 256, 2, 5000, 16, "f16", "reverse"),
         row("max", 512, 2, 5000, 3, "bf16", "forward"),  // one channel per lane, unused lanes
@@ -159,13 +160,14 @@ void check_variants(const Settings& settings, bool with_initial) {
     check_variants(parameters, generated_inputs(parameters, with_initial), Backend::cuda);
 }
 
-// Around a tile of 128, less than one, several and a short one; multiples of 4 are read four at a time.
+// Lengths below and around a tile of 128, and of several tiles and a short one. Rows whose length is a
+// multiple of 4 are read four values at a time.
 const std::vector<int64_t> lengths_around_128 = {1, 3, 127, 128, 129, 1000, 1001};
 
 TEST_CASE("every CUDA variant is right in every operator and direction", "[scan][cuda][gpu]") {
     if (!gpu()) return;
     const std::string op = GENERATE("sum", "product", "max", "min", "linear", "complex_sum");
-    // One channel, one channel per lane with unused lanes, four channels per lane.
+    // The cases have one channel, one channel per lane with unused lanes, and four channels per lane.
     const auto [channels, direction] = GENERATE(table<int64_t, const char*>(
         {{1, "forward"}, {1, "reverse"}, {3, "reverse"}, {16, "both"}, {32, "forward"}}));
     for (int64_t length : lengths_around_128) {
@@ -218,7 +220,8 @@ TEST_CASE("long and many sequences are right on CUDA", "[scan][cuda][gpu]") {
     if (!gpu()) return;
     const std::string op = GENERATE("sum", "linear");
     const Settings more = {{"op", op}, {"compensated", op == "sum"}};
-    // Hundreds of tiles that look back, an odd length, one warp per row, and the largest number of rows.
+    // The shapes have hundreds of tiles that look back, odd lengths, one warp per row, and the largest number
+    // of rows.
     for (const Settings& settings :
          {sized(1, 65536, 3, more), sized(1, 1 << 21, 1, more), sized(1, 1000003, 1, more),
           sized(3, 100000, 2, more), sized(2000, 1500, 1, more), sized(2000, 1501, 1, more),

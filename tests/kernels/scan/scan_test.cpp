@@ -22,10 +22,11 @@ cpu::Pool& pool() {
 TEST_CASE("every variant is right in every operator and direction", "[scan][cpu]") {
     const std::string op = GENERATE("sum", "product", "max", "min", "linear", "complex_sum");
     const std::string direction = GENERATE("forward", "reverse", "both");
-    // 127 to 129: around a block; 1: no step at all; 17 and 3: not a power of two; 1000: several blocks and a
-    // short one.
+    // Lengths around a block (127 to 129), without any step (1), not a power of two (3), and of several
+    // blocks and a short one (1000).
     const int64_t length = GENERATE(1, 3, 127, 128, 129, 1000);
-    // 1 and 3: segments of few channels; 16 and 17: whole vectors and a tail; 70: more than four vectors.
+    // One channel, few channels in chunks (3), whole vectors and a tail (16, 17), and more than four vectors
+    // (70).
     const int64_t channels = GENERATE(1, 3, 16, 17, 70);
     const auto parameters = scan_parameters({{"batch", int64_t{2}},
                                              {"length", length},
@@ -74,8 +75,8 @@ TEST_CASE("gradients agree with central differences of the reference", "[scan]")
         Array& input = *find(inputs, name);
         const Array& gradient = *find(gradients, std::string("d") + name);
         for (size_t i = 0; i < input.as<float>().size(); ++i) {
-            constexpr float step =
-                1.0f / 256;  // exact in f32; the loss is linear in each, up to its own curvature
+            // The step is exact in f32. The loss is linear in every input, up to its own curvature.
+            constexpr float step = 1.0f / 256;
             const float value = input.as<float>()[i];
             input.as<float>()[i] = value + step;
             const double above = loss();
@@ -128,7 +129,7 @@ TEST_CASE("one channel of any length is right", "[scan][cpu]") {
     const std::string op = GENERATE("sum", "compensated", "product", "max", "min", "linear");
     const std::string direction = GENERATE("forward", "reverse");
     const std::string dtype = GENERATE("f32", "f16", "bf16");
-    // Around vectors of 4, 8 and 16 lanes, blocks of four of them and tiles of 128 steps.
+    // Lengths around vectors of 4, 8 and 16 lanes, around four of these, and around tiles of 128 steps.
     for (const int64_t length : {1, 7, 8, 9, 15, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 191, 193, 401}) {
         const auto parameters = scan_parameters({{"batch", int64_t{2}},
                                                  {"length", length},
@@ -143,7 +144,8 @@ TEST_CASE("one channel of any length is right", "[scan][cpu]") {
     }
 }
 
-// On one vector target: a single channel is scanned inside vectors, so their width decides the order.
+// The bits are equal on one vector target only: a single channel is scanned inside vectors, so their width
+// decides the order.
 TEST_CASE("any number of threads gives the same bits", "[scan][cpu]") {
     const std::string op = GENERATE("sum", "compensated", "product", "max", "min", "linear");
     const int64_t channels = GENERATE(1, 100);
@@ -247,7 +249,7 @@ TEST_CASE("gates of zero restart the recurrence and gates of one make it a sum",
     }
 }
 
-// Identifies algorithms by launches, combines counted while running, and elements moved.
+// Launches, combines counted while running, and elements moved identify an algorithm.
 TEST_CASE("every variant is the algorithm of its name", "[scan][cpu]") {
     const int64_t length = GENERATE(1, 2, 5, 1000, 1024, 4096);
     const int64_t channels = GENERATE(1, 24);

@@ -1,33 +1,44 @@
 #pragma once
 
+#include <array>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 
+#include "app/engine/wire/launch_columns.h"
 #include "app/engine/wire/messages.h"
 
 namespace sawtooth {
 
-// The fields of every struct sent over a pipe, in declaration order: a struct is encoded as the list of its
-// fields. The structured binding requires every field, so a field that is added later and forgotten here does
-// not compile.
-#define SAWTOOTH_FIELDS(Type, ...)              \
-    inline auto fields_of(Type& object) {       \
-        auto& [__VA_ARGS__] = object;           \
-        return std::tie(__VA_ARGS__);           \
-    }                                           \
-    inline auto fields_of(const Type& object) { \
-        const auto& [__VA_ARGS__] = object;     \
-        return std::tie(__VA_ARGS__);           \
-    }
+// The fields of every struct that leaves the process, by name: in messages to and from workers and in session
+// files. A name never changes its meaning, so that builds of different age understand each other: readers
+// skip names that they do not know, and a field that is absent keeps its default. A default that is zero,
+// false or empty stays so, because such values are not written.
+//
+// The structured binding requires every field, so a field that is added later and forgotten here does not
+// compile.
+#define SAWTOOTH_FIELDS(Type, ...)                                                 \
+    inline auto fields_of(Type& object) {                                          \
+        auto& [__VA_ARGS__] = object;                                              \
+        return std::tie(__VA_ARGS__);                                              \
+    }                                                                              \
+    inline auto fields_of(const Type& object) {                                    \
+        const auto& [__VA_ARGS__] = object;                                        \
+        return std::tie(__VA_ARGS__);                                              \
+    }                                                                              \
+    constexpr std::string_view listed_fields(const Type*) { return #__VA_ARGS__; } \
+    constexpr std::string_view name_of_type(const Type*) { return #Type; }
 
 // Some of the fields: those in brackets, of all that follow.
-#define SAWTOOTH_SENT_FIELDS(Type, Sent, ...)                  \
-    template <class Either>                                    \
-    requires std::is_same_v<std::remove_const_t<Either>, Type> \
-    auto fields_of(Either& object) {                           \
-        auto& [__VA_ARGS__] = object;                          \
-        return std::tie Sent;                                  \
-    }
+#define SAWTOOTH_SENT_FIELDS(Type, Sent, ...)                               \
+    template <class Either>                                                 \
+    requires std::is_same_v<std::remove_const_t<Either>, Type>              \
+    auto fields_of(Either& object) {                                        \
+        auto& [__VA_ARGS__] = object;                                       \
+        return std::tie Sent;                                               \
+    }                                                                       \
+    constexpr std::string_view listed_fields(const Type*) { return #Sent; } \
+    constexpr std::string_view name_of_type(const Type*) { return #Type; }
 
 SAWTOOTH_FIELDS(Parameters, values)
 SAWTOOTH_FIELDS(Request, family, variants, backend, device, arch, kernels, jitter, on, threads, preset,
@@ -46,9 +57,9 @@ SAWTOOTH_FIELDS(Extent, x, y, z)
 SAWTOOTH_FIELDS(Resources, registers, shared_bytes, spill_bytes)
 SAWTOOTH_FIELDS(LaunchInfo, name, meaning, grid, grid_formula, block, reads, writes, resources, scratch_bytes,
                 work)
-SAWTOOTH_FIELDS(Tally, combines, read, written)
 SAWTOOTH_FIELDS(Occupancy, theoretical, achieved, limiter, blocks)
-SAWTOOTH_FIELDS(BusySpan, worker, start_us, end_us)
+SAWTOOTH_FIELDS(LaunchColumns, infos, info, start_us, duration_us, spans, busy_worker, busy_start_us,
+                busy_end_us, combines, read, written, occupancies, occupancy, counted, counters)
 SAWTOOTH_FIELDS(CompiledLaunch, launch, architecture, resources, occupancy)
 SAWTOOTH_FIELDS(Track, name, unit, start_us, step_us, values)
 SAWTOOTH_FIELDS(Metric, id, label, unit, value)
@@ -107,7 +118,7 @@ SAWTOOTH_FIELDS(Devices::Cpu, name, cores, vectors, memory_bytes, last_level_cac
 SAWTOOTH_FIELDS(Devices, cpu, gpus, gpu_reason, driver, toolkit, toolkit_reason, counters_allowed,
                 counters_reason, limits)
 
-SAWTOOTH_FIELDS(Hello, program, protocol, device)
+SAWTOOTH_FIELDS(Hello, program, format, schema, device)
 SAWTOOTH_FIELDS(FilePart, first, bytes)
 SAWTOOTH_FIELDS(RunJob, job, request, sent_input, view)
 SAWTOOTH_FIELDS(CellJob, job, sweep, sent_input, cell)
@@ -126,6 +137,8 @@ SAWTOOTH_FIELDS(DevicesFound, job, devices)
 SAWTOOTH_FIELDS(Failed, job, error, ending)
 
 inline std::tuple<> fields_of(const Alive&) { return {}; }
+constexpr std::string_view listed_fields(const Alive*) { return ""; }
+constexpr std::string_view name_of_type(const Alive*) { return "Alive"; }
 
 // The data of an array, and which rows it has, stay where it was computed.
 SAWTOOTH_SENT_FIELDS(Array, (name, dtype, shape), name, dtype, shape, data, rows)
@@ -136,38 +149,60 @@ SAWTOOTH_SENT_FIELDS(Progress, (fraction, words, excused), fraction, words, excu
 #undef SAWTOOTH_FIELDS
 #undef SAWTOOTH_SENT_FIELDS
 
-// The last enumerator: values above it are refused.
+template <class T>
+concept Struct = requires(T& value) {
+    fields_of(value);
+};
+
+// The names of the fields of a struct, in the order of fields_of.
+template <Struct T>
+constexpr auto field_names = [] {
+    std::array<std::string_view, std::tuple_size_v<decltype(fields_of(std::declval<T&>()))>> names;
+    std::string_view list = listed_fields(static_cast<const T*>(nullptr));
+    for (std::string_view& name : names) {
+        list.remove_prefix(list.find_first_not_of("(, "));
+        name = list.substr(0, list.find_first_of("), "));
+        list.remove_prefix(name.size());
+    }
+    return names;
+}();
+
+// The name of an alternative of a variant.
+template <Struct T>
+constexpr std::string_view name_of_alternative() {
+    return name_of_type(static_cast<const T*>(nullptr));
+}
+template <class T>
+constexpr std::string_view name_of_alternative() {
+    if (std::is_same_v<T, bool>) return "boolean";
+    if (std::is_same_v<T, int64_t>) return "integer";
+    if (std::is_same_v<T, double>) return "real";
+    if (std::is_same_v<T, std::string>) return "text";
+    static_assert(!std::is_class_v<T> || std::is_same_v<T, std::string> ||
+                  std::is_same_v<T, std::vector<int64_t>>);
+    return "integers";
+}
+
+// The name of an enumerator as in the source, "" if the enumeration has none of that value.
+template <class Enumeration, Enumeration value>
+constexpr std::string_view name_of_enumerator() {
+    std::string_view text =
+        __PRETTY_FUNCTION__;  // "… [with Enumeration = …; Enumeration value = sawtooth::Cache::hot; …"
+    text.remove_prefix(text.find("value = ") + 8);
+    text = text.substr(0, text.find_first_of(";]"));
+    return text.find('(') == text.npos ? text.substr(text.rfind(':') + 1) : "";  // "(sawtooth::Cache)2"
+}
+
+// The names of the enumerators 0, 1, 2, …, as many as there are in a row.
 template <class Enumeration>
-constexpr Enumeration last_of = Enumeration::unknown;
-template <>
-constexpr inline BackendChoice last_of<BackendChoice> = BackendChoice::automatic;
-template <>
-constexpr inline Backend last_of<Backend> = Backend::cuda;
-template <>
-constexpr inline Cache last_of<Cache> = Cache::hot;
-template <>
-constexpr inline Values last_of<Values> = Values::nan;
-template <>
-constexpr inline Profile last_of<Profile> = Profile::sampling;
-template <>
-constexpr inline Extras last_of<Extras> = Extras::all;
-template <>
-constexpr inline Verdict last_of<Verdict> = Verdict::cannot_judge;
-template <>
-constexpr inline Dtype last_of<Dtype> = Dtype::int32;
-template <>
-constexpr inline Error::Kind last_of<Error::Kind> = Error::Kind::cancelled;
-template <>
-constexpr inline Scale last_of<Scale> = Scale::log10;
-template <>
-constexpr inline Ink::Role last_of<Ink::Role> = Ink::Role::kind;
-template <>
-constexpr inline HeatMap::Colours last_of<HeatMap::Colours> = HeatMap::Colours::diverging;
-template <>
-constexpr inline KindMap::Pattern last_of<KindMap::Pattern> = KindMap::Pattern::crossed;
-template <>
-constexpr inline Rule::Across last_of<Rule::Across> = Rule::Across::y;
-template <>
-constexpr inline Place last_of<Place> = Place::timeline;
+constexpr auto enumerator_names = [] {
+    constexpr size_t most = 16;
+    std::array<std::string_view, most> names;
+    [&]<int... values>(std::integer_sequence<int, values...>) {
+        ((names[values] = name_of_enumerator<Enumeration, static_cast<Enumeration>(values)>()), ...);
+    }
+    (std::make_integer_sequence<int, most>());
+    return names;
+}();
 
 }  // namespace sawtooth
