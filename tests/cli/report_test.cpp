@@ -6,6 +6,7 @@
 
 #include "app/cli/report_summary.h"
 #include "app/cli/report_svg.h"
+#include "kernels/families.h"
 #include "kernels/figures/comparison.h"
 #include "kernels/figures/correctness.h"
 #include "profiling/measure.h"

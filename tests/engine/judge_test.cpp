@@ -58,10 +58,9 @@ TEST_CASE("an infinity keeps its sign, and becomes NaN only where it is multipli
     CHECK(verdict_on_one(NAN, INFINITY, true).verdict == Verdict::right);
     CHECK(verdict_on_one(INFINITY, NAN).verdict == Verdict::right);
 
-    const auto may_become_nan = [](Settings more) {
-        Settings settings = {{"length", int64_t{70}}, {"channels", int64_t{1}}, {"batch", int64_t{1}}};
-        settings.insert(settings.end(), more.begin(), more.end());
-        const Parameters parameters = settled(scan_family(), settings);
+    const auto may_become_nan = [](const Settings& more) {
+        const Settings shape = {{"length", int64_t{70}}, {"channels", int64_t{1}}, {"batch", int64_t{1}}};
+        const Parameters parameters = settled(scan_family(), with(shape, more));
         Arrays inputs = generated_inputs(scan_family(), parameters, false, 1);
         find(inputs, "x")->as<float>()[3] = INFINITY;
         const Variant& variant = *scan_family().variant("lookback");

@@ -3,18 +3,24 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "kernels/core/family.h"
 #include "kernels/cpu/half.h"
 #include "kernels/cpu/pool.h"
+#include "kernels/families.h"
 #include "profiling/measure.h"
+#include "tests/kit/catch.h"
 
 // Runs variants of any family as the engine does, for tests.
 namespace sawtooth {
 
 using Settings = std::vector<std::pair<std::string, Value>>;
+inline Settings with(Settings settings, const Settings& more) {
+    settings.insert(settings.end(), more.begin(), more.end());
+    return settings;
+}
 
 inline const Chip processor{Backend::cpu, "a processor", "x86-64", 8, 0, int64_t{1} << 34};
 
@@ -25,6 +31,14 @@ inline Parameters settled(const Family& family, const Settings& settings = {}, c
     for (const auto& [name, value] : settings) parameters.set(name, value);
     if (family.settle) family.settle(parameters, given, backend);
     return parameters;
+}
+
+// Returns the family whose schema has these parameters, so that functions that take them need no family.
+inline const Family& family_of(const Parameters& parameters) {
+    constexpr auto name = &std::pair<const std::string, Value>::first;
+    for (const Family* family : all_families())
+        if (std::ranges::equal(family->defaults().values, parameters.values, {}, name, name)) return *family;
+    throw std::logic_error("parameters of no family");
 }
 
 // Calls each(row) for every input that these parameters use.
@@ -49,6 +63,46 @@ inline Arrays generated_inputs(const Family& family, const Parameters& parameter
         inputs.push_back(std::move(array));
     });
     return inputs;
+}
+inline Arrays generated_inputs(const Parameters& parameters, bool with_optional = false, uint64_t seed = 1) {
+    return generated_inputs(family_of(parameters), parameters, with_optional, seed);
+}
+
+inline Arrays reference_for(const Parameters& parameters, const Arrays& inputs) {
+    const Family& family = family_of(parameters);
+    Arrays all = *family.reference(parameters, inputs, {});
+    if (!family.kernel_reference) return all;
+    const Arrays of_kernels = *family.kernel_reference(parameters, inputs, true, {});
+    all.insert(all.end(), of_kernels.begin(), of_kernels.end());
+    return all;
+}
+
+template <class Number>
+Array filled(std::string name, Dtype dtype, Shape shape, const std::vector<Number>& values) {
+    Array array = Array::uninitialised(std::move(name), dtype, std::move(shape));
+    REQUIRE(array.as<Number>().size() == values.size());
+    std::ranges::copy(values, array.as<Number>().begin());
+    return array;
+}
+inline Array floats(std::string name, Shape shape, const std::vector<float>& values) {
+    return filled(std::move(name), Dtype::f32, std::move(shape), values);
+}
+inline Array integers(std::string name, Shape shape, const std::vector<int32_t>& values) {
+    return filled(std::move(name), Dtype::int32, std::move(shape), values);
+}
+inline void fill(Array& array, float value) { std::ranges::fill(array.as<float>(), value); }
+
+// Returns the arrays [batch, heads, ...] with the heads of all sequences in reverse order.
+inline Arrays reversed_heads(const Arrays& arrays) {
+    Arrays all;
+    for (const Array& array : arrays) {
+        all.push_back(Array::uninitialised(array.name, array.dtype, array.shape));
+        const int64_t heads = array.shape[0] * array.shape[1], numbers = array.count() / heads;
+        for (int64_t head = 0; head < heads; ++head)
+            std::copy_n(array.as<float>().begin() + head * numbers, numbers,
+                        all.back().as<float>().begin() + (heads - 1 - head) * numbers);
+    }
+    return all;
 }
 
 inline std::vector<std::string> variant_names(const Family& family) {
@@ -76,11 +130,22 @@ struct Ran {
     }
 };
 
+// Returns the names of the launches of a plan or of what ran.
+template <class Launched>
+std::vector<std::string> names_of(const Launched& launched) {
+    std::vector<std::string> names;
+    for (const auto& launch : launched.launches) names.push_back(launch.info->name);
+    return names;
+}
+
 // Runs the same plan twice, so that data left by one run cannot hide an error of the next.
+inline Outcome<Arrays> outcome_on(cpu::Pool& pool, const Plan& plan, std::vector<LaunchRecord>& launches) {
+    for (int repeat = 0; repeat < 2; ++repeat) run_plan(plan, pool, Cache::hot, launches);
+    return plan.outputs();
+}
 inline Ran run(const Plan& plan, cpu::Pool& pool) {
     Ran ran;
-    for (int repeat = 0; repeat < 2; ++repeat) run_plan(plan, pool, Cache::hot, ran.launches);
-    ran.outputs = *plan.outputs();
+    ran.outputs = *outcome_on(pool, plan, ran.launches);
     return ran;
 }
 
@@ -106,6 +171,10 @@ inline Plan plan_on_cpu(const Family& family, const std::string& variant, const 
 inline Ran run(const Family& family, const std::string& variant, const Parameters& parameters,
                const Arrays& inputs, cpu::Pool& pool = pool_of_one()) {
     return run(plan_on_cpu(family, variant, parameters, inputs), pool);
+}
+inline Ran run(const std::string& variant, const Parameters& parameters, const Arrays& inputs,
+               cpu::Pool& pool = pool_of_one()) {
+    return run(family_of(parameters), variant, parameters, inputs, pool);
 }
 
 // The relative L2 distance; absolute if all expected values are below the range of f32; infinite if either

@@ -57,22 +57,78 @@ inline std::vector<Backend> backends() {
     return has_gpu ? std::vector{Backend::cpu, Backend::cuda} : std::vector{Backend::cpu};
 }
 
+// A variant on a backend.
+struct Implementation {
+    const Family& family;
+    const Variant& variant;
+    Backend backend;
+    std::string name = variant.name + (backend == Backend::cpu ? " on the CPU" : " on the GPU");
+
+    Outcome<Arrays> outcome(const Parameters& parameters, const Arrays& inputs) const {
+        if (backend == Backend::cuda)
+            return outcome_on_device(*gpu(), family, variant.name, parameters, inputs);
+        std::vector<LaunchRecord> launches;
+        return outcome_on(pool_of_one(), plan_on_cpu(family, variant.name, parameters, inputs), launches);
+    }
+    Arrays run(const Parameters& parameters, const Arrays& inputs) const {
+        auto outputs = outcome(parameters, inputs);
+        if (!outputs) FAIL(name << ": " << outputs.error().text);
+        return std::move(*outputs);
+    }
+};
+// Returns all variants on the CPU, and on the GPU if there is one.
+inline std::vector<Implementation> implementations(const Family& family) {
+    std::vector<Implementation> all;
+    for (const Variant& variant : family.variants)
+        for (const Backend backend : backends())
+            if (variant.runs_on(backend)) all.push_back({family, variant, backend});
+    return all;
+}
+
 // Judges every variant that accepts these parameters on the backend.
-inline void check_variants(const Family& family, const Parameters& parameters, const Arrays& inputs,
+inline void check_variants(const Parameters& parameters, const Arrays& inputs,
                            Backend backend = Backend::cpu) {
+    const Family& family = family_of(parameters);
     const Chip& chip = backend == Backend::cpu ? processor : gpu()->chip();
     Definitions definitions;
     int64_t right = 0;
     for (const Variant& variant : family.variants) {
         if (!variant.runs_on(backend) || variant.refusal(parameters, chip)) continue;
-        INFO(variant.name << " on " << name_of(backend) << ": " << words_of(family, parameters));
-        const Arrays outputs = backend == Backend::cpu
-                                   ? run(family, variant.name, parameters, inputs).outputs
-                                   : run_on_device(*gpu(), family, variant.name, parameters, inputs);
-        right +=
-            check_verdicts(judged(family, variant.name, parameters, inputs, outputs, backend, &definitions));
+        const Implementation implementation{family, variant, backend};
+        INFO(implementation.name << ": " << words_of(family, parameters));
+        right += check_verdicts(judged(family, variant.name, parameters, inputs,
+                                       implementation.run(parameters, inputs), backend, &definitions));
     }
     CHECK(right > 0);
+}
+
+// Judges every variant that accepts these parameters on every backend that is there.
+inline void check_on_every_backend(const Parameters& parameters, const Arrays& inputs) {
+    for (const Backend backend : backends()) check_variants(parameters, inputs, backend);
+}
+
+// Checks that any number of threads gives the same bits.
+inline void check_any_threads(const std::string& variant, const Parameters& parameters,
+                              const Arrays& inputs) {
+    const Arrays alone = run(variant, parameters, inputs).outputs;
+    for (const int threads : {2, 3, 7}) {
+        cpu::Pool pool(threads);
+        INFO(variant << " threads " << threads << " " << words_of(family_of(parameters), parameters));
+        CHECK(same_bits(run(variant, parameters, inputs, pool).outputs, alone));
+    }
+}
+
+// Checks that every run on the CPU writes every number of every output. Returns the outputs.
+inline Arrays check_writes_all(const std::string& variant, const Parameters& parameters,
+                               const Arrays& inputs) {
+    const Plan plan = plan_on_cpu(family_of(parameters), variant, parameters, inputs);
+    // These arrays share the memory of the plan.
+    Arrays shared = run(plan, pool_of_one()).outputs;
+    const Arrays before = copied(shared);
+    for (Array& output : shared) fill(output, NAN);
+    INFO(variant << " " << words_of(family_of(parameters), parameters));
+    CHECK(same_bits(run(plan, pool_of_one()).outputs, before));
+    return before;
 }
 
 }  // namespace sawtooth

@@ -39,7 +39,7 @@ struct Bench {
         Bench bench{std::move(*device), nullptr, {}, {}};
         bench.timer = std::make_unique<GpuTimer>(*bench.device);
         bench.parameters = scan_parameters({{"length", int64_t{8192}}, {"channels", int64_t{256}}});
-        bench.inputs = scan_inputs(bench.parameters);
+        bench.inputs = generated_inputs(bench.parameters);
         return bench;
     }
     Plan plan(const std::string& variant) const {
@@ -280,7 +280,7 @@ TEST_CASE("PM Sampling follows a plan of many steps to its end", "[profiling][gp
     auto bench = Bench::open();
     if (!bench) return;
     bench->parameters = scan_parameters({{"length", int64_t{1} << 18}, {"channels", int64_t{8}}});
-    bench->inputs = scan_inputs(bench->parameters);
+    bench->inputs = generated_inputs(bench->parameters);
     const Plan plan = bench->plan("sequential");
     const double plan_us = measured(*bench, plan).time.median;
     const auto tracks = sample_tracks(*bench->timer, plan, Cache::cold, plan_us);

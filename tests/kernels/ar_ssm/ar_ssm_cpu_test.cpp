@@ -24,7 +24,7 @@ TEST_CASE("both variants of ar_ssm agree with the reference in any vector width"
     const Arrays inputs = inputs_for(parameters), wanted = reference_for(parameters, inputs);
     for_each_vector_target([&] {
         for (const char* variant : {"unfused", "fused"})
-            for (const Array& output : run(ar_ssm_family(), variant, parameters, inputs).outputs) {
+            for (const Array& output : run(variant, parameters, inputs).outputs) {
                 INFO(variant << " " << output.name << " " << mode << " " << dtype);
                 const bool rounds = output.name == "y" && dtype == "bf16";
                 CHECK(distance(output, *find(wanted, output.name)) < (rounds ? 0x1p-8 : 5e-6));

@@ -22,18 +22,7 @@ namespace {
 
 using namespace figure_facts;
 
-// A result of generated inputs and their reference, in which nothing ran.
-Result result_of(const Settings& settings) {
-    Result result;
-    result.parameters = settled(ar_ssm_family(), settings);
-    result.inputs = generated_inputs(ar_ssm_family(), result.parameters);
-    result.reference = *ar_ssm::reference(result.parameters, result.inputs, {});
-    return result;
-}
-
-Figure figure_of(const Result& result, const std::string& id, const View& view = {}) {
-    return figure_named(ar_ssm::figures(result, view), id);
-}
+Result result_of(const Settings& settings) { return figure_facts::result_of(ar_ssm_family(), settings); }
 
 double value_of(const Result& result, const char* output, int64_t index) {
     return find(result.reference, output)->value(index).real();

@@ -15,15 +15,10 @@ namespace {
 
 using namespace ar_ssm_facts;
 
-Settings sized(int64_t length, int64_t width, int64_t rank, int64_t hidden, Settings more = {}) {
-    Settings settings = {{"batch", int64_t{2}}, {"length", length},      {"d_model", width},
-                         {"max_rank", rank},    {"gate_hidden", hidden}, {"backward", true}};
-    settings.insert(settings.end(), more.begin(), more.end());
-    return settings;
-}
-
-void check_variants(const Parameters& parameters, const Arrays& inputs) {
-    for (const Backend backend : backends()) check_variants(ar_ssm_family(), parameters, inputs, backend);
+Settings sized(int64_t length, int64_t width, int64_t rank, int64_t hidden, const Settings& more = {}) {
+    const Settings settings = {{"batch", int64_t{2}}, {"length", length},      {"d_model", width},
+                               {"max_rank", rank},    {"gate_hidden", hidden}, {"backward", true}};
+    return with(settings, more);
 }
 
 TEST_CASE("every variant of ar_ssm is right in every length, direction and gate mode",
@@ -34,7 +29,7 @@ TEST_CASE("every variant of ar_ssm is right in every length, direction and gate 
     const std::string mode = GENERATE("soft", "hard");
     const auto parameters =
         parameters_with(sized(length, 12, 4, 5, {{"bidirectional", bidirectional}, {"gate_mode", mode}}));
-    check_variants(parameters, inputs_for(parameters));
+    check_on_every_backend(parameters, inputs_for(parameters));
 }
 
 struct Widths {
@@ -54,7 +49,7 @@ TEST_CASE("every variant of ar_ssm is right in every width", "[ar_ssm][cpu][cuda
     // With few units and an unlucky seed only nearly open gates have gradients, and 1 - gate has few digits
     // in f32.
     constexpr uint64_t seed = 2;
-    check_variants(parameters, inputs_for(parameters, seed));
+    check_on_every_backend(parameters, inputs_for(parameters, seed));
 }
 
 TEST_CASE("every variant of ar_ssm is right in every dtype", "[ar_ssm][cpu][cuda][gpu]") {
@@ -63,7 +58,7 @@ TEST_CASE("every variant of ar_ssm is right in every dtype", "[ar_ssm][cpu][cuda
     const auto parameters = parameters_with(sized(
         150, width, rank, hidden,
         {{"dtype", dtype}, {"bidirectional", mode == "hard"}, {"gate_mode", mode}, {"backward", true}}));
-    check_variants(parameters, inputs_for(parameters));
+    check_on_every_backend(parameters, inputs_for(parameters));
 }
 
 TEST_CASE("every scan of ar_ssm is right", "[ar_ssm][cpu][cuda][gpu]") {
@@ -71,7 +66,7 @@ TEST_CASE("every scan of ar_ssm is right", "[ar_ssm][cpu][cuda][gpu]") {
     const bool bidirectional = GENERATE(false, true);
     const auto parameters =
         parameters_with(sized(1100, 12, 5, 3, {{"scan", scan}, {"bidirectional", bidirectional}}));
-    check_variants(parameters, inputs_for(parameters));
+    check_on_every_backend(parameters, inputs_for(parameters));
 }
 
 TEST_CASE("hard gates are those of the reference, however close a logit is to zero",
@@ -89,7 +84,7 @@ TEST_CASE("hard gates are those of the reference, however close a logit is to ze
         cpu::round_to(storage_named(dtype), &bias, 1);
     }
     const Arrays wanted = reference_for(parameters, inputs);
-    for (const Implementation& implementation : implementations()) {
+    for (const Implementation& implementation : implementations(ar_ssm_family())) {
         const Arrays outputs = implementation.run(parameters, inputs);
         INFO(implementation.name << " " << dtype);
         CHECK(distance(*find(outputs, "gates"), *find(wanted, "gates")) == 0);
@@ -106,7 +101,7 @@ TEST_CASE("an infinite weight opens or closes hard gates as in the reference", "
     Arrays inputs = inputs_for(parameters);
     find(inputs, "gate_w2")->as<float>()[2] = weight;
     const Arrays wanted = reference_for(parameters, inputs);
-    for (const Implementation& implementation : implementations()) {
+    for (const Implementation& implementation : implementations(ar_ssm_family())) {
         const Arrays outputs = implementation.run(parameters, inputs);
         INFO(implementation.name << " " << dtype << " " << weight);
         CHECK(distance(*find(outputs, "gates"), *find(wanted, "gates")) == 0);
@@ -117,7 +112,7 @@ TEST_CASE("hard gates are 0 or 1 and add up to the effective rank", "[ar_ssm][cp
     const std::string dtype = GENERATE("f32", "f16", "bf16");
     const auto parameters = parameters_with(sized(90, 24, 33, 5, {{"gate_mode", "hard"}, {"dtype", dtype}}));
     const Arrays inputs = inputs_for(parameters);
-    for (const Implementation& implementation : implementations()) {
+    for (const Implementation& implementation : implementations(ar_ssm_family())) {
         INFO(implementation.name << " " << dtype);
         const Arrays outputs = implementation.run(parameters, inputs);
         const auto gates = find(outputs, "gates")->as<float>();
@@ -162,13 +157,13 @@ TEST_CASE("without its third tap ar_ssm is causal unless bidirectional", "[ar_ss
             changed_from, *find(implementation.run(parameters, inputs), output),
             *find(implementation.run(parameters, with_other_end(inputs, changed_from)), output));
     };
-    for (const Implementation& implementation : implementations()) {
+    for (const Implementation& implementation : implementations(ar_ssm_family())) {
         INFO(implementation.name << " " << words_of(ar_ssm_family(), parameters));
         for (const char* output : {"gates", "effective_rank"}) CHECK(changed(implementation, output) == 0);
         CHECK(changed(implementation, "y") > 0);
     }
     for (size_t d = 0; d < 12; ++d) find(inputs, "conv")->as<float>()[d * 3 + 2] = 0;
-    for (const Implementation& implementation : implementations()) {
+    for (const Implementation& implementation : implementations(ar_ssm_family())) {
         INFO(implementation.name << " " << words_of(ar_ssm_family(), parameters));
         CHECK((changed(implementation, "y") > 0) == bidirectional);
     }
@@ -193,7 +188,7 @@ TEST_CASE("a bidirectional layer with mirrored taps mirrors its output", "[ar_ss
     const Arrays inputs = inputs_for(parameters);
     Arrays mirrored = copied(inputs);
     for (const char* name : {"x", "dy", "conv"}) reverse(*find(mirrored, name));
-    for (const Implementation& implementation : implementations()) {
+    for (const Implementation& implementation : implementations(ar_ssm_family())) {
         INFO(implementation.name << " " << mode << " L " << length);
         const Arrays outputs = copied(implementation.run(parameters, inputs));
         Arrays back = copied(implementation.run(parameters, mirrored));
@@ -225,7 +220,7 @@ TEST_CASE("gates of zero leave the convolution and the bias", "[ar_ssm][cpu][cud
                 t += conv.value(d * 3 + k).real() * x.value(i + (k - 1) * width).real();
         wanted.as<double>()[static_cast<size_t>(i)] = (bidirectional ? t / 2 : t) + bias.value(d).real();
     }
-    for (const Implementation& implementation : implementations()) {
+    for (const Implementation& implementation : implementations(ar_ssm_family())) {
         INFO(implementation.name << " " << words_of(ar_ssm_family(), parameters));
         const Arrays outputs = implementation.run(parameters, inputs);
         const auto is_zero = [&](const char* name) {
@@ -247,7 +242,7 @@ TEST_CASE("zeros give zeros and open half of every soft gate", "[ar_ssm][cpu][cu
     const auto parameters = parameters_with(sized(150, 24, 33, 5, {{"dtype", dtype}}));
     Arrays inputs = inputs_for(parameters);
     for (const char* name : {"x", "dy", "gate_b1", "gate_b2", "out_bias"}) fill(*find(inputs, name), 0);
-    for (const Implementation& implementation : implementations()) {
+    for (const Implementation& implementation : implementations(ar_ssm_family())) {
         INFO(implementation.name << " " << dtype);
         for (const Array& output : implementation.run(parameters, inputs)) {
             INFO(output.name);
@@ -267,15 +262,13 @@ TEST_CASE("an infinite input makes the gradients of its taps infinite and not Na
     for (size_t position = 0; position < 80; position += 3) {
         float& number = find(inputs, "x")->as<float>()[position * 8];
         const float before = std::exchange(number, INFINITY);
-        const Arrays reference = *ar_ssm_family().reference(parameters, inputs, {});
+        const Arrays reference = reference_for(parameters, inputs);
         const Array& want = *find(reference, "dconv");
         int64_t infinite = 0;
         for (const Variant& variant : ar_ssm_family().variants) {
-            INFO(variant.name << " on " << name_of(backend) << ", position " << position);
-            const Arrays outputs =
-                backend == Backend::cpu
-                    ? run(ar_ssm_family(), variant.name, parameters, inputs).outputs
-                    : run_on_device(*gpu(), ar_ssm_family(), variant.name, parameters, inputs);
+            const Implementation implementation{ar_ssm_family(), variant, backend};
+            INFO(implementation.name << ", position " << position);
+            const Arrays outputs = implementation.run(parameters, inputs);
             for (int64_t i = 0; i < want.count(); ++i)
                 if (std::isinf(want.value(i).real())) {
                     ++infinite;
@@ -294,7 +287,7 @@ TEST_CASE("unfused and fused give the same outputs up to rounding", "[ar_ssm][cp
         parameters_with(sized(500, 40, 20, 30, {{"bidirectional", bidirectional}, {"gate_mode", mode}}));
     const Arrays inputs = inputs_for(parameters);
     Arrays first;
-    for (const Implementation& implementation : implementations()) {
+    for (const Implementation& implementation : implementations(ar_ssm_family())) {
         const Arrays outputs = copied(implementation.run(parameters, inputs));
         if (first.empty()) first = outputs;
         for (const Array& output : outputs) {
@@ -310,14 +303,7 @@ TEST_CASE("any number of threads gives the same bits of ar_ssm", "[ar_ssm][cpu]"
     const auto parameters =
         parameters_with(sized(length, 40, 20, 10, {{"bidirectional", bidirectional}, {"gate_mode", "hard"}}));
     const Arrays inputs = inputs_for(parameters);
-    for (const char* variant : {"unfused", "fused"}) {
-        const Arrays alone = copied(run(ar_ssm_family(), variant, parameters, inputs).outputs);
-        for (const int threads : {2, 3, 7}) {
-            cpu::Pool pool(threads);
-            INFO(variant << " threads " << threads << " L " << length);
-            CHECK(same_bits(run(ar_ssm_family(), variant, parameters, inputs, pool).outputs, alone));
-        }
-    }
+    for (const char* variant : {"unfused", "fused"}) check_any_threads(variant, parameters, inputs);
 }
 
 TEST_CASE("every run writes every number of every output of ar_ssm", "[ar_ssm][cpu]") {
@@ -325,23 +311,12 @@ TEST_CASE("every run writes every number of every output of ar_ssm", "[ar_ssm][c
     const int64_t length = GENERATE(1, 64, 65, 300);
     const auto parameters = parameters_with(sized(length, 12, 5, 3, {{"bidirectional", bidirectional}}));
     const Arrays inputs = inputs_for(parameters);
-    for (const char* variant : {"unfused", "fused"}) {
-        const Plan plan = plan_on_cpu(ar_ssm_family(), variant, parameters, inputs);
-        // These arrays share the memory of the plan.
-        Arrays shared = run(plan, pool_of_one()).outputs;
-        const Arrays before = copied(shared);
-        for (Array& output : shared) fill(output, NAN);
-        INFO(variant << " L " << length);
-        CHECK(same_bits(run(plan, pool_of_one()).outputs, before));
-    }
+    for (const char* variant : {"unfused", "fused"}) check_writes_all(variant, parameters, inputs);
 }
 
 std::vector<std::string> launches_of(const std::string& variant, const Settings& settings) {
     const auto parameters = parameters_with(settings);
-    const Plan plan = plan_on_cpu(ar_ssm_family(), variant, parameters, inputs_for(parameters));
-    std::vector<std::string> names;
-    for (const Launch& launch : plan.launches) names.push_back(launch.info->name);
-    return names;
+    return names_of(plan_on_cpu(ar_ssm_family(), variant, parameters, inputs_for(parameters)));
 }
 
 TEST_CASE("each step of the layer is a launch of unfused", "[ar_ssm][cpu]") {

@@ -5,10 +5,9 @@
 #include <numbers>
 #include <set>
 
-#include "kernels/attention/family.h"
 #include "kernels/attention/figures/scores.h"
-#include "kernels/attention/parts.h"
 #include "tests/engine/run_engine.h"
+#include "tests/kernels/attention/run_attention.h"
 #include "tests/kernels/figures/figure_facts.h"
 #include "tests/kit/catch.h"
 #include "tests/kit/contains.h"
@@ -17,24 +16,10 @@ namespace sawtooth {
 namespace {
 
 using namespace attention;
+using namespace attention_facts;
 using namespace figure_facts;
 
-Parameters parameters_with(const Settings& settings) { return settled(attention_family(), settings); }
-
 Result result_with(const Settings& settings) { return run_in_engine(attention_family(), settings); }
-
-Figure figure_of(const Result& result, const std::string& id, const View& view = {}) {
-    return figure_named(attention::figures(result, view), id);
-}
-
-// Finds the kind of a tile by its definition, from every pair.
-TileKind kind_by_pairs(const Mask& mask, Range queries, Range keys) {
-    bool near = false, far = false;
-    for (int64_t i = queries.first; i < queries.last; ++i)
-        for (int64_t j = keys.first; j < keys.last; ++j)
-            if (mask.allows(i, j)) (mask.is_near(i, j) ? near : far) = true;
-    return near && far ? TileKind::mixed : near ? TileKind::near : far ? TileKind::far : TileKind::skipped;
-}
 
 struct TileSizes {
     int64_t length, block_m, block_n, window;

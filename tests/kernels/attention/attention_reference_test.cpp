@@ -67,10 +67,8 @@ Array as_floats(const Array& from) {
     return to;
 }
 
-Settings small(Settings more) {
-    Settings settings = {{"Z", int64_t{1}}, {"H", int64_t{1}}, {"D", int64_t{16}}, {"backward", true}};
-    settings.insert(settings.end(), more.begin(), more.end());
-    return settings;
+Settings small(const Settings& more) {
+    return with({{"Z", int64_t{1}}, {"H", int64_t{1}}, {"D", int64_t{16}}, {"backward", true}}, more);
 }
 
 struct Golden {
@@ -183,7 +181,7 @@ TEST_CASE("chosen rows have the values of the whole reference", "[attention]") {
                                              {"causal", causal},
                                              {"form", form},
                                              {"backward", backward}});
-    const Arrays inputs = inputs_for(parameters);
+    const Arrays inputs = generated_inputs(parameters);
     const Arrays whole = reference_for(parameters, inputs);
     const auto chosen = attention::reference_of_chosen_rows(parameters, inputs, {});
     REQUIRE(chosen);
@@ -231,7 +229,7 @@ TEST_CASE("enough rows are chosen, of every head and around the borders of the w
                                              {"D", int64_t{16}},
                                              {"window", window},
                                              {"backward", true}});
-    const auto chosen = attention::reference_of_chosen_rows(parameters, inputs_for(parameters), {});
+    const auto chosen = attention::reference_of_chosen_rows(parameters, generated_inputs(parameters), {});
     REQUIRE(chosen);
     const std::set<Row> queries = rows_in(*find(*chosen, "rows"), heads);
     const std::set<Row> keys = rows_in(*find(*chosen, "key_rows"), heads);
@@ -266,7 +264,7 @@ TEST_CASE("rows are chosen around the borders of tiles of every size", "[attenti
     constexpr int64_t length = 5000, window = 1030;
     const auto parameters = parameters_with(
         {{"H", int64_t{4}}, {"N", length}, {"D", int64_t{16}}, {"window", window}, {"backward", true}});
-    const auto chosen = attention::reference_of_chosen_rows(parameters, inputs_for(parameters), {});
+    const auto chosen = attention::reference_of_chosen_rows(parameters, generated_inputs(parameters), {});
     REQUIRE(chosen);
     std::set<int64_t> borders;
     for (int64_t border = 16; border <= 256; border += 16) borders.insert(border);
@@ -301,7 +299,7 @@ TEST_CASE("saturated softmaxes are never called wrong", "[attention][cpu]") {
                                              {"scale", scale},
                                              {"dtype", dtype},
                                              {"backward", true}});
-    const Arrays inputs = inputs_for(parameters);
+    const Arrays inputs = generated_inputs(parameters);
     for (const char* name : {"naive", "streaming"}) {
         const Ran ran = run(name, parameters, inputs);
         for (const OutputVerdict& verdict :
@@ -316,7 +314,7 @@ TEST_CASE("saturated softmaxes are never called wrong", "[attention][cpu]") {
 // 2^29 products: the reference has all rows, the judge chooses some.
 TEST_CASE("of many queries some are judged, those at the end among them", "[attention]") {
     const auto parameters = parameters_with({{"H", int64_t{1}}, {"N", int64_t{2048}}, {"D", int64_t{128}}});
-    const Arrays inputs = inputs_for(parameters);
+    const Arrays inputs = generated_inputs(parameters);
     CHECK_FALSE(find(reference_for(parameters, inputs), "o")->rows);
     Ran ran = run("streaming", parameters, inputs);
     const auto verdict = [&] {
@@ -339,7 +337,7 @@ TEST_CASE("a saturated softmax of rounded queries and keys is right on CUDA alon
     double farthest = 0;
     int wrong_on_cpu = 0;
     for (uint64_t seed = 1; seed <= 20; ++seed) {
-        const Arrays inputs = inputs_for(parameters, seed);
+        const Arrays inputs = generated_inputs(parameters, false, seed);
         Parameters four = parameters;
         four.set("form", "four");
         Arrays rotated = rotated_inputs(inputs);
@@ -366,7 +364,7 @@ TEST_CASE("a saturated softmax of rounded queries and keys is right on CUDA alon
 TEST_CASE("a window or a mask that is off by one is wrong", "[attention][cpu]") {
     const auto parameters =
         parameters_with({{"N", int64_t{200}}, {"D", int64_t{16}}, {"window", int64_t{50}}, {"form", "four"}});
-    const Arrays inputs = inputs_for(parameters);
+    const Arrays inputs = generated_inputs(parameters);
     const auto wrong_elements = [&](const Parameters& other) {
         const Ran ran = run("streaming", other, inputs);
         const auto verdicts = judged(attention_family(), "streaming", parameters, inputs, ran.outputs);
@@ -421,7 +419,7 @@ TEST_CASE("the reference stops on request", "[attention]") {
     std::stop_source stop;
     stop.request_stop();
     for (const auto reference : {attention::reference, attention::reference_of_chosen_rows}) {
-        const auto outcome = reference(parameters, inputs_for(parameters), stop.get_token());
+        const auto outcome = reference(parameters, generated_inputs(parameters), stop.get_token());
         REQUIRE_FALSE(outcome);
         CHECK(outcome.error().kind == Error::Kind::cancelled);
     }

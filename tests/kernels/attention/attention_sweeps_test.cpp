@@ -5,9 +5,9 @@
 
 #include "app/engine/run/result_figures.h"
 #include "app/engine/run/runner.h"
-#include "kernels/attention/family.h"
 #include "kernels/attention/figures/common.h"
 #include "kernels/attention/figures/sweeps.h"
+#include "tests/kernels/attention/run_attention.h"
 #include "tests/kernels/figures/figure_facts.h"
 #include "tests/kit/catch.h"
 #include "tests/kit/contains.h"
@@ -18,14 +18,8 @@
 namespace sawtooth {
 namespace {
 
+using namespace attention_facts;
 using namespace figure_facts;
-
-Parameters parameters_with(const std::vector<std::pair<std::string, Value>>& values) {
-    Parameters parameters = attention_family().defaults();
-    for (const auto& [name, value] : values) parameters.set(name, value);
-    attention_family().settle(parameters, {}, Backend::cpu);
-    return parameters;
-}
 
 const FigureSweep& sweep_named(const std::vector<FigureSweep>& sweeps, const std::string& id,
                                Backend backend) {

@@ -17,14 +17,16 @@ using attention::TileKind;
 
 const std::vector<std::string> variants = {"naive", "streaming"};
 
-Settings sized(int64_t heads, int64_t length, int64_t d, int64_t window, Settings more = {}) {
-    Settings settings = {{"H", heads}, {"N", length}, {"D", d}, {"window", window}, {"backward", true}};
-    settings.insert(settings.end(), more.begin(), more.end());
-    return settings;
+Settings sized(int64_t heads, int64_t length, int64_t d, int64_t window, const Settings& more = {}) {
+    return with({{"H", heads}, {"N", length}, {"D", d}, {"window", window}, {"backward", true}}, more);
 }
 
-void check_variants(const Parameters& parameters, const Arrays& inputs, Backend backend = Backend::cpu) {
-    check_variants(attention_family(), parameters, inputs, backend);
+// Positions first … last - 1 of one head, as a family of one head.
+Array part_of(const Array& array, std::string name, int64_t first, int64_t last) {
+    const int64_t d = array.shape[3];
+    Array part = Array::uninitialised(std::move(name), array.dtype, {1, 1, last - first, d});
+    std::copy_n(array.as<float>().begin() + first * d, (last - first) * d, part.as<float>().begin());
+    return part;
 }
 
 TEST_CASE("every variant is right in every form, mask and length", "[attention][cpu]") {
@@ -36,7 +38,7 @@ TEST_CASE("every variant is right in every form, mask and length", "[attention][
     const int64_t window = GENERATE(1, 2, 40, 64, 1000);
     const auto parameters =
         parameters_with(sized(2, length, 16, window, {{"causal", causal}, {"form", form}}));
-    check_variants(parameters, inputs_for(parameters));
+    check_variants(parameters, generated_inputs(parameters));
 }
 
 // Lengths of one, two and three tiles of queries, and of half as many keys, each with a position less and a
@@ -53,7 +55,7 @@ void check_around_tiles(Backend backend) {
                                          {"BLOCK_M", int64_t{64}},
                                          {"BLOCK_N", int64_t{32}}});
             const auto parameters = settled(attention_family(), settings, {}, backend);
-            check_variants(parameters, inputs_for(parameters), backend);
+            check_variants(parameters, generated_inputs(parameters), backend);
         }
 }
 
@@ -77,7 +79,7 @@ void check_infinite_last_key(Backend backend) {
     const auto settings = sized(2, length, 16, window,
                                 {{"form", form}, {"dtype", "f16"}, {"causal", causal}, {"scale", scale}});
     const auto parameters = settled(attention_family(), settings, {}, backend);
-    Arrays inputs = inputs_for(parameters);
+    Arrays inputs = generated_inputs(parameters);
     find(inputs, array)->as<float>()[static_cast<size_t>((length - 1) * 16 + 3)] = value;
     check_variants(parameters, inputs, backend);
 }
@@ -94,19 +96,18 @@ TEST_CASE("every variant is right in every width of a head", "[attention][cpu]")
     const int64_t d = GENERATE(16, 32, 64, 128);
     const std::string dtype = GENERATE("f32", "f16", "bf16");
     const auto parameters = parameters_with(sized(1, 100, d, 30, {{"dtype", dtype}, {"Z", int64_t{2}}}));
-    check_variants(parameters, inputs_for(parameters));
+    check_variants(parameters, generated_inputs(parameters));
 }
 
 TEST_CASE("every BLOCK_M and BLOCK_N gives the same outputs", "[attention][cpu]") {
     const bool causal = GENERATE(true, false);
     // With 300 positions the last tile of every size is short.
     const Settings base = sized(1, 300, 16, 70, {{"causal", causal}});
-    const Arrays inputs = inputs_for(parameters_with(base));
+    const Arrays inputs = generated_inputs(parameters_with(base));
     Definitions definitions;
     for (const int64_t block_m : {16, 32, 64, 128, 256})
         for (const int64_t block_n : {16, 32, 64, 128, 256}) {
-            Settings settings = base;
-            settings.insert(settings.end(), {{"BLOCK_M", block_m}, {"BLOCK_N", block_n}});
+            const Settings settings = with(base, {{"BLOCK_M", block_m}, {"BLOCK_N", block_n}});
             for (const std::string& variant : variants) {
                 INFO(variant << " " << block_m << " " << block_n);
                 const Ran ran = run(variant, parameters_with(settings), inputs);
@@ -121,7 +122,7 @@ TEST_CASE("scores of several hundred do not overflow", "[attention][cpu]") {
     const std::string dtype = GENERATE("f32", "f16");
     const auto parameters =
         parameters_with(sized(1, 130, 64, 40, {{"causal", causal}, {"scale", 20.0}, {"dtype", dtype}}));
-    const Arrays inputs = inputs_for(parameters);
+    const Arrays inputs = generated_inputs(parameters);
     const Arrays reference = reference_for(parameters, inputs);
     const auto lse = find(reference, "lse")->as<double>();
     CHECK(*std::max_element(lse.begin(), lse.end()) > 400 * std::numbers::log2e);
@@ -170,7 +171,7 @@ TEST_CASE("a window of the whole sequence is plain attention on q1 and k1", "[at
     const int64_t window = GENERATE(100, 101, 1 << 20);
     const auto parameters =
         parameters_with(sized(1, 100, 16, window, {{"causal", causal}, {"form", "four"}}));
-    Arrays inputs = inputs_for(parameters);
+    Arrays inputs = generated_inputs(parameters);
     for (const char* unused : {"q2", "k2"}) fill(*find(inputs, unused), NAN);
     const Plain plain =
         plain_attention(*find(inputs, "q1"), *find(inputs, "k1"), *find(inputs, "v"),
@@ -195,7 +196,7 @@ TEST_CASE("values of one give outputs of one, and gradients of values add up to 
     const bool causal = GENERATE(true, false);
     const int64_t length = GENERATE(1, 77, 300);
     const auto parameters = parameters_with(sized(1, length, 16, 20, {{"causal", causal}}));
-    Arrays inputs = inputs_for(parameters);
+    Arrays inputs = generated_inputs(parameters);
     fill(*find(inputs, "v"), 1);
     const Array& dout = *find(inputs, "do");
     // Each of `length` additions rounds to 24 bits.
@@ -220,7 +221,7 @@ TEST_CASE("a query with one key gives its value, and gradients of scores that ar
           "[attention][cpu]") {
     const std::string form = GENERATE("four", "qkv");
     const auto parameters = parameters_with(sized(3, 1, 32, 1, {{"form", form}}));
-    const Arrays inputs = inputs_for(parameters);
+    const Arrays inputs = generated_inputs(parameters);
     for (const std::string& variant : variants) {
         const Ran ran = run(variant, parameters, inputs);
         INFO(variant << " " << form);
@@ -231,23 +232,9 @@ TEST_CASE("a query with one key gives its value, and gradients of scores that ar
     }
 }
 
-// Returns the arrays with the heads in reverse order.
-Arrays reversed_heads(const Arrays& arrays) {
-    Arrays all;
-    for (const Array& array : arrays) {
-        Array turned = Array::uninitialised(array.name, array.dtype, array.shape);
-        const int64_t heads = array.shape[0] * array.shape[1], numbers = array.count() / heads;
-        for (int64_t head = 0; head < heads; ++head)
-            std::copy_n(array.as<float>().begin() + head * numbers, numbers,
-                        turned.as<float>().begin() + (heads - 1 - head) * numbers);
-        all.push_back(std::move(turned));
-    }
-    return all;
-}
-
 TEST_CASE("heads in another order give the outputs in that order", "[attention][cpu]") {
     const auto parameters = parameters_with(sized(3, 90, 16, 30, {{"Z", int64_t{2}}}));
-    const Arrays inputs = inputs_for(parameters);
+    const Arrays inputs = generated_inputs(parameters);
     for (const std::string& variant : variants) {
         INFO(variant);
         const Arrays outputs = run(variant, parameters, inputs).outputs;
@@ -259,7 +246,7 @@ TEST_CASE("heads in another order give the outputs in that order", "[attention][
 TEST_CASE("gradients of a key do not depend on earlier queries", "[attention][cpu]") {
     const int64_t first = GENERATE(50, 64, 100);  // far pairs before it, too
     const auto parameters = parameters_with(sized(1, 150, 16, 40, {{"form", "four"}}));
-    const Arrays inputs = inputs_for(parameters);
+    const Arrays inputs = generated_inputs(parameters);
     Arrays changed = copied(inputs);
     for (const char* name : {"q1", "q2", "do"})
         for (int64_t i = 0; i < first * 16; ++i) find(changed, name)->as<float>()[static_cast<size_t>(i)] = 3;
@@ -281,7 +268,7 @@ TEST_CASE("the far part is plain causal attention of shifted queries", "[attenti
     constexpr int64_t length = 200, window = 48, d = 16, far = length - window;
     const auto parameters =
         parameters_with(sized(1, length, d, window, {{"form", "four"}, {"backward", false}}));
-    const Arrays inputs = inputs_for(parameters);
+    const Arrays inputs = generated_inputs(parameters);
     const auto plain = parameters_with(sized(1, far, d, length, {{"form", "four"}, {"backward", false}}));
     const Array q2 = part_of(*find(inputs, "q2"), "q1", window, length);
     const Array k2 = part_of(*find(inputs, "k2"), "k1", 0, far);
@@ -310,16 +297,6 @@ TEST_CASE("the far part is plain causal attention of shifted queries", "[attenti
     }
 }
 
-// Finds the kind of a tile from the encodings that its allowed pairs use.
-TileKind kind_by_pairs(const Mask& mask, Range queries, Range keys) {
-    bool near = false, far = false;
-    for (int64_t i = queries.first; i < queries.last; ++i)
-        for (int64_t j = keys.first; j < keys.last; ++j)
-            if (mask.allows(i, j)) (mask.is_near(i, j) ? near : far) = true;
-    if (near && far) return TileKind::mixed;
-    return near ? TileKind::near : far ? TileKind::far : TileKind::skipped;
-}
-
 TEST_CASE("tiles are classified by their allowed pairs", "[attention]") {
     const bool causal = GENERATE(true, false);
     std::map<TileKind, int> met;
@@ -340,12 +317,6 @@ TEST_CASE("tiles are classified by their allowed pairs", "[attention]") {
     CHECK(met.size() == (causal ? 4 : 3));
 }
 
-std::vector<std::string> names_of(const Ran& ran) {
-    std::vector<std::string> names;
-    for (const LaunchRecord& launch : ran.launches) names.push_back(launch.info->name);
-    return names;
-}
-
 const LaunchRecord& launch_of(const Ran& ran, const std::string& name) {
     return *std::find_if(ran.launches.begin(), ran.launches.end(),
                          [&](const LaunchRecord& launch) { return launch.info->name == name; });
@@ -357,7 +328,7 @@ TEST_CASE("naive has a pass for every step, streaming skips tiles and encodings"
     constexpr int64_t heads = 2, length = 200, window = 70;
     const bool causal = GENERATE(true, false);
     const auto parameters = parameters_with(sized(heads, length, 16, window, {{"causal", causal}}));
-    const Arrays inputs = inputs_for(parameters);
+    const Arrays inputs = generated_inputs(parameters);
     const Ran naive = run("naive", parameters, inputs), streaming = run("streaming", parameters, inputs);
     CHECK(names_of(naive) == Names{"prologue", "scores", "softmax", "values", "preprocess", "score_gradients",
                                    "gradients_of_queries", "gradients_of_keys", "rotate_back"});
@@ -391,8 +362,7 @@ TEST_CASE("launches of attention describe as many bytes as they store", "[attent
     const auto parameters = parameters_with(sized(heads, length, d, 40, {{"dtype", dtype}}));
     for (const char* variant : {"naive", "streaming", "streaming_wgmma"}) {
         if (dtype == "f32" && std::string(variant) != "naive") continue;
-        const Plan plan = plan_on_device(*device, attention_family(), variant, parameters,
-                                         input_shapes(attention_family(), parameters), true);
+        const Plan plan = plan_in_theory(*device, variant, parameters, true);
         std::map<std::string, double> bytes;
         for (const Launch& launch : plan.launches)
             bytes[launch.info->name] = bytes_of(launch.info->reads) + bytes_of(launch.info->writes);
@@ -420,7 +390,7 @@ TEST_CASE("probabilities count down to the smallest normal number", "[attention]
                                              {"form", "four"},
                                              {"causal", false},
                                              {"scale", 1.0}});
-    Arrays inputs = inputs_for(parameters);
+    Arrays inputs = generated_inputs(parameters);
     for (Array& array : inputs) fill(array, 0);
     for (const size_t query : {0, 16}) find(inputs, "q1")->as<float>()[query] = 1;
     find(inputs, "k1")->as<float>()[16] = -87.2f;

@@ -9,27 +9,15 @@
 namespace sawtooth::attention_facts {
 
 inline Parameters parameters_with(const Settings& settings) { return settled(attention_family(), settings); }
-inline Arrays inputs_for(const Parameters& parameters, uint64_t seed = 1) {
-    return generated_inputs(attention_family(), parameters, false, seed);
-}
-inline Arrays reference_for(const Parameters& parameters, const Arrays& inputs) {
-    return *attention::reference(parameters, inputs, {});
-}
-inline Ran run(const std::string& variant, const Parameters& parameters, const Arrays& inputs,
-               cpu::Pool& pool = pool_of_one()) {
-    return run(attention_family(), variant, parameters, inputs, pool);
-}
 
-// Positions first … last - 1 of one head, as a family of one head.
-inline Array part_of(const Array& array, std::string name, int64_t first, int64_t last) {
-    const int64_t d = array.shape[3];
-    Array part = Array::uninitialised(std::move(name), array.dtype, {1, 1, last - first, d});
-    std::copy_n(array.as<float>().begin() + first * d, (last - first) * d, part.as<float>().begin());
-    return part;
-}
-
-inline void fill(Array& array, float value) {
-    for (float& number : array.as<float>()) number = value;
+// Finds the kind of a tile by its definition, from the encodings that its allowed pairs use.
+inline attention::TileKind kind_by_pairs(const attention::Mask& mask, Range queries, Range keys) {
+    using attention::TileKind;
+    bool near = false, far = false;
+    for (int64_t i = queries.first; i < queries.last; ++i)
+        for (int64_t j = keys.first; j < keys.last; ++j)
+            if (mask.allows(i, j)) (mask.is_near(i, j) ? near : far) = true;
+    return near && far ? TileKind::mixed : near ? TileKind::near : far ? TileKind::far : TileKind::skipped;
 }
 
 }  // namespace sawtooth::attention_facts

@@ -5,13 +5,12 @@
 
 #include "kernels/btp/cpu/products.h"
 #include "kernels/btp/cpu/transfer.h"
-#include "kernels/btp/family.h"
-#include "kernels/btp/parts.h"
+#include "tests/kernels/btp/run_btp.h"
 #include "tests/kernels/cpu/vector_targets.h"
 #include "tests/kit/catch.h"
-#include "tests/kit/run_family.h"
 
 using namespace sawtooth;
+using namespace sawtooth::btp_facts;
 using btp::Construction;
 using btp::pitch;
 
@@ -30,8 +29,6 @@ double largest_error(Construction construction, std::span<const float> gates) {
     }
     return largest;
 }
-
-Parameters parameters_with(const Settings& settings) { return settled(btp_family(), settings); }
 
 }  // namespace
 

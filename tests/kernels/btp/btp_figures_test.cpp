@@ -20,20 +20,9 @@ namespace {
 using namespace btp;
 using namespace figure_facts;
 
-// Returns a result with generated inputs and their reference, for which nothing ran.
-Result result_of(const Settings& settings) {
-    Result result;
-    result.parameters = settled(btp_family(), settings);
-    result.inputs = generated_inputs(btp_family(), result.parameters);
-    result.reference = *reference(result.parameters, result.inputs, {});
-    return result;
-}
+Result result_of(const Settings& settings) { return figure_facts::result_of(btp_family(), settings); }
 
 Result run_with(const Settings& settings) { return run_in_engine(btp_family(), settings); }
-
-Figure figure_of(const Result& result, const std::string& id, const View& view = {}) {
-    return figure_named(btp::figures(result, view), id);
-}
 
 // Returns an output of the reference with another order.
 Array with_order(const Result& result, const Value& order, const char* output) {

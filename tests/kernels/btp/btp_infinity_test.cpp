@@ -4,15 +4,12 @@
 #include <cmath>
 
 #include "tests/kernels/btp/run_btp.h"
-#include "tests/kernels/cuda/cuda_devices.h"
-#include "tests/kernels/families/family_random.h"
-#include "tests/kit/catch.h"
+#include "tests/kit/run_judge.h"
 
 namespace sawtooth {
 namespace {
 
 using namespace btp_facts;
-using RunVariant = std::function<Arrays(const Variant&, const Parameters&, const Arrays&)>;
 
 std::string kind_of(double value) {
     if (std::isnan(value)) return "NaN";
@@ -28,11 +25,10 @@ struct Place {
 };
 
 // Returns the number of compared elements that are not finite.
-int64_t check_infinity(const Backend backend, const RunVariant& run_variant, const Settings& settings,
-                       const Place& place) {
+int64_t check_infinity(const Backend backend, const Settings& settings, const Place& place) {
     const Family& family = btp_family();
     const Parameters parameters = settled(family, settings, {}, backend);
-    Arrays inputs = inputs_for(parameters);
+    Arrays inputs = generated_inputs(parameters);
     const int64_t length = parameters.integer("L");
     find(inputs, place.array)->as<float>()[static_cast<size_t>(place.row * length + place.position)] =
         place.value;
@@ -42,7 +38,7 @@ int64_t check_infinity(const Backend backend, const RunVariant& run_variant, con
     for (const Variant& variant : family.variants) {
         if (!variant.runs_on(backend)) continue;
         const Arrays wanted = *btp::definition({variant, parameters, inputs});
-        const Arrays outputs = run_variant(variant, parameters, inputs);
+        const Arrays outputs = Implementation{family, variant, backend}.run(parameters, inputs);
         for (const Array& output : outputs) {
             const Array& right = *find(wanted, output.name);
             double largest = 0;
@@ -78,7 +74,7 @@ std::vector<int64_t> positions_of(int64_t block, int64_t length) {
     return positions;
 }
 
-void check_forward(Backend backend, const RunVariant& run_variant, const std::string& dtype) {
+void check_forward(Backend backend, const std::string& dtype) {
     const int64_t block = GENERATE(16, 32, 64);
     const Value order = GENERATE(one, two, full);
     const std::string construction =
@@ -88,15 +84,14 @@ void check_forward(Backend backend, const RunVariant& run_variant, const std::st
                                {"DH", int64_t{3}}, {"order", order}, {"construction", construction},
                                {"dtype", dtype}};
     for (const int64_t position : positions_of(block, length))
-        CHECK(check_infinity(backend, run_variant, settings,
+        CHECK(check_infinity(backend, settings,
                              {"u", 4, position, position % 2 == 0 ? INFINITY : -INFINITY}) > 0);
     // An infinite gate is beyond the range of gates. Order full is left out, as joining blocks may subtract
     // infinity from infinity.
-    if (order != full)
-        CHECK(check_infinity(backend, run_variant, settings, {"a", 1, block + 7, INFINITY}) > 0);
+    if (order != full) CHECK(check_infinity(backend, settings, {"a", 1, block + 7, INFINITY}) > 0);
 }
 
-void check_backward(Backend backend, const RunVariant& run_variant) {
+void check_backward(Backend backend) {
     const int64_t block = GENERATE(16, 32, 64);
     const Value order = GENERATE(one, two, full);
     const int64_t length = 3 * block + 5;
@@ -104,15 +99,15 @@ void check_backward(Backend backend, const RunVariant& run_variant) {
                                {"DH", int64_t{3}}, {"order", order}, {"backward", true}};
     for (const int64_t position : positions_of(block, length))
         for (const char* array : {"u", "dx"})
-            CHECK(check_infinity(backend, run_variant, settings,
+            CHECK(check_infinity(backend, settings,
                                  {array, 2, position, position % 2 == 0 ? INFINITY : -INFINITY}) > 0);
 }
 
 // An infinity stays even far beyond the segments that are joined, whose decays underflow.
-void check_far(Backend backend, const RunVariant& run_variant) {
+void check_far(Backend backend) {
     const int64_t block = GENERATE(16, 64);
     for (const char* array : {"u", "dx"})
-        CHECK(check_infinity(backend, run_variant,
+        CHECK(check_infinity(backend,
                              {{"L", int64_t{5000}},
                               {"H", int64_t{1}},
                               {"BL", block},
@@ -123,35 +118,28 @@ void check_far(Backend backend, const RunVariant& run_variant) {
                              {array, 1, array[0] == 'u' ? 3 : 4990, INFINITY}) > 4000);
 }
 
-Arrays run_on_cpu(const Variant& variant, const Parameters& parameters, const Arrays& inputs) {
-    return copied(run(variant.name, parameters, inputs).outputs);
-}
-Arrays run_on_gpu(const Variant& variant, const Parameters& parameters, const Arrays& inputs) {
-    return run_on_device(*gpu(), btp_family(), variant.name, parameters, inputs);
-}
-
 TEST_CASE("an infinite input of btp gives the infinities of the definition", "[btp][cpu]") {
-    check_forward(Backend::cpu, run_on_cpu, GENERATE("f32", "bf16", "f16"));
+    check_forward(Backend::cpu, GENERATE("f32", "bf16", "f16"));
 }
 
 TEST_CASE("an infinity gives the gradients of the definition of btp", "[btp][cpu]") {
-    check_backward(Backend::cpu, run_on_cpu);
+    check_backward(Backend::cpu);
 }
 
 TEST_CASE("an infinity of btp stays one however far the carries go", "[btp][cpu]") {
-    check_far(Backend::cpu, run_on_cpu);
+    check_far(Backend::cpu);
 }
 
 TEST_CASE("an infinite input of btp gives the infinities of the definition on CUDA", "[btp][cuda][gpu]") {
-    if (gpu()) check_forward(Backend::cuda, run_on_gpu, GENERATE("f32", "bf16", "f16"));
+    if (gpu()) check_forward(Backend::cuda, GENERATE("f32", "bf16", "f16"));
 }
 
 TEST_CASE("an infinity gives the gradients of the definition of btp on CUDA", "[btp][cuda][gpu]") {
-    if (gpu()) check_backward(Backend::cuda, run_on_gpu);
+    if (gpu()) check_backward(Backend::cuda);
 }
 
 TEST_CASE("an infinity of btp stays one however far the carries go on CUDA", "[btp][cuda][gpu]") {
-    if (gpu()) check_far(Backend::cuda, run_on_gpu);
+    if (gpu()) check_far(Backend::cuda);
 }
 
 }  // namespace

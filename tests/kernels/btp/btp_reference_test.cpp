@@ -80,7 +80,7 @@ TEST_CASE("gates of zero forget everything, and have gradients", "[btp]") {
                                                  {"BL", int64_t{32}},
                                                  {"order", order},
                                                  {"backward", true}});
-        Arrays inputs = inputs_for(parameters);
+        Arrays inputs = generated_inputs(parameters);
         fill(*find(inputs, "a"), 0);
         const Arrays outputs = reference_for(parameters, inputs);
         const Array &u = *find(inputs, "u"), &dx = *find(inputs, "dx"), &da = *find(outputs, "da");
@@ -143,7 +143,7 @@ TEST_CASE("the recurrence gives the products with the transfer matrices", "[btp]
     const Value order = GENERATE(one, two, full);
     const int64_t block = GENERATE(16, 32, 64), length = 2 * block + 5;
     const auto parameters = three_blocks(order, block);
-    const Arrays inputs = with_special_gates(inputs_for(parameters));
+    const Arrays inputs = with_special_gates(generated_inputs(parameters));
     const Arrays outputs = reference_for(parameters, inputs);
     CHECK(outputs.size() == 2);
     const auto a = find(inputs, "a")->as<float>(), u = find(inputs, "u")->as<float>();
@@ -169,7 +169,7 @@ TEST_CASE("the recurrence gives the products with the transfer matrices", "[btp]
 TEST_CASE("order full of the reference is the recurrence over the whole sequence", "[btp]") {
     const int64_t block = GENERATE(16, 32, 64), length = 2 * block + 5;
     const auto parameters = three_blocks(full, block);
-    const Arrays inputs = with_special_gates(inputs_for(parameters));
+    const Arrays inputs = with_special_gates(generated_inputs(parameters));
     const Arrays outputs = reference_for(parameters, inputs);
     const Array &a = *find(inputs, "a"), &u = *find(inputs, "u");
     for (int64_t row = 0; row < 12; ++row) {
@@ -185,7 +185,7 @@ TEST_CASE("order full of the reference is the recurrence over the whole sequence
 TEST_CASE("the carry is the local or the corrected value at the end of the previous block", "[btp]") {
     const int64_t block = GENERATE(16, 32, 64), length = 2 * block + 5;
     const auto local_parameters = three_blocks(one, block);
-    const Arrays inputs = with_special_gates(inputs_for(local_parameters));
+    const Arrays inputs = with_special_gates(generated_inputs(local_parameters));
     const Arrays local = reference_for(local_parameters, inputs);
     for (const Value& order : {one, two, full}) {
         const Arrays outputs = reference_for(three_blocks(order, block), inputs);
@@ -207,7 +207,7 @@ TEST_CASE("gradients of btp agree with differences of the reference", "[btp]") {
     const Value order = GENERATE(one, two, full);
     const int64_t block = GENERATE(16, 32);
     const auto parameters = three_blocks(order, block, true), forward = three_blocks(order, block);
-    Arrays inputs = with_special_gates(inputs_for(parameters));
+    Arrays inputs = with_special_gates(generated_inputs(parameters));
     const Arrays gradients = reference_for(parameters, inputs);
     CHECK(gradients.size() == 4);
     const Array dx = *find(inputs, "dx");
@@ -285,7 +285,7 @@ TEST_CASE("the reference of btp stops on request", "[btp]") {
     const auto parameters = parameters_with({{"backward", true}});
     std::stop_source stop;
     stop.request_stop();
-    const auto outcome = btp::reference(parameters, inputs_for(parameters), stop.get_token());
+    const auto outcome = btp::reference(parameters, generated_inputs(parameters), stop.get_token());
     REQUIRE_FALSE(outcome);
     CHECK(outcome.error().kind == Error::Kind::cancelled);
 }
@@ -297,7 +297,7 @@ TEST_CASE("of many heads some are judged, the first and the last among them", "[
                                              {"L", int64_t{5003}},
                                              {"DH", int64_t{13}},
                                              {"BL", int64_t{16}}});
-    const auto inputs = inputs_for(parameters);
+    const auto inputs = generated_inputs(parameters);
     const int64_t head = int64_t{13} * 5003, judged_heads = (1 << 22) / head;
     Arrays outputs = run("fused", parameters, inputs).outputs;
     const auto x = find(outputs, "x")->as<float>();

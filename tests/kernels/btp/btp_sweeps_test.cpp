@@ -5,25 +5,22 @@
 
 #include "app/engine/run/result_figures.h"
 #include "app/engine/run/runner.h"
-#include "kernels/btp/family.h"
 #include "kernels/btp/figures/common.h"
 #include "kernels/btp/figures/sweeps.h"
-#include "kernels/btp/parts.h"
 #include "kernels/core/common_parameters.h"
 #include "kernels/figures/launch_figures.h"
+#include "tests/kernels/btp/run_btp.h"
 #include "tests/kernels/figures/figure_facts.h"
 #include "tests/kit/catch.h"
 #include "tests/kit/contains.h"
-#include "tests/kit/run_family.h"
 #include "tests/kit/temporary_folder.h"
 #include "viz/figure_csv.h"
 
 namespace sawtooth {
 namespace {
 
+using namespace btp_facts;
 using namespace figure_facts;
-
-Parameters parameters_with(const Settings& settings) { return settled(btp_family(), settings); }
 
 VariantResult timed(const std::string& name, double us) {
     VariantResult variant;

@@ -23,15 +23,10 @@ const std::vector<std::string> variants = {"sequential", "two_pass", "fused", "d
 const std::vector<std::string> with_gradients = {"two_pass", "fused"};
 const std::vector<Value> orders = {one, two, full};
 
-Settings sized(const Value& order, int64_t length, int64_t block, int64_t width, Settings more = {}) {
-    Settings settings = {{"B", int64_t{2}}, {"H", int64_t{2}}, {"L", length},     {"BL", block},
-                         {"DH", width},     {"order", order},  {"backward", true}};
-    settings.insert(settings.end(), more.begin(), more.end());
-    return settings;
-}
-
-void check_variants(const Parameters& parameters, const Arrays& inputs, Backend backend = Backend::cpu) {
-    check_variants(btp_family(), parameters, inputs, backend);
+Settings sized(const Value& order, int64_t length, int64_t block, int64_t width, const Settings& more = {}) {
+    const Settings settings = {{"B", int64_t{2}}, {"H", int64_t{2}}, {"L", length},     {"BL", block},
+                               {"DH", width},     {"order", order},  {"backward", true}};
+    return with(settings, more);
 }
 
 TEST_CASE("btp: the work of a variant without gradients is that of the forward pass", "[btp]") {
@@ -62,7 +57,7 @@ void check_around_blocks(const Value& order, int64_t block, const char* dtype, B
     for (const int64_t length : lengths) {
         const auto settings = sized(order, length, block, 3, {{"dtype", dtype}, {"wpb", int64_t{4}}});
         const auto parameters = settled(btp_family(), settings, {}, backend);
-        check_variants(parameters, inputs_for(parameters), backend);
+        check_variants(parameters, generated_inputs(parameters), backend);
     }
 }
 
@@ -91,7 +86,7 @@ TEST_CASE("every variant of btp is right in every width and dtype", "[btp][cpu]"
     const int64_t width = GENERATE(1, 3, 16, 40);
     const std::string dtype = GENERATE("f32", "f16", "bf16");
     const auto parameters = parameters_with(sized(order, 75, 16, width, {{"dtype", dtype}}));
-    check_variants(parameters, inputs_for(parameters));
+    check_variants(parameters, generated_inputs(parameters));
 }
 
 TEST_CASE("gates of 0, 1 and 1e-30 give finite outputs and the right gradients", "[btp][cpu]") {
@@ -100,7 +95,7 @@ TEST_CASE("gates of 0, 1 and 1e-30 give finite outputs and the right gradients",
     const std::string construction = GENERATE("log_stable", "masked_cumprod", "double");
     const auto parameters = parameters_with(
         sized(order, 2 * block + 5, block, 5, {{"construction", construction}, {"gate", 0.7}}));
-    Arrays inputs = with_special_gates(inputs_for(parameters));
+    Arrays inputs = with_special_gates(generated_inputs(parameters));
     check_variants(parameters, inputs);
     // With all gates alike the product of a block is 0 or 1, or underflows at its second gate.
     for (const float gate : {0.0f, 1.0f, 1e-30f}) {
@@ -116,7 +111,7 @@ TEST_CASE("every construction is right while gates are close to 1", "[btp][cpu]"
         GENERATE("log_stable", "log_difference", "masked_cumprod", "cumprod_ratio", "double");
     const auto parameters =
         parameters_with(sized(order, 150, 64, 5, {{"construction", construction}, {"gate", 0.97}}));
-    check_variants(parameters, inputs_for(parameters));
+    check_variants(parameters, generated_inputs(parameters));
 }
 
 // Returns Lmat_ij of the definition, rounded once.
@@ -143,7 +138,7 @@ TEST_CASE("every construction gives the transfer matrix of any number of gates",
                  Construction::cumprod_ratio, Construction::exact);
     const int64_t n = GENERATE(1, 2, 15, 16, 17, 32, 33, 63, 64);
     const auto parameters = parameters_with({{"H", int64_t{1}}, {"L", n}, {"gate", 0.9}});
-    const Arrays inputs = inputs_for(parameters);
+    const Arrays inputs = generated_inputs(parameters);
     const auto gates = find(inputs, "a")->as<float>();
     // Logarithms add up to at most 14, and prefixes of them to a rounding of 64 additions; so do products.
     const double error = construction == Construction::exact ? 0 : 64 * 14 * 0x1p-24;
@@ -230,7 +225,7 @@ Array spread(const Array& gates, int64_t channels) {
 TEST_CASE("order full is the linear scan of the family scan", "[btp][scan][cpu]") {
     const int64_t block = GENERATE(16, 32, 64), channels = 5, length = GENERATE(1, 40, 1100);
     const auto parameters = parameters_with(sized(full, length, block, channels));
-    const Arrays inputs = with_special_gates(inputs_for(parameters));
+    const Arrays inputs = with_special_gates(generated_inputs(parameters));
     const auto scan_parameters = settled(scan_family(), {{"batch", int64_t{4}},
                                                          {"length", length},
                                                          {"channels", channels},
@@ -238,7 +233,7 @@ TEST_CASE("order full is the linear scan of the family scan", "[btp][scan][cpu]"
                                                          {"backward", true}});
     const Arrays scan_inputs = {turned(*find(inputs, "u"), "x"), spread(*find(inputs, "a"), channels),
                                 turned(*find(inputs, "dx"), "dy")};
-    const Ran wanted = run(scan_family(), "sequential", scan_parameters, scan_inputs);
+    const Ran wanted = run("sequential", scan_parameters, scan_inputs);
     // About ten times the distances seen, which are roundings of f32 in another order.
     constexpr double few_roundings = 2e-6;
     for (const std::string& variant : variants) {
@@ -272,7 +267,7 @@ TEST_CASE("order 1 forgets at the border of a block, order 2 at the next one", "
     const int64_t first = 2 * block, last = 3 * block;  // the third block
     for (const Value& order : orders) {
         const auto parameters = parameters_with(sized(order, length, block, 3, {{"gate", 0.98}}));
-        const Arrays inputs = inputs_for(parameters);
+        const Arrays inputs = generated_inputs(parameters);
         Arrays other_u = copied(inputs), other_dx = copied(inputs);
         for (int64_t row = 0; row < 12; ++row) {
             find(other_u, "u")->as<float>()[static_cast<size_t>(row * length + first)] += 1;
@@ -304,7 +299,7 @@ TEST_CASE("decode has the bits of sequential", "[btp][cpu]") {
         for (const int64_t length : {int64_t{1}, block - 1, block, 3 * block + 7}) {
             const auto parameters =
                 parameters_with(sized(order, length, block, 3, {{"dtype", dtype}, {"backward", false}}));
-            const Arrays inputs = with_special_gates(inputs_for(parameters));
+            const Arrays inputs = with_special_gates(generated_inputs(parameters));
             INFO("order " << to_text(order) << " L " << length << " BL " << block << " " << dtype);
             const Arrays steps = copied(run("sequential", parameters, inputs).outputs);
             CHECK(same_bits(run("decode", parameters, inputs).outputs, steps));
@@ -317,13 +312,8 @@ TEST_CASE("any number of threads gives the same bits of btp", "[btp][cpu]") {
             // Stretches of 512 positions, which look back over several others with order full.
             const int64_t length = variant == "sequential" ? 100 : 5000;
             const auto parameters = parameters_with(sized(order, length, 16, 3));
-            const Arrays inputs = with_special_gates(inputs_for(parameters));
-            const Arrays alone = copied(run(variant, parameters, inputs).outputs);
-            for (const int threads : {2, 3, 7}) {
-                cpu::Pool pool(threads);
-                INFO(variant << " order " << to_text(order) << " threads " << threads);
-                CHECK(same_bits(run(variant, parameters, inputs, pool).outputs, alone));
-            }
+            const Arrays inputs = with_special_gates(generated_inputs(parameters));
+            check_any_threads(variant, parameters, inputs);
         }
 }
 
@@ -334,37 +324,18 @@ TEST_CASE("every run writes every number of every output", "[btp][cpu]") {
                                      3 * block + 1, int64_t{511}, int64_t{512}, int64_t{513}})
             for (const std::string& variant : variants) {
                 const auto parameters = parameters_with(sized(order, length, block, 3));
-                const Arrays inputs = inputs_for(parameters);
-                const Plan plan = plan_on_cpu(btp_family(), variant, parameters, inputs);
-                // These arrays share the memory of the plan.
-                Arrays shared = run(plan, pool_of_one()).outputs;
-                const Arrays before = copied(shared);
-                for (Array& output : shared) fill(output, NAN);
+                const Arrays inputs = generated_inputs(parameters);
                 INFO(variant << " order " << to_text(order) << " L " << length << " BL " << block);
-                CHECK(find(before, "carry")->shape == Shape{2, 2, ceil_divide(length, block), int64_t{3}});
-                CHECK(same_bits(run(plan, pool_of_one()).outputs, before));
+                const Arrays outputs = check_writes_all(variant, parameters, inputs);
+                CHECK(find(outputs, "carry")->shape == Shape{2, 2, ceil_divide(length, block), int64_t{3}});
             }
-}
-
-// Returns the arrays with the heads of all sequences in reverse order.
-Arrays reversed_heads(const Arrays& arrays) {
-    Arrays all;
-    for (const Array& array : arrays) {
-        Array to = Array::uninitialised(array.name, array.dtype, array.shape);
-        const int64_t heads = array.shape[0] * array.shape[1], numbers = array.count() / heads;
-        for (int64_t head = 0; head < heads; ++head)
-            std::copy_n(array.as<float>().begin() + head * numbers, numbers,
-                        to.as<float>().begin() + (heads - 1 - head) * numbers);
-        all.push_back(std::move(to));
-    }
-    return all;
 }
 
 TEST_CASE("heads of btp in another order give the outputs in that order", "[btp][cpu]") {
     for (const Value& order : orders)
         for (const std::string& variant : variants) {
             const auto parameters = parameters_with(sized(order, 90, 16, 5, {{"H", int64_t{3}}}));
-            const Arrays inputs = inputs_for(parameters);
+            const Arrays inputs = generated_inputs(parameters);
             INFO(variant << " order " << to_text(order));
             const Arrays outputs = copied(run(variant, parameters, inputs).outputs);
             CHECK(
@@ -373,17 +344,11 @@ TEST_CASE("heads of btp in another order give the outputs in that order", "[btp]
         }
 }
 
-std::vector<std::string> names_of(const Ran& ran) {
-    std::vector<std::string> names;
-    for (const LaunchRecord& launch : ran.launches) names.push_back(launch.info->name);
-    return names;
-}
-
 TEST_CASE("a token, two passes or one is a launch of btp", "[btp][cpu]") {
     using Names = std::vector<std::string>;
     for (const Value& order : orders) {
         const auto parameters = parameters_with(sized(order, 40, 16, 3));
-        const Arrays inputs = inputs_for(parameters);
+        const Arrays inputs = generated_inputs(parameters);
         const auto launches = [&](const char* variant) { return names_of(run(variant, parameters, inputs)); };
         INFO("order " << to_text(order));
         CHECK(launches("sequential") == Names(40, "token"));
@@ -398,7 +363,7 @@ TEST_CASE("a token, two passes or one is a launch of btp", "[btp][cpu]") {
 TEST_CASE("a file with the gradient of x turns the backward pass of btp on", "[btp][engine]") {
     const TemporaryFolder folder;
     Runner runner(folder.path());
-    Arrays arrays = inputs_for(parameters_with(sized(two, 40, 16, 3)));
+    Arrays arrays = generated_inputs(parameters_with(sized(two, 40, 16, 3)));
     const bool has_gradient = GENERATE(true, false);
     if (!has_gradient) arrays.pop_back();
     Request request;

@@ -8,23 +8,9 @@
 namespace sawtooth::btp_facts {
 
 inline Parameters parameters_with(const Settings& settings) { return settled(btp_family(), settings); }
-inline Arrays inputs_for(const Parameters& parameters, uint64_t seed = 1) {
-    return generated_inputs(btp_family(), parameters, false, seed);
-}
-inline Arrays reference_for(const Parameters& parameters, const Arrays& inputs) {
-    return *btp::reference(parameters, inputs, {});
-}
-inline Ran run(const std::string& variant, const Parameters& parameters, const Arrays& inputs,
-               cpu::Pool& pool = pool_of_one()) {
-    return run(btp_family(), variant, parameters, inputs, pool);
-}
 
 // The choices of `order`.
 inline const Value one = 1, two = 2, full = "full";
-
-inline void fill(Array& array, float value) {
-    for (float& number : array.as<float>()) number = value;
-}
 
 // Puts gates that logarithms and divisions cannot take into the first half of the heads. What they stop
 // travels on in the other half.
@@ -46,7 +32,7 @@ struct Constant {
     Constant(const Value& order, int64_t length, float gate, float u = 1, float dx = 1)
         : parameters(parameters_with(
               {{"H", int64_t{1}}, {"L", length}, {"DH", int64_t{1}}, {"order", order}, {"backward", true}})),
-          inputs(inputs_for(parameters)) {
+          inputs(generated_inputs(parameters)) {
         fill(*find(inputs, "a"), gate);
         fill(*find(inputs, "u"), u);
         fill(*find(inputs, "dx"), dx);

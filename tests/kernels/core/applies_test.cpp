@@ -288,9 +288,7 @@ TEST_CASE("settings without effect keep inputs and references and are noted in t
                            {"chunk", int64_t{4096}},
                            {"levels", std::vector<int64_t>{1, 8}}};
     const auto result_of = [&](const Settings& more) {
-        Settings all = base;
-        all.insert(all.end(), more.begin(), more.end());
-        const auto outcome = runner.run(request_with(family, all), {});
+        const auto outcome = runner.run(request_with(family, with(base, more)), {});
         REQUIRE(outcome);
         return *outcome;
     };

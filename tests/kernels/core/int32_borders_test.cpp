@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/engine/run/configure.h"
 #include "kernels/core/integers.h"
-#include "kernels/families.h"
 #include "tests/kernels/cuda/cuda_devices.h"
 #include "tests/kernels/families/family_random.h"
 #include "tests/kit/catch.h"

@@ -59,23 +59,40 @@ inline bool keeps_bits(const Variant& variant, const Parameters& parameters, Bac
            (parameters.has("arithmetic") && parameters.is("arithmetic", "integer"));
 }
 
+// Returns a plan for inputs that only have shapes.
+inline Plan plan_in_theory(cuda::Device& device, const std::string& variant, const Parameters& parameters,
+                           bool dry = false, bool with_optional = true) {
+    const Family& family = family_of(parameters);
+    return plan_on_device(device, family, variant, parameters,
+                          input_shapes(family, parameters, with_optional), dry);
+}
+
 // Runs the same plan twice, launched as it asks for, so that data left by one run cannot hide an error of the
 // next.
-inline Arrays run_on_device(cuda::Device& device, const Family& family, const std::string& variant,
-                            const Parameters& parameters, const Arrays& inputs, int repeats = 2) {
+inline Outcome<Arrays> outcome_on_device(cuda::Device& device, const Family& family,
+                                         const std::string& variant, const Parameters& parameters,
+                                         const Arrays& inputs, int repeats = 2) {
     const Plan plan = plan_on_device(device, family, variant, parameters, inputs);
     GpuTimer timer(device);
-    Arrays first;
+    Outcome<Arrays> first = Arrays();
     for (int repeat = 0; repeat < repeats; ++repeat) {
-        if (const auto error = timer.run(plan)) FAIL(variant << ": " << error->text);
+        if (const auto error = timer.run(plan)) return *error;
         auto outputs = plan.outputs();
-        if (!outputs) FAIL(variant << ": " << outputs.error().text);
-        if (repeat == 0)
-            first = std::move(*outputs);
-        else if (keeps_bits(*family.variant(variant), parameters, Backend::cuda))
-            CHECK(same_bits(first, *outputs));
+        if (repeat == 0) {
+            first = std::move(outputs);
+            continue;
+        }
+        CHECK(static_cast<bool>(outputs) == static_cast<bool>(first));
+        if (first && outputs && keeps_bits(*family.variant(variant), parameters, Backend::cuda))
+            CHECK(same_bits(*first, *outputs));
     }
     return first;
+}
+inline Arrays run_on_device(cuda::Device& device, const Family& family, const std::string& variant,
+                            const Parameters& parameters, const Arrays& inputs, int repeats = 2) {
+    auto outputs = outcome_on_device(device, family, variant, parameters, inputs, repeats);
+    if (!outputs) FAIL(variant << ": " << outputs.error().text);
+    return std::move(*outputs);
 }
 
 // Returns what is wrong with the description of a compiled launch, "" if nothing is. Unlike CHECK it may be

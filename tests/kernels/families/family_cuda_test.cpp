@@ -127,29 +127,23 @@ TEST_CASE("launches on CUDA match their descriptions and give the results of the
     });
 }
 
-Runs on_gpu(cuda::Device& device) {
-    return {device.chip(), [&device](const RandomCase& drawn, const Arrays& inputs) {
-                return run_on_device(device, drawn.family, drawn.variant.name, drawn.parameters, inputs);
-            }};
-}
-
 TEST_CASE("every variant is right on CUDA over random settings", "[family][random][cuda][gpu]") {
     cuda::Device* const device = gpu();
     if (!device) return;
     for_every_family("right on CUDA", device->chip(), nullptr, {},
-                     [&](RandomCase& drawn) { return check_right(on_gpu(*device), drawn, drawn.inputs); });
+                     [&](RandomCase& drawn) { return check_right(device->chip(), drawn, drawn.inputs); });
 }
 
 TEST_CASE("non-finite values spread on CUDA only as far as in the reference", "[family][random][cuda][gpu]") {
-    if (cuda::Device* const device = gpu()) check_strange_numbers(on_gpu(*device));
+    if (cuda::Device* const device = gpu()) check_strange_numbers(device->chip());
 }
 
 TEST_CASE("sequences of a batch are independent on CUDA", "[family][random][cuda][gpu]") {
-    if (cuda::Device* const device = gpu()) check_separate_sequences(on_gpu(*device));
+    if (cuda::Device* const device = gpu()) check_separate_sequences(device->chip());
 }
 
 TEST_CASE("later positions do not change earlier ones on CUDA", "[family][random][cuda][gpu]") {
-    if (cuda::Device* const device = gpu()) check_causal_prefixes(on_gpu(*device), true);
+    if (cuda::Device* const device = gpu()) check_causal_prefixes(device->chip(), true);
 }
 
 }  // namespace

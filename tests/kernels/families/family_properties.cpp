@@ -136,6 +136,10 @@ void take(Array& to, const Array& from, const std::function<bool(int64_t)>& is_t
             std::memcpy(to.data.get() + at, from.data.get() + at, size);
 }
 
+Arrays run_on(const Chip& chip, const RandomCase& drawn, const Arrays& inputs) {
+    return Implementation{drawn.family, drawn.variant, chip.backend}.run(drawn.parameters, inputs);
+}
+
 }  // namespace
 
 std::string batch_axis(const Family& family) {
@@ -151,12 +155,6 @@ std::string batch_axis(const Family& family) {
                              return row.role != Role::output && outermost(row) == axis;
                          });
     return is_axis ? axis : "";
-}
-
-Runs on_cpu() {
-    return {processor, [](const RandomCase& drawn, const Arrays& inputs) {
-                return run(drawn.family, drawn.variant.name, drawn.parameters, inputs).outputs;
-            }};
 }
 
 void for_every_family(const std::string& property, const Chip& chip, bool (*concerned)(const Family&),
@@ -186,31 +184,31 @@ void for_every_family(const std::string& property, const Chip& chip, bool (*conc
     std::cout << line << std::endl;
 }
 
-int64_t check_right(const Runs& runs, const RandomCase& drawn, const Arrays& inputs) {
+int64_t check_right(const Chip& chip, const RandomCase& drawn, const Arrays& inputs) {
     return check_verdicts(judged(drawn.family, drawn.variant.name, drawn.parameters, inputs,
-                                 runs.run(drawn, inputs), runs.chip.backend));
+                                 run_on(chip, drawn, inputs), chip.backend));
 }
 
-void check_strange_numbers(const Runs& runs) {
-    for_every_family("one strange number", runs.chip, nullptr, {}, [&](RandomCase& drawn) {
+void check_strange_numbers(const Chip& chip) {
+    for_every_family("one strange number", chip, nullptr, {}, [&](RandomCase& drawn) {
         const Strange strange = with_strange(drawn);
         if (!has_reference(drawn, strange.inputs)) return int64_t{0};
         INFO(strange.words);
-        return check_right(runs, drawn, strange.inputs);
+        return check_right(chip, drawn, strange.inputs);
     });
 }
 
-void check_separate_sequences(const Runs& runs) {
+void check_separate_sequences(const Chip& chip) {
     const auto check = [&](RandomCase& drawn) {
         const std::string batch = batch_axis(drawn.family);
         const Strange strange = with_strange(drawn, batch);
         const Dimension sequences = dimension_of(drawn.family, *find(drawn.inputs, strange.array), batch);
         if (!has_reference(drawn, strange.inputs) ||
-            !keeps_bits(drawn.variant, drawn.parameters, runs.chip.backend))
+            !keeps_bits(drawn.variant, drawn.parameters, chip.backend))
             return int64_t{0};
         INFO(strange.words);
         const int64_t touched = sequences.position_of(strange.element);
-        const Arrays before = runs.run(drawn, drawn.inputs), after = runs.run(drawn, strange.inputs);
+        const Arrays before = run_on(chip, drawn, drawn.inputs), after = run_on(chip, drawn, strange.inputs);
         int64_t compared = 0;
         for (const Array& output : after) {
             const Dimension held = dimension_of(drawn.family, output, batch);
@@ -220,10 +218,10 @@ void check_separate_sequences(const Runs& runs) {
         }
         return compared;
     };
-    for_every_family("separate sequences", runs.chip, has_sequences, has_several_sequences, check);
+    for_every_family("separate sequences", chip, has_sequences, has_several_sequences, check);
 }
 
-void check_lone_sequences(const Runs& runs) {
+void check_lone_sequences(const Chip& chip) {
     const auto check = [&](RandomCase& drawn) {
         const std::string batch = batch_axis(drawn.family);
         const int64_t sequence = drawn.random.below(drawn.parameters.integer(batch));
@@ -232,7 +230,7 @@ void check_lone_sequences(const Runs& runs) {
         for (Array& array : lone.inputs) array = sequence_of(drawn.family, array, sequence);
         if (!has_reference(lone, lone.inputs)) return int64_t{0};
         INFO("sequence " << sequence);
-        const Arrays together = runs.run(drawn, drawn.inputs), alone = runs.run(lone, lone.inputs);
+        const Arrays together = run_on(chip, drawn, drawn.inputs), alone = run_on(chip, lone, lone.inputs);
         int64_t compared = 0;
         for (const Array& output : together)
             if (dimension_of(drawn.family, output, batch).there)
@@ -240,16 +238,16 @@ void check_lone_sequences(const Runs& runs) {
                                             *find(alone, output.name), [](int64_t) { return true; });
         return compared;
     };
-    for_every_family("lone sequences", runs.chip, has_sequences, has_several_sequences, check);
+    for_every_family("lone sequences", chip, has_sequences, has_several_sequences, check);
 }
 
-void check_causal_prefixes(const Runs& runs, bool by_rounding) {
+void check_causal_prefixes(const Chip& chip, bool by_rounding) {
     const auto check = [&](RandomCase& drawn) {
         const Prefix prefix = with_other_end(drawn);
         if (!has_reference(drawn, prefix.inputs)) return int64_t{0};
         INFO(prefix.words);
-        Arrays before = runs.run(drawn, drawn.inputs);
-        const Arrays after = runs.run(drawn, prefix.inputs);
+        Arrays before = run_on(chip, drawn, drawn.inputs);
+        const Arrays after = run_on(chip, drawn, prefix.inputs);
         int64_t compared = 0;
         for (Array& output : before) {
             const Dimension positions = dimension_of(drawn.family, output, drawn.family.sequence_axis);
@@ -263,10 +261,10 @@ void check_causal_prefixes(const Runs& runs, bool by_rounding) {
         }
         if (by_rounding)
             compared = check_verdicts(judged(drawn.family, drawn.variant.name, drawn.parameters, drawn.inputs,
-                                             before, runs.chip.backend));
+                                             before, chip.backend));
         return compared;
     };
-    for_every_family("causal prefixes", runs.chip, can_be_causal, is_causal, check);
+    for_every_family("causal prefixes", chip, can_be_causal, is_causal, check);
 }
 
 int64_t check_described(const Plan& plan, const Arrays& inputs, const Arrays& outputs) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/engine/run/configure.h"
 #include "kernels/cuda/chips.h"
 #include "tests/kernels/families/schema_facts.h"
 

@@ -17,7 +17,7 @@ cpu::Pool& pool_of_four() {
 
 TEST_CASE("every variant is right over random settings", "[family][random][cpu]") {
     for_every_family("agreement", processor, nullptr, {},
-                     [](RandomCase& drawn) { return check_right(on_cpu(), drawn, drawn.inputs); });
+                     [](RandomCase& drawn) { return check_right(processor, drawn, drawn.inputs); });
 }
 
 TEST_CASE("the definition of an exact variant is the reference", "[family][random][cpu]") {
@@ -75,7 +75,7 @@ TEST_CASE("an element off by a hundredth, a row of zeros and NaN are wrong", "[f
             return judged(drawn.family, drawn.variant.name, drawn.parameters, drawn.inputs, outputs,
                           Backend::cpu, &definitions);
         };
-        const Arrays right = on_cpu().run(drawn, drawn.inputs);
+        const Arrays right = run(drawn.family, drawn.variant.name, drawn.parameters, drawn.inputs).outputs;
         const auto before = verdicts_on(right);
         int64_t found = 0;
         for (size_t i = 0; i < before.size(); ++i)
@@ -115,19 +115,19 @@ TEST_CASE("all thread counts and repeated runs give the same bits", "[family][ra
 }
 
 TEST_CASE("non-finite values spread only as far as in the reference", "[family][random][cpu]") {
-    check_strange_numbers(on_cpu());
+    check_strange_numbers(processor);
 }
 
 TEST_CASE("sequences of a batch are independent", "[family][random][cpu]") {
-    check_separate_sequences(on_cpu());
+    check_separate_sequences(processor);
 }
 
 TEST_CASE("a sequence has the same bits alone as in a batch", "[family][random][cpu]") {
-    check_lone_sequences(on_cpu());
+    check_lone_sequences(processor);
 }
 
 TEST_CASE("later positions do not change earlier ones on a causal axis", "[family][random][cpu]") {
-    check_causal_prefixes(on_cpu(), false);
+    check_causal_prefixes(processor, false);
 }
 
 TEST_CASE("launches on the CPU match their descriptions", "[family][random][cpu]") {

@@ -8,7 +8,7 @@
 #include "kernels/core/family.h"
 #include "kernels/core/figure.h"
 #include "kernels/core/result.h"
-#include "tests/kit/catch.h"
+#include "tests/kit/run_family.h"
 
 namespace sawtooth::figure_facts {
 
@@ -17,6 +17,19 @@ inline const Figure& figure_named(const std::vector<Figure>& figures, const std:
         if (figure.id == id) return figure;
     FAIL("no figure " << id);
     return figures.front();
+}
+
+inline Figure figure_of(const Result& result, const std::string& id, const View& view = {}) {
+    return figure_named(family_of(result.parameters).figures(result, view), id);
+}
+
+// Returns a result with generated inputs and their reference, for which nothing ran.
+inline Result result_of(const Family& family, const Settings& settings) {
+    Result result;
+    result.parameters = settled(family, settings);
+    result.inputs = generated_inputs(family, result.parameters);
+    result.reference = reference_for(result.parameters, result.inputs);
+    return result;
 }
 
 inline bool has_figure(const std::vector<Figure>& figures, const std::string& id) {

@@ -32,10 +32,6 @@ Result result_of(const Problem& problem) {
 
 Result result_of(const Settings& settings) { return result_of(Problem(lut_family(), settings)); }
 
-Figure figure_of(const Result& result, const std::string& id) {
-    return figure_named(lut::figures(result, {}), id);
-}
-
 // Returns an element of a two-dimensional output of the reference.
 double reference_at(const Result& result, const char* name, int64_t row, int64_t column) {
     const Array& array = *find(result.reference, name);
@@ -93,9 +89,7 @@ TEST_CASE("lut: dragging moves one input of every item, and frames the bits that
     const auto item = find(before.inputs, "x")->as<float>().subspan(20, 20);
     const auto input =
         (by > 0 ? std::ranges::min_element(item) : std::ranges::max_element(item)) - item.begin();
-    Settings settings = shape;
-    settings.insert(settings.end(), {{"dragged_input", int64_t{input}}, {"dragged_by", by}});
-    const Result after = result_of(settings);
+    const Result after = result_of(with(shape, {{"dragged_input", int64_t{input}}, {"dragged_by", by}}));
     for (size_t at = 0; at < 60; ++at) {
         const float still = find(before.inputs, "x")->as<float>()[at];
         CHECK(find(after.inputs, "x")->as<float>()[at] ==

@@ -3,6 +3,7 @@
 #include <limits>
 #include <string>
 
+#include "app/engine/run/configure.h"
 #include "tests/kernels/families/schema_facts.h"
 
 using namespace sawtooth;

@@ -110,7 +110,7 @@ TEST_CASE("a sparse table with all synapses gives what a full one gives", "[lut]
     REQUIRE(sparse.parameters.is("connectivity", "sparse"));
     for (const Implementation& implementation : implementations(lut_family())) {
         INFO(implementation.name << " " << arithmetic);
-        const auto of_full = implementation.run(full), of_sparse = implementation.run(sparse);
+        const auto of_full = full.run(implementation), of_sparse = sparse.run(implementation);
         REQUIRE(of_full);
         for (const Array& output : *of_full) {
             INFO(output.name);
@@ -146,8 +146,8 @@ TEST_CASE("the outputs of detectors add up", "[lut]") {
     const Problem front = part_of(whole, 0, first), back = part_of(whole, first, 50);
     for (const Implementation& implementation : implementations(lut_family())) {
         INFO(implementation.name << " " << arithmetic << " after " << first);
-        const auto of_whole = implementation.run(whole), of_front = implementation.run(front),
-                   of_back = implementation.run(back);
+        const auto of_whole = whole.run(implementation), of_front = front.run(implementation),
+                   of_back = back.run(implementation);
         for (const char* name : {"y", "dx"}) {
             INFO(name);
             std::vector<double> sum = values_of(of_front, name);
@@ -181,7 +181,7 @@ TEST_CASE("integer sums differ from sums of floats by the roundings of their ter
     const double half = 0x1p-17, rounding = 1e-5;
     for (const Implementation& implementation : implementations(lut_family())) {
         INFO(implementation.name << " " << connectivity);
-        const auto exact = floats.reference(), rounded = implementation.run(integers);
+        const auto exact = floats.reference(), rounded = integers.run(implementation);
         const auto largest = [&](const char* name) {
             const std::vector<double> left = values_of(exact, name), right = values_of(rounded, name);
             double difference = 0;
@@ -202,7 +202,7 @@ TEST_CASE("sums in fixed point are judged by every bit", "[lut]") {
     const Problem problem(family,
                           {{"arithmetic", "integer"}, {"gradient_policy", "internal"}, {"backward", true}});
     for (const Variant& variant : family.variants) {
-        Arrays outputs = copied(*problem.run(variant.name));
+        Arrays outputs = run(variant.name, problem.parameters, problem.inputs).outputs;
         const auto verdicts = [&] {
             return judged(family, variant.name, problem.parameters, problem.inputs, outputs);
         };
@@ -223,15 +223,8 @@ TEST_CASE("sums in fixed point are judged by every bit", "[lut]") {
 
 TEST_CASE("any number of threads gives the same bits of lut", "[lut][cpu]") {
     const Problem problem(lut_family(), with_kinds(sized(300, 40, 70, 65, 5)));
-    for (const char* variant : {"unfused", "fused"}) {
-        const auto alone = problem.run(variant);
-        REQUIRE(alone);
-        for (const int threads : {2, 3, 7}) {
-            cpu::Pool pool(threads);
-            INFO(variant << " threads " << threads << " " << words_of(lut_family(), problem.parameters));
-            CHECK(same_bits(*problem.run(variant, pool), *alone));
-        }
-    }
+    for (const char* variant : {"unfused", "fused"})
+        check_any_threads(variant, problem.parameters, problem.inputs);
 }
 
 TEST_CASE("every variant of lut fails with the array whose sum overflows", "[lut]") {
@@ -241,7 +234,7 @@ TEST_CASE("every variant of lut fails with the array whose sum overflows", "[lut
     for (const Implementation& implementation : implementations(lut_family())) {
         INFO(implementation.name);
         const auto error = [&](const Problem& problem) {
-            const auto outputs = implementation.run(problem), wanted = problem.reference();
+            const auto outputs = problem.run(implementation), wanted = problem.reference();
             REQUIRE(static_cast<bool>(outputs) == static_cast<bool>(wanted));
             if (outputs) return std::string();
             CHECK(outputs.error().text == wanted.error().text);
@@ -259,10 +252,7 @@ TEST_CASE("every variant of lut fails with the array whose sum overflows", "[lut
 
 std::vector<std::string> launches_of(const std::string& variant, const Settings& settings) {
     const Problem problem(lut_family(), settings);
-    const Plan plan = plan_on_cpu(lut_family(), variant, problem.parameters, problem.inputs);
-    std::vector<std::string> names;
-    for (const Launch& launch : plan.launches) names.push_back(launch.info->name);
-    return names;
+    return names_of(plan_on_cpu(lut_family(), variant, problem.parameters, problem.inputs));
 }
 
 TEST_CASE("each kernel of the source is a launch of unfused", "[lut][cpu]") {

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <functional>
-
 #include "kernels/lut/family.h"
 #include "kernels/lut_sequence/family.h"
 #include "tests/kit/catch.h"
@@ -9,20 +7,6 @@
 
 // Helpers for tests of the families lut and lut_sequence.
 namespace sawtooth::lut_facts {
-
-template <class Number>
-Array filled(std::string name, Dtype dtype, Shape shape, const std::vector<Number>& values) {
-    Array array = Array::uninitialised(std::move(name), dtype, std::move(shape));
-    REQUIRE(array.as<Number>().size() == values.size());
-    std::ranges::copy(values, array.as<Number>().begin());
-    return array;
-}
-inline Array floats(std::string name, Shape shape, const std::vector<float>& values) {
-    return filled(std::move(name), Dtype::f32, std::move(shape), values);
-}
-inline Array integers(std::string name, Shape shape, const std::vector<int32_t>& values) {
-    return filled(std::move(name), Dtype::int32, std::move(shape), values);
-}
 
 // The parameters of either family and its inputs: the given arrays, and others that are generated.
 struct Problem {
@@ -45,31 +29,18 @@ struct Problem {
     const Array& operator[](std::string_view name) const { return *find(inputs, name); }
 
     Outcome<Arrays> reference() const { return family.reference(parameters, inputs, {}); }
-    // Returns the outputs of a variant on the CPU, with their own data.
-    Outcome<Arrays> run(const std::string& variant, cpu::Pool& pool = pool_of_one()) const {
-        const Plan plan = plan_on_cpu(family, variant, parameters, inputs);
-        std::vector<LaunchRecord> launches;
-        // Two runs, so that an error caused by what the first leaves behind shows.
-        for (int repeat = 0; repeat < 2; ++repeat) run_plan(plan, pool, Cache::hot, launches);
-        auto outputs = plan.outputs();
-        return outputs ? Outcome<Arrays>(copied(*outputs)) : outputs;
-    }
-    Outcome<Arrays> run_on(cuda::Device& device, const std::string& variant) const {
-        const Plan plan = plan_on_device(device, family, variant, parameters, inputs);
-        GpuTimer timer(device);
-        for (int repeat = 0; repeat < 2; ++repeat)
-            if (auto error = timer.run(plan)) return *error;
-        return plan.outputs();
+    Outcome<Arrays> run(const Implementation& implementation) const {
+        return implementation.outcome(parameters, inputs);
     }
 };
 
 // Returns settings of the family lut, with gradients.
 inline Settings sized(int64_t batch, int64_t inputs, int64_t outputs, int64_t detectors, int64_t anchors,
-                      Settings more = {}) {
-    Settings settings = {{"batch", batch},         {"inputs", inputs}, {"outputs", outputs},
-                         {"detectors", detectors}, {"backward", true}, {"anchors_per_detector", anchors}};
-    settings.insert(settings.end(), more.begin(), more.end());
-    return settings;
+                      const Settings& more = {}) {
+    const Settings settings = {{"batch", batch},     {"inputs", inputs},
+                               {"outputs", outputs}, {"detectors", detectors},
+                               {"backward", true},   {"anchors_per_detector", anchors}};
+    return with(settings, more);
 }
 
 // A problem of the family lut in integer arithmetic, whose detectors have 0 as their only difference: each
@@ -84,26 +55,6 @@ inline Problem sums_of(const std::vector<float>& weights, const std::vector<floa
         sized(batch, 1, 1, detectors, 1, {{"arithmetic", "integer"}, {"rescale", rescale}, {"lr", lr}}),
         {integers("anchors", {detectors, 1, 2}, std::vector<int32_t>(weights.size() * 2)),
          floats("weights", {detectors, 2, 1}, rows), floats("dy", {batch, 1}, dy)});
-}
-
-// A variant on a backend.
-struct Implementation {
-    std::string name;  // "fused on the CPU"
-    std::function<Outcome<Arrays>(const Problem&)> run;
-};
-// Returns all variants on the CPU, and on the GPU if there is one.
-inline std::vector<Implementation> implementations(const Family& family) {
-    static cuda::Device* const device = gpu();
-    std::vector<Implementation> all;
-    for (const Variant& variant : family.variants) {
-        all.push_back({variant.name + " on the CPU",
-                       [&variant](const Problem& problem) { return problem.run(variant.name); }});
-        if (device && variant.plan_cuda)
-            all.push_back({variant.name + " on the GPU", [&variant](const Problem& problem) {
-                               return problem.run_on(*device, variant.name);
-                           }});
-    }
-    return all;
 }
 
 inline std::vector<double> values_of(const Array& array) {
@@ -126,8 +77,7 @@ inline std::vector<double> values_of(const Outcome<Arrays>& outputs, std::string
 }
 
 inline void check_variants(const Problem& problem) {
-    for (const Backend backend : backends())
-        check_variants(problem.family, problem.parameters, problem.inputs, backend);
+    check_on_every_backend(problem.parameters, problem.inputs);
 }
 
 }  // namespace sawtooth::lut_facts

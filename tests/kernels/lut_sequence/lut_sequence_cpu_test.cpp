@@ -25,11 +25,8 @@ Parameters parameters_with(const Settings& settings) {
 
 Names launches_of(const std::string& variant, const Settings& settings) {
     const Parameters parameters = parameters_with(settings);
-    const Arrays inputs = generated_inputs(lut_sequence_family(), parameters);
-    Names names;
-    for (const Launch& launch : plan_on_cpu(lut_sequence_family(), variant, parameters, inputs).launches)
-        names.push_back(launch.info->name);
-    return names;
+    const Arrays inputs = generated_inputs(parameters);
+    return names_of(plan_on_cpu(lut_sequence_family(), variant, parameters, inputs));
 }
 
 Names joined(const std::vector<Names>& parts) {

@@ -30,20 +30,15 @@ Result result_of(const Settings& settings) {
     return result;
 }
 
-Figure figure_of(const Result& result, const std::string& id, const View& view = {}) {
-    return figure_named(lut_sequence::figures(result, view), id);
-}
-
 // Returns a result with one detector of one bit, whose differences at the positions are the given numbers.
 Result with_differences(const std::vector<float>& differences, const std::vector<float>& positional,
                         const Settings& more = {}) {
-    Settings settings = {{"sequence_length", std::ssize(differences)},
-                         {"inputs", 2},
-                         {"detectors", 1},
-                         {"anchors_per_detector", 1},
-                         {"positional_bits", 1}};
-    settings.insert(settings.end(), more.begin(), more.end());
-    Result result = result_of(settings);
+    const Settings settings = {{"sequence_length", std::ssize(differences)},
+                               {"inputs", 2},
+                               {"detectors", 1},
+                               {"anchors_per_detector", 1},
+                               {"positional_bits", 1}};
+    Result result = result_of(with(settings, more));
     const auto x = find(result.inputs, "x")->as<float>();
     for (size_t i = 0; i < differences.size(); ++i) {
         x[2 * i] = differences[i];

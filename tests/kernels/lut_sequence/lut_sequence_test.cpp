@@ -14,17 +14,16 @@ using namespace lut_facts;
 const Family& family() { return lut_sequence_family(); }
 
 Settings sized(int64_t batch, int64_t length, int64_t inputs, int64_t outputs, int64_t detectors,
-               int64_t anchors, int64_t positional, Settings more = {}) {
-    Settings settings = {{"batch", batch},
-                         {"sequence_length", length},
-                         {"inputs", inputs},
-                         {"outputs", outputs},
-                         {"detectors", detectors},
-                         {"backward", true},
-                         {"anchors_per_detector", anchors},
-                         {"positional_bits", positional}};
-    settings.insert(settings.end(), more.begin(), more.end());
-    return settings;
+               int64_t anchors, int64_t positional, const Settings& more = {}) {
+    const Settings settings = {{"batch", batch},
+                               {"sequence_length", length},
+                               {"inputs", inputs},
+                               {"outputs", outputs},
+                               {"detectors", detectors},
+                               {"backward", true},
+                               {"anchors_per_detector", anchors},
+                               {"positional_bits", positional}};
+    return with(settings, more);
 }
 
 // Generates every kind of table, arithmetic and events.
@@ -52,7 +51,7 @@ TEST_CASE("without positional bits there are no gradients of them", "[lut]") {
     const Problem problem(family(), with_kinds(sized(2, 20, 12, 6, 5, 3, 0)));
     check_variants(problem);
     for (const Implementation& implementation : implementations(family())) {
-        const auto outputs = implementation.run(problem);
+        const auto outputs = problem.run(implementation);
         CHECK(find(*outputs, "dpositional")->shape == Shape{19, 5, 0});
         for (const double index : values_of(outputs, "positional_min_delta_index")) CHECK(index == -1);
     }
@@ -80,7 +79,7 @@ TEST_CASE("a distance whose embedding is NaN flips no bit and has no gradient", 
     for (float& number : problem["positional"].as<float>()) number = NAN;
     check_variants(problem);
     for (const Implementation& implementation : implementations(family())) {
-        const auto outputs = implementation.run(problem);
+        const auto outputs = problem.run(implementation);
         for (const double gradient : values_of(outputs, "dpositional")) CHECK(gradient == 0);
     }
 }
@@ -199,7 +198,7 @@ TEST_CASE("a sequence gives what its pairs give one by one", "[lut]") {
     close(problem.reference(), wanted);
     for (const Implementation& implementation : implementations(family())) {
         INFO(implementation.name << " " << arithmetic << " bits " << bits);
-        close(implementation.run(problem), wanted);
+        close(problem.run(implementation), wanted);
     }
 }
 
@@ -212,7 +211,7 @@ TEST_CASE("events through the buffer give what events through the statistic give
     statistic.parameters.set("events", "statistic");
     for (const Implementation& implementation : implementations(family())) {
         INFO(implementation.name << " " << connectivity << " " << arithmetic);
-        const auto left = implementation.run(buffer), right = implementation.run(statistic);
+        const auto left = buffer.run(implementation), right = statistic.run(implementation);
         REQUIRE(left);
         for (const Array& output : *left) {
             INFO(output.name);
@@ -239,8 +238,7 @@ Problem sums_of(const std::vector<float>& weights, float dy, Settings more = {})
 TEST_CASE("a plan has memory for as many events as 32 bits number", "[lut]") {
     const Settings shape = GENERATE(Settings{{"detectors", 16}}, Settings{{"detectors", 1}, {"batch", 16}},
                                     Settings{{"detectors", 8}, {"backward", true}});
-    Settings settings = shape;
-    settings.insert(settings.end(), {{"sequence_length", 16384}, {"inputs", 4}});
+    const Settings settings = with(shape, {{"sequence_length", 16384}, {"inputs", 4}});
     const Parameters parameters = settled(family(), settings);
     const Arrays inputs = input_shapes(family(), parameters);
     const auto check = [](const Plan& plan) { CHECK(plan.memory_bytes > int64_t{2147352576} * 12); };
@@ -256,7 +254,7 @@ TEST_CASE("every variant of lut_sequence fails with the array whose sum overflow
         INFO(implementation.name << " " << events);
         const auto error = [&](Problem problem) {
             problem.parameters.set("events", events);
-            const auto outputs = implementation.run(problem);
+            const auto outputs = problem.run(implementation);
             if (!outputs) CHECK(outputs.error().text == problem.reference().error().text);
             return outputs ? "" : outputs.error().text;
         };
@@ -276,7 +274,7 @@ TEST_CASE("the sums of dx may overflow where those of its terms do not", "[lut]"
          floats("weights", {1, 4, 1}, {0, 0, -500, 500}), floats("dy", {1, 4, 1}, {0, 4, 4, 4})});
     for (const Implementation& implementation : implementations(family())) {
         INFO(implementation.name);
-        const auto outputs = implementation.run(problem);
+        const auto outputs = problem.run(implementation);
         REQUIRE_FALSE(outputs);
         CHECK(contains(outputs.error().text, "sum of dx "));
     }

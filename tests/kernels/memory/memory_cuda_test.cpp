@@ -12,24 +12,9 @@
 namespace sawtooth::memory_facts {
 namespace {
 
-Plan plan_in_theory(cuda::Device& device, const std::string& variant, const Parameters& parameters,
-                    bool dry = false) {
-    const Arrays inputs = input_shapes(memory_family(), parameters, true);
-    return plan_on_device(device, memory_family(), variant, parameters, inputs, dry);
-}
-
-std::vector<std::string> variants_on(const Parameters& parameters, const Chip& chip) {
-    std::vector<std::string> names;
-    for (const Variant& variant : memory_family().variants)
-        if (!variant.refusal(parameters, chip)) names.push_back(variant.name);
-    return names;
-}
-
 Settings sized(const char* rule, int64_t batch, int64_t length, int64_t d, int64_t chunk,
                Settings more = {}) {
-    Settings all = {{"rule", rule}, {"batch", batch}, {"length", length}, {"d", d}, {"chunk", chunk}};
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
+    return with({{"rule", rule}, {"batch", batch}, {"length", length}, {"d", d}, {"chunk", chunk}}, more);
 }
 
 // Every rule, precision and dtype, with widths that fill tiles and others.
@@ -48,7 +33,7 @@ TEST_CASE("kernels of memory hardly spill registers on Hopper", "[memory][cuda]"
     if (!device) return;
     for (const Settings& settings : covering_set()) {
         const Parameters parameters = parameters_with(settings);
-        for (const std::string& variant : variants_on(parameters, device->chip())) {
+        for (const std::string& variant : strategies_for(parameters, device->chip())) {
             INFO(variant << " " << parameters.text("rule"));
             const Plan plan = plan_in_theory(*device, variant, parameters);
             std::shared_ptr<const LaunchInfo> last;
@@ -137,8 +122,7 @@ TEST_CASE("memory settings that a GPU cannot run are refused with a reason", "[m
 }
 
 TEST_CASE("memory settings that a GPU accepts have a plan", "[memory][cuda]") {
-    const std::string rule =
-        GENERATE("titans", "delta", "hebbian", "atlas", "atlas_omega", "lattice", "trellis");
+    const std::string rule = any_rule();
     const std::string dtype = GENERATE("f32", "bf16");
     for (const char* const architecture : {"sm_86", "sm_90a"}) {
         cuda::Device* const device = theory(architecture);
@@ -148,7 +132,7 @@ TEST_CASE("memory settings that a GPU accepts have a plan", "[memory][cuda]") {
                 const auto parameters =
                     parameters_with(sized(rule.c_str(), 2, 300, d, 300,
                                           {{"dtype", dtype}, {"precision", precision}, {"compress", d}}));
-                for (const std::string& variant : variants_on(parameters, device->chip())) {
+                for (const std::string& variant : strategies_for(parameters, device->chip())) {
                     INFO(architecture << " " << rule << " " << dtype << " " << precision << " d " << d);
                     CHECK_FALSE(plan_in_theory(*device, variant, parameters, true).launches.empty());
                 }
@@ -214,11 +198,8 @@ TEST_CASE("with little memory a plan has one range per chunk", "[memory][cuda]")
 
 void check_variants(const Settings& settings) {
     const Parameters parameters = parameters_with(settings);
-    check_variants(memory_family(), parameters, inputs_for(parameters), Backend::cuda);
+    check_variants(parameters, inputs_for(parameters), Backend::cuda);
 }
-
-const std::vector<const char*> every_rule = {"titans",      "delta",   "hebbian", "atlas",
-                                             "atlas_omega", "lattice", "trellis"};
 
 // Trellis diverges with long chunks.
 int64_t chunk_for(const char* rule, int64_t chunk) {
@@ -295,7 +276,7 @@ TEST_CASE("overlapping launches change no bit", "[memory][cuda][gpu]") {
     };
     const Parameters in_stream = with("stream"), overlapping = with("graph_pdl");
     const Arrays inputs = inputs_for(in_stream);
-    for (const std::string& variant : variants_on(overlapping, device->chip())) {
+    for (const std::string& variant : strategies_for(overlapping, device->chip())) {
         INFO(rule << " " << variant << " " << precision);
         CHECK(same_bits(run_on_device(*device, memory_family(), variant, overlapping, inputs, 4),
                         run_on_device(*device, memory_family(), variant, in_stream, inputs)));
@@ -316,11 +297,11 @@ TEST_CASE("alpha of 1 and the underflow of decay give no NaN on CUDA", "[memory]
     const auto parameters = parameters_with(sized(rule, 1, 400, 16, 64));
     Arrays inputs = inputs_for(parameters);
     fill(inputs, "alpha", 0.999f);
-    check_variants(memory_family(), parameters, inputs, Backend::cuda);
+    check_variants(parameters, inputs, Backend::cuda);
     inputs = inputs_for(parameters);
     const auto alpha = find(inputs, "alpha")->as<float>();
     for (size_t t = 3; t < alpha.size(); t += 5) alpha[t] = 1;
-    check_variants(memory_family(), parameters, inputs, Backend::cuda);
+    check_variants(parameters, inputs, Backend::cuda);
 }
 
 TEST_CASE("levels of memory are right on CUDA", "[memory][cuda][gpu]") {

@@ -12,20 +12,11 @@ namespace {
 
 using namespace memory_facts;
 
-std::string any_rule() {
-    return GENERATE("titans", "delta", "hebbian", "atlas", "atlas_omega", "lattice", "trellis");
-}
-
 // Small settings; the last chunk, tile and shard are short.
 Settings usual(const std::string& rule) {
     return {{"rule", rule},         {"batch", int64_t{2}},    {"length", int64_t{150}},
             {"d", int64_t{12}},     {"compress", int64_t{5}}, {"slot_count", int64_t{5}},
             {"chunk", int64_t{70}}, {"C_G", int64_t{48}},     {"C_L", int64_t{11}}};
-}
-
-Settings with(Settings settings, const Settings& more) {
-    settings.insert(settings.end(), more.begin(), more.end());
-    return settings;
 }
 
 std::set<std::string> names_of(const Arrays& arrays) {

@@ -37,10 +37,8 @@ const OutputError* error_of(const VariantResult& variant, const std::string& out
     return nullptr;
 }
 
-Settings small(Settings more = {}) {
-    Settings settings = {{"length", int64_t{100}}, {"d", int64_t{8}}, {"chunk", int64_t{16}}};
-    settings.insert(settings.end(), more.begin(), more.end());
-    return settings;
+Settings small(const Settings& more = {}) {
+    return with({{"length", int64_t{100}}, {"d", int64_t{8}}, {"chunk", int64_t{16}}}, more);
 }
 
 TEST_CASE("boundaries are stored on request, and never in timed runs", "[memory][engine]") {

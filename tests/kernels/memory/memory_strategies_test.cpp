@@ -9,10 +9,6 @@ namespace {
 
 using namespace memory_facts;
 
-std::string any_rule() {
-    return GENERATE("titans", "delta", "hebbian", "atlas", "atlas_omega", "lattice", "trellis");
-}
-
 // Small settings, with short last chunks and tiles.
 Settings usual(const std::string& rule) {
     return {{"rule", rule},         {"batch", int64_t{2}},    {"length", int64_t{150}},
@@ -21,11 +17,9 @@ Settings usual(const std::string& rule) {
 }
 
 TEST_CASE("a run is the fold of a strategy over its chunks", "[memory][cpu]") {
-    Settings settings = usual(any_rule());
     const int64_t chunk = GENERATE(1, 16, 70);
-    settings.insert(settings.end(),
-                    {{"chunk", chunk}, {"C_G", chunk}, {"C_L", std::min<int64_t>(chunk, 11)}});
-    const auto parameters = parameters_with(settings);
+    const auto parameters = parameters_with(
+        with(usual(any_rule()), {{"chunk", chunk}, {"C_G", chunk}, {"C_L", std::min<int64_t>(chunk, 11)}}));
     const Arrays inputs = inputs_for(parameters);
     for (const std::string& name : strategies_for(parameters)) {
         const PlanRequest request{.family = memory_family(),
@@ -58,12 +52,6 @@ TEST_CASE("the room of a strategy limits the chunks per call", "[memory][cpu]") 
         CHECK(ran.launches.size() > 3);
         CHECK(distance(ran["y"], *find(reference_for(parameters, inputs), "y")) < 1e-5);
     }
-}
-
-std::vector<std::string> names_of(const Ran& ran) {
-    std::vector<std::string> names;
-    for (const LaunchRecord& launch : ran.launches) names.push_back(launch.info->name);
-    return names;
 }
 
 TEST_CASE("every strategy is the algorithm of its name", "[memory][cpu]") {
@@ -117,7 +105,7 @@ TEST_CASE("a stopped pool stops every strategy within a block of tokens", "[memo
     source.request_stop();
     pool.set_stop(source.get_token());
     for (const std::string& strategy : strategies_for(parameters)) {
-        const Plan plan = plan_of(strategy, parameters, inputs);
+        const Plan plan = plan_on_cpu(memory_family(), strategy, parameters, inputs);
         std::vector<LaunchRecord> launches;
         CHECK_FALSE(run_plan(plan, pool, Cache::hot, launches));
     }

@@ -13,10 +13,6 @@ using namespace memory_facts;
 // largest error seen over all shapes here.
 constexpr double tolerance = 5e-6;
 
-std::string any_rule() {
-    return GENERATE("titans", "delta", "hebbian", "atlas", "atlas_omega", "lattice", "trellis");
-}
-
 // Compares every output that has a reference; returns the number of comparisons.
 int check_against_reference(const std::string& strategy, const Parameters& parameters, const Arrays& inputs,
                             const Arrays& wanted, double limit = tolerance) {
@@ -155,8 +151,8 @@ TEST_CASE("a level is chunkwise_gd at its chunk, read at the boundary", "[memory
     const Ran together = run("chunkwise_gd", parameters, inputs);
     REQUIRE(find(together.outputs, "level_y"));
     for (size_t level = 0; level < levels.size(); ++level) {
-        Settings alone = settings;
-        alone.insert(alone.end(), {{"chunk", levels[level]}, {"readout", "boundary"}, {"levels", "none"}});
+        const Settings alone =
+            with(settings, {{"chunk", levels[level]}, {"readout", "boundary"}, {"levels", "none"}});
         const Array y = run("chunkwise_gd", parameters_with(alone), inputs)["y"];
         const auto all = together["level_y"].as<float>(), wanted = y.as<float>();
         const size_t size = 130 * 20;
@@ -174,14 +170,9 @@ TEST_CASE("a level is chunkwise_gd at its chunk, read at the boundary", "[memory
 TEST_CASE("two tokens of a memory, small enough to check by eye", "[memory][cpu]") {
     const auto parameters = parameters_with(
         {{"length", int64_t{2}}, {"d", int64_t{1}}, {"chunk", int64_t{2}}, {"normalise", false}});
-    const auto filled = [](const char* name, Shape shape, std::vector<float> values) {
-        Array array = Array::uninitialised(name, Dtype::f32, std::move(shape));
-        std::copy(values.begin(), values.end(), array.as<float>().begin());
-        return array;
-    };
-    const Arrays inputs = {filled("k", {1, 2, 1}, {1, 2}),     filled("v", {1, 2, 1}, {3, 4}),
-                           filled("q", {1, 2, 1}, {1, 10}),    filled("alpha", {1, 2}, {0.5f, 0}),
-                           filled("theta", {1, 2}, {0.5f, 1}), filled("m0", {1, 1, 1}, {1})};
+    const Arrays inputs = {floats("k", {1, 2, 1}, {1, 2}),     floats("v", {1, 2, 1}, {3, 4}),
+                           floats("q", {1, 2, 1}, {1, 10}),    floats("alpha", {1, 2}, {0.5f, 0}),
+                           floats("theta", {1, 2}, {0.5f, 1}), floats("m0", {1, 1, 1}, {1})};
     // e = 1*1 - 3 = -2, M = 0.5*1 + 0.5*2*1 = 1.5; y = 1.5
     // exactly: e = 1.5*2 - 4 = -1, M = 1.5 + 1*2 = 3.5; y = 35. frozen: e = 1*2 - 4 = -2, M = 1.5 + 4 = 5.5
     for (const char* strategy : {"sequential", "sequential_persistent", "exact_chunk"}) {
@@ -198,20 +189,15 @@ TEST_CASE("two tokens of a memory, small enough to check by eye", "[memory][cpu]
 }
 
 TEST_CASE("the window divides by its own length for any sequence length", "[memory][cpu]") {
-    const auto filled = [](const char* name, Shape shape, std::vector<float> values) {
-        Array array = Array::uninitialised(name, Dtype::f32, std::move(shape));
-        std::copy(values.begin(), values.end(), array.as<float>().begin());
-        return array;
-    };
     const auto parameters = parameters_with({{"rule", "atlas_omega"},
                                              {"length", int64_t{2}},
                                              {"d", int64_t{1}},
                                              {"omega_window", int64_t{4}},
                                              {"chunk", int64_t{1}},
                                              {"normalise", false}});
-    const Arrays inputs = {filled("k", {1, 2, 1}, {1, 2}),   filled("v", {1, 2, 1}, {4, 10}),
-                           filled("q", {1, 2, 1}, {1, 1}),   filled("alpha", {1, 2}, {0, 0.5f}),
-                           filled("eta", {1, 2}, {0, 0.5f}), filled("theta", {1, 2}, {1, 2})};
+    const Arrays inputs = {floats("k", {1, 2, 1}, {1, 2}),   floats("v", {1, 2, 1}, {4, 10}),
+                           floats("q", {1, 2, 1}, {1, 1}),   floats("alpha", {1, 2}, {0, 0.5f}),
+                           floats("eta", {1, 2}, {0, 0.5f}), floats("theta", {1, 2}, {1, 2})};
     // G = (0*1 - 4)*1 / 4 = -1, S = 1, M = 1; G = ((1*1 - 4)*1 + (1*2 - 10)*2) / 4 = -4.75,
     // S = 0.5*1 + 2*4.75 = 10, M = 0.5*1 + 10 = 10.5
     CHECK(find(reference_for(parameters, inputs), "y")->value(1).real() == 10.5);

@@ -23,37 +23,24 @@ inline Arrays inputs_for(const Parameters& parameters, bool with_optional = true
 }
 
 inline void fill(Arrays& inputs, const char* name, float value) {
-    if (Array* const array = find(inputs, name))
-        for (float& number : array->as<float>()) number = value;
+    if (Array* const array = find(inputs, name)) sawtooth::fill(*array, value);
 }
 
+inline const std::vector<const char*> every_rule = {"titans",      "delta",   "hebbian", "atlas",
+                                                    "atlas_omega", "lattice", "trellis"};
+// Static, because GENERATE expands to other names in every file.
+static inline std::string any_rule() { return GENERATE(from_range(every_rule)); }
+
 // Names of the strategies that accept the parameters.
-inline std::vector<std::string> strategies_for(const Parameters& parameters) {
+inline std::vector<std::string> strategies_for(const Parameters& parameters, const Chip& chip = {}) {
     std::vector<std::string> names;
     for (const Variant& variant : memory_family().variants)
-        if (!variant.refusal(parameters, Chip{})) names.push_back(variant.name);
+        if (!variant.refusal(parameters, chip)) names.push_back(variant.name);
     return names;
 }
 
 inline bool is_exact(const std::string& strategy, const Parameters& parameters) {
     return memory_family().variant(strategy)->is_exact(parameters);
-}
-
-inline Ran run(const std::string& strategy, const Parameters& parameters, const Arrays& inputs,
-               cpu::Pool& pool = pool_of_one()) {
-    return run(memory_family(), strategy, parameters, inputs, pool);
-}
-
-inline Plan plan_of(const std::string& strategy, const Parameters& parameters, const Arrays& inputs,
-                    bool dry = false) {
-    return plan_on_cpu(memory_family(), strategy, parameters, inputs, dry);
-}
-
-inline Arrays reference_for(const Parameters& parameters, const Arrays& inputs) {
-    Arrays all = *memory::reference(parameters, inputs, {});
-    const auto at_chunks = memory::reference_at_chunks(parameters, inputs, true, {});
-    all.insert(all.end(), at_chunks->begin(), at_chunks->end());
-    return all;
 }
 
 inline DefinitionRequest definition_request(const std::string& strategy, const Parameters& parameters,

@@ -12,12 +12,6 @@
 namespace sawtooth {
 namespace {
 
-Plan plan_in_theory(cuda::Device& device, const std::string& variant, const Parameters& parameters,
-                    bool with_initial = false, bool dry = false) {
-    const Arrays inputs = input_shapes(scan_family(), parameters, with_initial);
-    return plan_on_device(device, scan_family(), variant, parameters, inputs, dry);
-}
-
 // Settings with every value of every tiling parameter, and every operator, dtype and direction, at least
 // once.
 std::vector<Settings> covering_set() {
@@ -54,17 +48,15 @@ TEST_CASE("no kernel of scan spills registers on Hopper", "[scan][cuda]") {
         for (const std::string& variant : variant_names()) {
             INFO(variant << " " << to_text(parameters.at("op")) << " D "
                          << to_text(parameters.at("channels")));
-            const Plan plan = plan_in_theory(*device, variant, parameters, true);
+            const Plan plan = plan_in_theory(*device, variant, parameters);
             for (const Launch& launch : plan.launches)
                 CHECK(faults_of(*launch.info, device->chip(), 0) == "");
         }
     }
 }
 
-Settings sized(int64_t batch, int64_t length, int64_t channels, Settings more = {}) {
-    Settings all = {{"batch", batch}, {"length", length}, {"channels", channels}};
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
+Settings sized(int64_t batch, int64_t length, int64_t channels, const Settings& more = {}) {
+    return with({{"batch", batch}, {"length", length}, {"channels", channels}}, more);
 }
 
 TEST_CASE("every CUDA variant is the algorithm of its name", "[scan][cuda]") {
@@ -75,10 +67,7 @@ TEST_CASE("every CUDA variant is the algorithm of its name", "[scan][cuda]") {
     const auto parameters = scan_parameters(sized(3, length, channels, {{"block_size", int64_t{128}}}));
     const auto levels = static_cast<size_t>(scan::levels_of(length));
     const auto names = [&](const char* variant) {
-        std::vector<std::string> all;
-        for (const Launch& launch : plan_in_theory(*device, variant, parameters, false, true).launches)
-            all.push_back(launch.info->name);
-        return all;
+        return names_of(plan_in_theory(*device, variant, parameters, true, false));
     };
     CHECK(names("sequential") == std::vector<std::string>{"sequential"});
     CHECK(names("lookback") == std::vector<std::string>{"lookback"});
@@ -102,7 +91,7 @@ TEST_CASE("the block size is the length of a tile on CUDA", "[scan][cuda]") {
     const auto grid = [&](const char* variant, int64_t batch, int64_t channels) {
         const auto parameters =
             scan_parameters(sized(batch, 8192, channels, {{"block_size", block_size}, {"op", "linear"}}));
-        return plan_in_theory(*device, variant, parameters, false, true).launches[0].info->grid;
+        return plan_in_theory(*device, variant, parameters, true, false).launches[0].info->grid;
     };
     const int64_t tiles = 8192 / block_size;
     CHECK(grid("lookback", 4, 512).x % (4 * tiles) == 0);
@@ -163,12 +152,12 @@ TEST_CASE("the largest shapes have grids that a GPU accepts", "[scan][cuda]") {
                                    sized(1, 1, 65536), sized(1, 1 << 28, 3));
     for (const std::string& variant : variant_names())
         CHECK_FALSE(
-            plan_in_theory(*device, variant, scan_parameters(settings), false, true).launches.empty());
+            plan_in_theory(*device, variant, scan_parameters(settings), true, false).launches.empty());
 }
 
 void check_variants(const Settings& settings, bool with_initial) {
     const Parameters parameters = scan_parameters(settings);
-    check_variants(scan_family(), parameters, scan_inputs(parameters, with_initial), Backend::cuda);
+    check_variants(parameters, generated_inputs(parameters, with_initial), Backend::cuda);
 }
 
 // Lengths below and around a tile of 128, and of several tiles and a short one. Rows whose length is a
@@ -250,12 +239,12 @@ TEST_CASE("compensated CUDA sums keep cancelled terms", "[scan][cuda][gpu]") {
         const auto parameters = scan_parameters(
             sized(1, 16384, channels,
                   {{"op", op}, {"distribution", "badly_conditioned"}, {"compensated", compensated}}));
-        const Arrays inputs = scan_inputs(parameters);
-        const auto reference = scan_family().reference(parameters, inputs, {});
+        const Arrays inputs = generated_inputs(parameters);
+        const Arrays reference = reference_for(parameters, inputs);
         const Arrays outputs = run_on_device(*device, scan_family(), variant, parameters, inputs);
         double largest = 0;
         for (int64_t i = 0; i < outputs[0].count(); ++i)
-            largest = std::max(largest, std::abs(outputs[0].value(i) - (*reference)[0].value(i)));
+            largest = std::max(largest, std::abs(outputs[0].value(i) - reference[0].value(i)));
         return largest;
     };
     CHECK(largest_error(false, "sequential") > 0.5);
@@ -276,14 +265,14 @@ TEST_CASE("NaN and infinities stay in their column on CUDA and do not reach back
         2, 400, channels,
         {{"op", op}, {"direction", direction}, {"block_size", int64_t{128}}, {"compensated", compensated}}));
     for (const float strange : {NAN, INFINITY, -INFINITY}) {
-        Arrays inputs = scan_inputs(parameters);
+        Arrays inputs = generated_inputs(parameters);
         const int64_t at = (400 + 200) * channels + channels / 2;  // second sequence, position 200
         find(inputs, "x")->as<float>()[static_cast<size_t>(at)] = strange;
-        const auto reference = scan_family().reference(parameters, inputs, {});
+        const Arrays reference = reference_for(parameters, inputs);
         for (const std::string& variant : variant_names()) {
             const Arrays outputs = run_on_device(*device, scan_family(), variant, parameters, inputs);
             INFO(variant << " " << op << " " << direction << " " << strange << " D " << channels);
-            CHECK(differing_in_kind(outputs[0], (*reference)[0]) == 0);
+            CHECK(differing_in_kind(outputs[0], reference[0]) == 0);
         }
     }
 }
@@ -293,14 +282,14 @@ TEST_CASE("an infinite first gate multiplies the state 0 before it on CUDA", "[s
     if (!device) return;
     const int64_t length = GENERATE(1, 2, 300), channels = GENERATE(1, 16);
     const auto parameters = scan_parameters(sized(1, length, channels, {{"op", "linear"}}));
-    Arrays inputs = scan_inputs(parameters);
+    Arrays inputs = generated_inputs(parameters);
     find(inputs, "a")->as<float>()[0] = INFINITY;
-    const auto reference = scan_family().reference(parameters, inputs, {});
-    REQUIRE(std::isnan((*reference)[0].as<double>()[0]));
+    const Arrays reference = reference_for(parameters, inputs);
+    REQUIRE(std::isnan(reference[0].as<double>()[0]));
     for (const std::string& variant : variant_names()) {
         const Arrays outputs = run_on_device(*device, scan_family(), variant, parameters, inputs);
         INFO(variant << " length " << length << " channels " << channels);
-        CHECK(differing_in_kind(outputs[0], (*reference)[0]) == 0);
+        CHECK(differing_in_kind(outputs[0], reference[0]) == 0);
     }
 }
 
@@ -312,7 +301,7 @@ TEST_CASE("a hundred runs of look-back give the same bits", "[scan][cuda][gpu]")
         GENERATE(table<int64_t, int64_t, int64_t>({{2, 20000, 64}, {2, 1 << 20, 1}, {1, 50000, 3}}));
     const auto parameters =
         scan_parameters(sized(batch, length, channels, {{"op", op}, {"block_size", int64_t{128}}}));
-    const Arrays inputs = scan_inputs(parameters);
+    const Arrays inputs = generated_inputs(parameters);
     run_on_device(*device, scan_family(), "lookback", parameters, inputs, 100);
 }
 
@@ -320,14 +309,9 @@ TEST_CASE("an example small enough to check by eye, on CUDA", "[scan][cuda][gpu]
     cuda::Device* const device = gpu();
     if (!device) return;
     const auto parameters = scan_parameters(sized(1, 4, 1, {{"op", "linear"}}));
-    const auto filled = [](std::string name, Shape shape, std::vector<float> values) {
-        Array array = Array::uninitialised(std::move(name), Dtype::f32, std::move(shape));
-        std::copy(values.begin(), values.end(), array.as<float>().begin());
-        return array;
-    };
     // y = 0.5 * 8 + 1 = 5, 2 * 5 + 2 = 12, 0 * 12 + 3 = 3, 1 * 3 + 4 = 7
-    const Arrays inputs = {filled("a", {1, 4, 1}, {0.5f, 2, 0, 1}), filled("x", {1, 4, 1}, {1, 2, 3, 4}),
-                           filled("initial", {1, 1}, {8})};
+    const Arrays inputs = {floats("a", {1, 4, 1}, {0.5f, 2, 0, 1}), floats("x", {1, 4, 1}, {1, 2, 3, 4}),
+                           floats("initial", {1, 1}, {8})};
     const std::vector<float> expected = {5, 12, 3, 7};
     for (const std::string& variant : variant_names()) {
         const Arrays outputs = run_on_device(*device, scan_family(), variant, parameters, inputs);

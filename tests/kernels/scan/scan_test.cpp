@@ -19,16 +19,6 @@ cpu::Pool& pool() {
     return two;
 }
 
-void check_variants(const Parameters& parameters, bool with_initial) {
-    check_variants(scan_family(), parameters, scan_inputs(parameters, with_initial));
-}
-
-Array filled(std::string name, Shape shape, std::vector<float> values) {
-    Array array = Array::uninitialised(std::move(name), Dtype::f32, std::move(shape));
-    std::copy(values.begin(), values.end(), array.as<float>().begin());
-    return array;
-}
-
 TEST_CASE("every variant is right in every operator and direction", "[scan][cpu]") {
     const std::string op = GENERATE("sum", "product", "max", "min", "linear", "complex_sum");
     const std::string direction = GENERATE("forward", "reverse", "both");
@@ -45,7 +35,7 @@ TEST_CASE("every variant is right in every operator and direction", "[scan][cpu]
                                              {"direction", direction},
                                              {"block_size", int64_t{128}},
                                              {"distribution", "uniform"}});
-    check_variants(parameters, true);
+    check_variants(parameters, generated_inputs(parameters, true));
 }
 
 TEST_CASE("gradients of sum and linear are right", "[scan][cpu]") {
@@ -60,7 +50,7 @@ TEST_CASE("gradients of sum and linear are right", "[scan][cpu]") {
                                              {"direction", direction},
                                              {"block_size", int64_t{128}},
                                              {"backward", true}});
-    check_variants(parameters, with_initial);
+    check_variants(parameters, generated_inputs(parameters, with_initial));
 }
 
 TEST_CASE("gradients agree with central differences of the reference", "[scan]") {
@@ -71,19 +61,19 @@ TEST_CASE("gradients agree with central differences of the reference", "[scan]")
                                              {"op", "linear"},
                                              {"direction", direction},
                                              {"backward", true}});
-    Arrays inputs = scan_inputs(parameters, true);
+    Arrays inputs = generated_inputs(parameters, true);
     const Array dy = *find(inputs, "dy");
-    const auto gradients = scan_family().reference(parameters, inputs, {});
+    const Arrays gradients = reference_for(parameters, inputs);
     const auto loss = [&] {
-        const auto outputs = scan_family().reference(parameters, inputs, {});
+        const Arrays outputs = reference_for(parameters, inputs);
         double sum = 0;
         for (int64_t i = 0; i < dy.count(); ++i)
-            sum += find(*outputs, "y")->value(i).real() * dy.value(i).real();
+            sum += find(outputs, "y")->value(i).real() * dy.value(i).real();
         return sum;
     };
     for (const char* name : {"x", "a", "initial"}) {
         Array& input = *find(inputs, name);
-        const Array& gradient = *find(*gradients, std::string("d") + name);
+        const Array& gradient = *find(gradients, std::string("d") + name);
         for (size_t i = 0; i < input.as<float>().size(); ++i) {
             // The step is exact in f32. The loss is linear in every input, up to its own curvature.
             constexpr float step = 1.0f / 256;
@@ -109,7 +99,7 @@ TEST_CASE("long sequences are right", "[scan][cpu]") {
                                              {"channels", channels},
                                              {"op", op},
                                              {"compensated", op == "sum"}});
-    check_variants(parameters, false);
+    check_variants(parameters, generated_inputs(parameters));
 }
 
 TEST_CASE("compensated sums keep cancelled terms that plain sums and Kahan's loop lose", "[scan][cpu]") {
@@ -118,12 +108,12 @@ TEST_CASE("compensated sums keep cancelled terms that plain sums and Kahan's loo
                             {"channels", int64_t{1}},
                             {"distribution", "badly_conditioned"}};
     const auto largest_error = [](const Parameters& parameters, const std::string& variant) {
-        const Arrays inputs = scan_inputs(parameters);
-        const auto reference = scan_family().reference(parameters, inputs, {});
-        const Ran run = run_scan(variant, parameters, inputs, pool());
+        const Arrays inputs = generated_inputs(parameters);
+        const Arrays reference = reference_for(parameters, inputs);
+        const Ran ran = run(variant, parameters, inputs, pool());
         double largest = 0;
-        for (int64_t i = 0; i < run.outputs[0].count(); ++i)
-            largest = std::max(largest, std::abs(run.outputs[0].value(i) - (*reference)[0].value(i)));
+        for (int64_t i = 0; i < ran.outputs[0].count(); ++i)
+            largest = std::max(largest, std::abs(ran.outputs[0].value(i) - reference[0].value(i)));
         return largest;
     };
     CHECK(largest_error(scan_parameters(badly), "sequential") > 0.5);
@@ -150,7 +140,7 @@ TEST_CASE("one channel of any length is right", "[scan][cpu]") {
                                                  {"dtype", dtype},
                                                  {"block_size", int64_t{128}},
                                                  {"distribution", "uniform"}});
-        check_variants(parameters, true);
+        check_variants(parameters, generated_inputs(parameters, true));
     }
 }
 
@@ -167,16 +157,16 @@ TEST_CASE("any number of threads gives the same bits", "[scan][cpu]") {
                                              {"direction", has_gradient ? "forward" : "both"},
                                              {"block_size", int64_t{128}},
                                              {"backward", has_gradient}});
-    const Arrays inputs = scan_inputs(parameters, true);
+    const Arrays inputs = generated_inputs(parameters, true);
     cpu::Pool one(1), two(2), four(4);
     for_each_vector_target([&] {
         for (const std::string& variant : variant_names()) {
-            const Ran expected = run_scan(variant, parameters, inputs, one);
+            const Ran expected = run(variant, parameters, inputs, one);
             for (cpu::Pool* pool : {&two, &four}) {
-                const Ran run = run_scan(variant, parameters, inputs, *pool);
-                for (size_t i = 0; i < run.outputs.size(); ++i) {
-                    INFO(variant << " with " << pool->threads() << " threads, " << run.outputs[i].name);
-                    CHECK(same_bits(run.outputs[i], expected.outputs[i]));
+                const Ran ran = run(variant, parameters, inputs, *pool);
+                for (size_t i = 0; i < ran.outputs.size(); ++i) {
+                    INFO(variant << " with " << pool->threads() << " threads, " << ran.outputs[i].name);
+                    CHECK(same_bits(ran.outputs[i], expected.outputs[i]));
                 }
             }
         }
@@ -193,11 +183,11 @@ TEST_CASE("a last strip of one column has the same bits with any number of threa
                                              {"dtype", "bf16"},
                                              {"block_size", int64_t{1024}},
                                              {"backward", true}});
-    const Arrays inputs = scan_inputs(parameters);
+    const Arrays inputs = generated_inputs(parameters);
     cpu::Pool one(1), three(3);
-    const Ran expected = run_scan("lookback", parameters, inputs, one);
+    const Ran expected = run("lookback", parameters, inputs, one);
     for (int repeat = 0; repeat < 3; ++repeat)
-        CHECK(same_bits(run_scan("lookback", parameters, inputs, three).outputs, expected.outputs));
+        CHECK(same_bits(run("lookback", parameters, inputs, three).outputs, expected.outputs));
 }
 
 TEST_CASE("NaN and infinities stay in their column and do not reach back", "[scan][cpu]") {
@@ -213,14 +203,14 @@ TEST_CASE("NaN and infinities stay in their column and do not reach back", "[sca
                                              {"direction", direction},
                                              {"block_size", int64_t{128}},
                                              {"compensated", compensated}});
-    Arrays inputs = scan_inputs(parameters);
+    Arrays inputs = generated_inputs(parameters);
     const int64_t at = (400 + 200) * channels + channels / 2;  // second sequence, position 200
     find(inputs, "x")->as<float>()[static_cast<size_t>(at)] = strange;
-    const auto reference = scan_family().reference(parameters, inputs, {});
+    const Arrays reference = reference_for(parameters, inputs);
     for (const std::string& variant : variant_names()) {
-        const Ran run = run_scan(variant, parameters, inputs, pool());
+        const Ran ran = run(variant, parameters, inputs, pool());
         INFO(variant << " " << op << " " << direction << " " << strange << " D " << channels);
-        CHECK(differing_in_kind(run.outputs[0], (*reference)[0]) == 0);
+        CHECK(differing_in_kind(ran.outputs[0], reference[0]) == 0);
     }
 }
 
@@ -228,14 +218,14 @@ TEST_CASE("an infinite first gate multiplies the state 0 before it", "[scan][cpu
     const int64_t length = GENERATE(1, 2, 300), channels = GENERATE(1, 16);
     const auto parameters = scan_parameters(
         {{"batch", int64_t{1}}, {"length", length}, {"channels", channels}, {"op", "linear"}});
-    Arrays inputs = scan_inputs(parameters);
+    Arrays inputs = generated_inputs(parameters);
     find(inputs, "a")->as<float>()[0] = INFINITY;
-    const auto reference = scan_family().reference(parameters, inputs, {});
-    REQUIRE(std::isnan((*reference)[0].as<double>()[0]));
+    const Arrays reference = reference_for(parameters, inputs);
+    REQUIRE(std::isnan(reference[0].as<double>()[0]));
     for (const std::string& variant : variant_names()) {
-        const Ran run = run_scan(variant, parameters, inputs, pool());
+        const Ran ran = run(variant, parameters, inputs, pool());
         INFO(variant << " length " << length << " channels " << channels);
-        CHECK(differing_in_kind(run.outputs[0], (*reference)[0]) == 0);
+        CHECK(differing_in_kind(ran.outputs[0], reference[0]) == 0);
     }
 }
 
@@ -245,16 +235,16 @@ TEST_CASE("gates of zero restart the recurrence and gates of one make it a sum",
                                              {"channels", int64_t{4}},
                                              {"op", "linear"},
                                              {"block_size", int64_t{128}}});
-    Arrays inputs = scan_inputs(parameters);
+    Arrays inputs = generated_inputs(parameters);
     const float gate = GENERATE(0.0f, 1.0f);
     for (float& value : find(inputs, "a")->as<float>()) value = gate;
     const Array& x = *find(inputs, "x");
     for (const std::string& variant : variant_names()) {
-        const Ran run = run_scan(variant, parameters, inputs, pool());
+        const Ran ran = run(variant, parameters, inputs, pool());
         double sum = 0;
         for (int64_t t = 0; t < 300; ++t) {
             sum = gate == 0 ? x.value(t * 4).real() : sum + x.value(t * 4).real();
-            CHECK(run.outputs[0].value(t * 4).real() == Approx(sum).margin(1e-4));
+            CHECK(ran.outputs[0].value(t * 4).real() == Approx(sum).margin(1e-4));
         }
     }
 }
@@ -265,10 +255,10 @@ TEST_CASE("every variant is the algorithm of its name", "[scan][cpu]") {
     const int64_t channels = GENERATE(1, 24);
     const auto parameters = scan_parameters(
         {{"batch", int64_t{3}}, {"length", length}, {"channels", channels}, {"block_size", int64_t{128}}});
-    const Arrays inputs = scan_inputs(parameters);
+    const Arrays inputs = generated_inputs(parameters);
     const int64_t columns = 3 * channels, elements = columns * length, blocks = (length + 127) / 128;
     const int64_t levels = static_cast<int64_t>(std::ceil(std::log2(static_cast<double>(length))));
-    const auto run = [&](const char* variant) { return run_scan(variant, parameters, inputs, pool()); };
+    const auto run = [&](const char* variant) { return sawtooth::run(variant, parameters, inputs, pool()); };
 
     SECTION("sequential: one launch, one combine an element") {
         const Ran done = run("sequential");
@@ -312,13 +302,13 @@ TEST_CASE("an example small enough to check by eye", "[scan][cpu]") {
     const auto parameters = scan_parameters(
         {{"batch", int64_t{1}}, {"length", int64_t{4}}, {"channels", int64_t{1}}, {"op", "linear"}});
     // y = 0.5 * 8 + 1 = 5, 2 * 5 + 2 = 12, 0 * 12 + 3 = 3, 1 * 3 + 4 = 7
-    const Arrays inputs = {filled("a", {1, 4, 1}, {0.5f, 2, 0, 1}), filled("x", {1, 4, 1}, {1, 2, 3, 4}),
-                           filled("initial", {1, 1}, {8})};
+    const Arrays inputs = {floats("a", {1, 4, 1}, {0.5f, 2, 0, 1}), floats("x", {1, 4, 1}, {1, 2, 3, 4}),
+                           floats("initial", {1, 1}, {8})};
     const std::vector<float> expected = {5, 12, 3, 7};
     for (const std::string& variant : variant_names()) {
-        const Ran run = run_scan(variant, parameters, inputs, pool());
+        const Ran ran = run(variant, parameters, inputs, pool());
         INFO(variant);
-        CHECK(std::equal(expected.begin(), expected.end(), run.outputs[0].as<float>().begin()));
+        CHECK(std::equal(expected.begin(), expected.end(), ran.outputs[0].as<float>().begin()));
     }
 }
 
@@ -337,12 +327,12 @@ TEST_CASE("long scans are judged right in every order", "[scan][cpu]") {
                          {"compensated", compensated}};
     const auto parameters = scan_parameters(settings);
     if (scan_family().check(parameters)) return;
-    Arrays inputs = scan_inputs(parameters);
+    Arrays inputs = generated_inputs(parameters);
     if (is_constant)
         for (const char* name : {"x", "dy"})
             if (Array* const array = find(inputs, name)) std::ranges::fill(array->as<float>(), 0.1f);
     for (const std::string& variant : variant_names()) {
-        const Ran ran = run_scan(variant, parameters, inputs, pool());
+        const Ran ran = run(variant, parameters, inputs, pool());
         for (const OutputVerdict& verdict : judged(scan_family(), variant, parameters, inputs, ran.outputs)) {
             INFO(variant << " " << op << " " << distribution << " " << verdict.output);
             CHECK(verdict.verdict == Verdict::right);
@@ -352,8 +342,8 @@ TEST_CASE("long scans are judged right in every order", "[scan][cpu]") {
 
 TEST_CASE("a sum that loses its compensation is judged wrong", "[scan][cpu]") {
     Settings settings = {{"batch", int64_t{1}}, {"length", int64_t{4000}}, {"channels", int64_t{8}}};
-    const Arrays inputs = scan_inputs(scan_parameters(settings));
-    const Ran plain = run_scan("sequential", scan_parameters(settings), inputs, pool());
+    const Arrays inputs = generated_inputs(scan_parameters(settings));
+    const Ran plain = run("sequential", scan_parameters(settings), inputs, pool());
     settings.emplace_back("compensated", true);
     const auto verdicts =
         judged(scan_family(), "sequential", scan_parameters(settings), inputs, plain.outputs);
@@ -363,8 +353,8 @@ TEST_CASE("a sum that loses its compensation is judged wrong", "[scan][cpu]") {
 
 TEST_CASE("the largest of a scan is exact", "[scan][cpu]") {
     const auto parameters = scan_parameters({{"length", int64_t{300}}, {"op", "max"}, {"dtype", "f16"}});
-    const Arrays inputs = scan_inputs(parameters);
-    Ran ran = run_scan("blelloch", parameters, inputs, pool());
+    const Arrays inputs = generated_inputs(parameters);
+    Ran ran = run("blelloch", parameters, inputs, pool());
     CHECK(judged(scan_family(), "blelloch", parameters, inputs, ran.outputs)[0].verdict == Verdict::right);
     float& last = ran.outputs[0].as<float>().back();
     last *= 1 + 0x1p-10f;
@@ -375,8 +365,8 @@ TEST_CASE("of many long sequences the first and the last are judged", "[scan][cp
     constexpr int64_t length = 1 << 21;
     const auto parameters =
         scan_parameters({{"batch", int64_t{3}}, {"length", length}, {"channels", int64_t{1}}});
-    const Arrays inputs = scan_inputs(parameters);
-    Ran ran = run_scan("sequential", parameters, inputs, pool());
+    const Arrays inputs = generated_inputs(parameters);
+    Ran ran = run("sequential", parameters, inputs, pool());
     const auto y = ran.outputs[0].as<float>();
     const auto verdict = [&] {
         return judged(scan_family(), "sequential", parameters, inputs, ran.outputs)[0];
