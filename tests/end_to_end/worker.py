@@ -86,6 +86,19 @@ def a_search_elsewhere_measures_the_fastest_again(program):
 
 
 @test
+def a_report_a_bench_and_devices_come_from_elsewhere_too(program):
+    program("report", "page", "scan", *QUICK, *on(program)).wants(0, "page/index.html")
+    page = (program.folder / "page" / "index.html").read_text()
+    assert "<svg" in page and "lookback" in page and "could not" not in page
+    refused = ["bench", "scan", "--repeat", 1, "--memory-limit", "1MiB", "--json"]
+    here, there = program(*refused).json(), program(*refused, *on(program)).json()
+    assert [row["variant"] for row in here["rows"]] == [row["variant"] for row in there["rows"]] != []
+    assert program("devices", "--json", *on(program)).wants(0).json()["cpu"] == program("devices", "--json").json()["cpu"]
+    for words in (["report", "other", "scan"], ["bench", "scan"], ["devices"], ["check", "scan"]):
+        program(*words, "--on", "echo nobody home >&2; exit 7").wants(1, "exit code 7", "nobody home")
+
+
+@test
 def what_fails_elsewhere_fails_as_here(program):
     program("run", "scan", "--set", "backward=true", "--set", "op=max", *on(program)).wants(2, "backward")
     program("run", "scan", "--memory-limit", "1KiB", *on(program)).wants(1, "memory")

@@ -163,7 +163,7 @@ TEST_CASE("text of a worker has no control characters but line breaks and tabs",
     // A path that the client names reaches the worker unchanged.
     Request request = small_request();
     request.input = "odd\x01name";
-    const auto job = decode_to_worker(encode(ToWorker(RunJob{1, request, false, {}})));
+    const auto job = decode_to_worker(encode(ToWorker(RunJob{1, 1, request, false, {}})));
     REQUIRE(job);
     CHECK(std::get<RunJob>(*job).request.input == request.input);
 }

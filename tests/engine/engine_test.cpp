@@ -14,6 +14,8 @@
 #include "app/engine/run/compare.h"
 #include "app/engine/run/result_figures.h"
 #include "app/engine/run/runner.h"
+#include "app/engine/sources/local_source.h"
+#include "app/engine/sources/sweep_loop.h"
 #include "tests/engine/engine_events.h"
 #include "tests/kernels/cuda/cuda_devices.h"
 #include "tests/kit/catch.h"
@@ -345,10 +347,10 @@ TEST_CASE("an input that changed on disk is read again, and an output can be an 
 
 TEST_CASE("refused cells are results with their reason", "[engine]") {
     const TemporaryFolder folder;
-    Runner runner(folder.path());
+    LocalSource source(folder.path());
     const Sweep sweep{
         "", scan_request({{"compensated", true}, {"length", int64_t{64}}}), {{"op", {"sum", "max"}}}};
-    const auto outcome = runner.sweep(sweep, {});
+    const auto outcome = run_sweep(source, sweep, {});
     REQUIRE(outcome);
     REQUIRE(outcome->cells.size() == 2);
     CHECK(outcome->cells[0].result);
@@ -357,9 +359,9 @@ TEST_CASE("refused cells are results with their reason", "[engine]") {
 
     Sweep wrong = sweep;
     wrong.axes[0].parameter = "nothing";
-    CHECK(runner.sweep(wrong, {}).error().exit_code() == 2);
+    CHECK(run_sweep(source, wrong, {}).error().exit_code() == 2);
     wrong.axes = {{"batch", {int64_t{1}}}, {"length", {int64_t{1}}}, {"channels", {int64_t{1}}}};
-    CHECK(runner.sweep(wrong, {}).error().text.find("one or two") != std::string::npos);
+    CHECK(run_sweep(source, wrong, {}).error().text.find("one or two") != std::string::npos);
 }
 
 TEST_CASE("a variant that refuses a chip says why in its own words", "[engine][cuda]") {
@@ -418,14 +420,14 @@ TEST_CASE("every figure sweep is found again by the settings of its base", "[eng
 
 TEST_CASE("every figure sweep of a family makes figures from its cells", "[engine]") {
     const TemporaryFolder folder;
-    Runner runner(folder.path());
-    const auto result = runner.run(scan_request({{"length", int64_t{256}}}), {});
-    REQUIRE(result);
-    const auto sweeps = figure_sweeps(scan_request(), (*result)->parameters, Backend::cpu);
+    LocalSource source(folder.path());
+    const auto seen = source.run(1, scan_request({{"length", int64_t{256}}}), {}, {}, {});
+    REQUIRE(seen);
+    const auto sweeps = figure_sweeps(scan_request(), seen->result->parameters, Backend::cpu);
     CHECK(sweeps.size() == 3);
     for (Sweep sweep : sweeps) {
         sweep.axes[0].values.resize(2);
-        const auto swept = runner.sweep(sweep, {});
+        const auto swept = run_sweep(source, sweep, {});
         REQUIRE(swept);
         for (const Figure& figure : figures_of(*swept)) {
             INFO(figure.id);

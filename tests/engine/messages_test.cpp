@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/engine/identity.h"
+#include "app/engine/wire/checked.h"
 #include "app/engine/wire/wire.h"
 #include "tests/kit/catch.h"
 #include "tests/kit/contains.h"
@@ -183,12 +184,12 @@ TEST_CASE("every message to a worker survives encoding", "[messages]") {
     View view;
     view.visible["position"] = {-1.5, inf};
     view.columns = 640;
-    const auto run = there_and_back(ToWorker(RunJob{18446744073709551615u, full_request(), true, view}));
+    const auto run = there_and_back(ToWorker(RunJob{18446744073709551615u, 5, full_request(), true, view}));
     CHECK(std::get<RunJob>(run).job == 18446744073709551615u);
     CHECK(std::get<RunJob>(run).request == full_request());
     CHECK(std::get<RunJob>(run).view == view);
     CHECK(std::holds_alternative<double>(std::get<RunJob>(run).request.parameters.at("rate")));
-    CHECK_FALSE(std::get<RunJob>(there_and_back(ToWorker(RunJob{1, {}, false, {}}))).view);
+    CHECK_FALSE(std::get<RunJob>(there_and_back(ToWorker(RunJob{1, 5, {}, false, {}}))).view);
     const Sweep sweep{"own", full_request(), {{"length", {int64_t{1}, 2.5, std::string("auto")}, {"chunk"}}}};
     const auto cell = there_and_back(ToWorker(CellJob{2, sweep, true, 3}));
     CHECK(std::get<CellJob>(cell).sweep == sweep);
@@ -205,6 +206,11 @@ TEST_CASE("every message to a worker survives encoding", "[messages]") {
     CHECK(std::get<LookJob>(look).figure_parameters == full_request().parameters);
     CHECK(std::get<FetchJob>(there_and_back(ToWorker(FetchJob{5, 3, 2, 1}))).array == 2);
     CHECK(std::get<CancelJob>(there_and_back(ToWorker(CancelJob{6}))).job == 6);
+    CHECK(std::get<KeepResults>(there_and_back(ToWorker(KeepResults{{3, 1}}))).ids ==
+          std::vector<ResultId>{3, 1});
+    const auto bench = there_and_back(ToWorker(BenchJob{7, {"scan", "btp"}, full_request()}));
+    CHECK(std::get<BenchJob>(bench).families == std::vector<std::string>{"scan", "btp"});
+    CHECK(std::get<DevicesJob>(there_and_back(ToWorker(DevicesJob{8, false, true}))).measures_limits);
 }
 
 TEST_CASE("a result survives encoding, with arrays but without their data", "[messages]") {
@@ -334,6 +340,36 @@ TEST_CASE("the other messages of a worker survive encoding", "[messages]") {
     const auto failed = there_and_back(FromWorker(Failed{4, Error::usage("what"), true}));
     CHECK(std::get<Failed>(failed).error.exit_code() == 2);
     CHECK(std::get<Failed>(failed).ending);
+}
+
+TEST_CASE("a report of bench survives encoding", "[messages]") {
+    BenchRow row;
+    row.family = "scan";
+    row.name = "one row";
+    row.variant = "lookback";
+    row.limit_name = "copy";
+    row.time = TimeStatistics{2, 1, 3, {1, 2, 3}};
+    row.ratio = Spread{1.25, 1, 1.5};
+    row.bound = Bound{Bound::By::steps, std::nullopt, 0.5, 12};
+    row.costs = {{"rows", "scans", 3, 1e6, {2, 1, 3, {}}, 1.5}};
+    row.verdict = Verdict::right;
+    BenchReport report{"a GPU", "2030-01-02", "1.0", {row}, {"a note"}, 9, Cache::hot};
+    report.ended = Error::cancelled();
+    const auto answer = there_and_back(FromWorker(BenchDone{9, report}));
+    const BenchReport& back = std::get<BenchDone>(answer).report;
+    REQUIRE(back.rows.size() == 1);
+    CHECK(back.rows[0].ratio->q3 == 1.5);
+    CHECK(back.rows[0].bound->by == Bound::By::steps);
+    CHECK(back.rows[0].costs.at(0).over_copy == 1.5);
+    CHECK(back.cache == Cache::hot);
+    CHECK(back.ended->exit_code() == 130);
+    CHECK(checked_bench(back));
+    BenchReport wrong = back;
+    wrong.rows[0].variant = "../x";
+    CHECK_FALSE(checked_bench(wrong));
+    wrong = back;
+    wrong.rows[0].time->median = NAN;
+    CHECK_FALSE(checked_bench(wrong));
 }
 
 TEST_CASE("a report of a check survives encoding", "[messages]") {

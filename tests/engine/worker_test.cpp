@@ -8,6 +8,8 @@
 #include "app/engine/files/npz.h"
 #include "app/engine/machine/look_for_devices.h"
 #include "app/engine/run/result_figures.h"
+#include "app/engine/sources/sweep_loop.h"
+#include "app/engine/sources/worker_source.h"
 #include "tests/engine/run_worker.h"
 #include "tests/kernels/families/family_properties.h"
 #include "tests/kit/contains.h"
@@ -182,21 +184,77 @@ TEST_CASE("the figures of every family come from a worker, at its defaults and a
     }
 }
 
+TEST_CASE("a worker keeps the results that its client names, and tells of others that they are gone",
+          "[worker]") {
+    WorkerSource source("");
+    const auto request_of = [](int64_t length) { return scan_on(worker_command(), length); };
+    for (const ResultId id : {1, 2, 3})
+        REQUIRE(source.run(id, request_of(100 + static_cast<int64_t>(id)), View{}, {}, {}));
+    for (const ResultId id : {3, 1}) {
+        const auto whole = source.whole(id, {});
+        REQUIRE(whole);
+        CHECK((*whole)->reference.at(0).shape.at(1) == 100 + static_cast<int64_t>(id));
+        CHECK(source.look(id, View{}, {}, {}));
+    }
+    CHECK(contains(source.whole(4, {}).error().text, "run it again"));
+
+    LocalSource here(kept().path());
+    source.keep({1});
+    for (Source* each : {static_cast<Source*>(&source), static_cast<Source*>(&here)}) {
+        each->keep({5});
+        for (ResultId id = 5; id < 80; ++id) {
+            Request request = request_of(8);
+            if (each == &here) request.on = "";
+            request.repeats = 1;
+            REQUIRE(each->run(id, request, {}, {}, {}));
+        }
+        CHECK(each->whole(5, {}));
+        CHECK(each->whole(79, {}));
+        CHECK(contains(each->whole(6, {}).error().text, "run it again"));
+    }
+}
+
+TEST_CASE("a bench runs in a worker with the rows that it has here", "[worker]") {
+    Request base;
+    base.repeats = 1;
+    base.threads = 1;
+    base.memory_limit_bytes = int64_t{1} << 20;  // refuses all cases, so that nothing is timed
+    LocalSource here(kept().path());
+    WorkerSource there("");
+    const auto local = here.bench({"scan"}, base, {}, {});
+    base.on = worker_command();
+    std::vector<std::string> words;
+    const auto remote = there.bench({"scan"}, base, {},
+                                    [&](const Progress& progress, auto) { words.push_back(progress.words); });
+    REQUIRE(local);
+    REQUIRE(remote);
+    REQUIRE(remote->rows.size() == local->rows.size());
+    REQUIRE_FALSE(local->rows.empty());
+    for (size_t i = 0; i < local->rows.size(); ++i) {
+        CHECK(remote->rows[i].name == local->rows[i].name);
+        CHECK(remote->rows[i].variant == local->rows[i].variant);
+        CHECK(remote->rows[i].parameters == local->rows[i].parameters);
+        CHECK(contains(remote->rows[i].note, "memory"));
+    }
+    CHECK(remote->device == local->device);
+    CHECK_FALSE(words.empty());
+}
+
 TEST_CASE("a sweep runs in a worker cell by cell", "[worker]") {
-    WorkerLink link("");
+    WorkerSource source("");
     Sweep sweep{
         "", scan_on(worker_command()), {{"length", {int64_t{8}, int64_t{16}}}, {"op", {"sum", "max"}}}};
     sweep.base.parameters = {};
     sweep.base.parameters.set("compensated", true);
     int cells = 0;
-    const auto swept = link.sweep(sweep, {}, [&](const SweepResult&) { ++cells; });
+    const auto swept = run_sweep(source, sweep, {}, [&](const SweepResult&) { ++cells; });
     REQUIRE(swept);
     CHECK(cells == 4);
     REQUIRE(swept->cells.size() == 4);
     CHECK(swept->cells[2].result->parameters.integer("length") == 16);
     CHECK(contains(swept->cells[3].refused, "compensated"));
     sweep.axes = {{"nothing", {int64_t{1}}}};
-    CHECK(link.sweep(sweep, {}).error().exit_code() == 2);
+    CHECK(run_sweep(source, sweep, {}).error().exit_code() == 2);
 
     Engine engine("", [] {});
     sweep.axes = {{"length", {int64_t{8}, int64_t{16}}}};
@@ -294,7 +352,7 @@ TEST_CASE("a launch that hangs stops its worker, and the error names it", "[work
 
     // In a sweep the error is the reason of a refused cell.
     WorkerLink link("");
-    const auto cell = link.sweep_cell({"", hanging, {{"channels", {int64_t{1}, int64_t{2}}}}}, 1, {});
+    const auto cell = link.cell({"", hanging, {{"channels", {int64_t{1}, int64_t{2}}}}}, 1, {});
     REQUIRE(cell);
     CHECK(contains(cell->refused, "channels 2"));
     CHECK(cell->values == std::vector<Value>{int64_t{2}});
@@ -319,7 +377,8 @@ TEST_CASE("a worker that cannot continue is replaced", "[worker]") {
     const auto words = [&](int job, const Error& error) {
         const std::string name = "liar" + std::to_string(job);
         return link
-            .run(scan_on(
+            .run(1,
+                 scan_on(
                      saying(folder, name, greeting() + message(Failed{static_cast<JobNumber>(job), error}))),
                  {}, {})
             .error();
@@ -336,7 +395,6 @@ TEST_CASE("the error of a worker lost during a look or fetch names what it ran",
         WorkerLink link("");
         const auto seen = link.run(1, request, {}, {});
         REQUIRE(seen);
-        const Result& result = *seen->result;
         const std::string words =
             fetches ? link.fetch_arrays(1, {}).error().text : link.look(1, {}, {}, {}).error().text;
         INFO(words);
@@ -443,7 +501,8 @@ TEST_CASE("a worker of another build works, and its results name both builds", "
     };
     put(folder.file("hello"), hello_of("9.8.7+other"));
     WorkerLink link("");
-    const auto seen = link.run(1,
+    const auto seen = link.run(
+        1,
         scan_on(fmt::format("(head -c {} >/dev/null; cat '{}' -) | {}", hello_of(build_identity()).size(),
                             folder.file("hello"), worker_command())),
         {}, {});
@@ -486,7 +545,7 @@ TEST_CASE("a worker refuses another version and invalid messages, and exits with
     // A running job is cancelled when the input ends.
     Request longer = scan_on("", 1 << 16);
     longer.repeats = 1000000;
-    CHECK(exit_code_of_worker(folder, hello + sent(RunJob{1, longer, false, {}})) == 0);
+    CHECK(exit_code_of_worker(folder, hello + sent(RunJob{1, 1, longer, false, {}})) == 0);
 }
 
 }  // namespace

@@ -4,7 +4,8 @@
 #include <cmath>
 
 #include "app/engine/run/result_figures.h"
-#include "app/engine/run/runner.h"
+#include "app/engine/sources/local_source.h"
+#include "app/engine/sources/sweep_loop.h"
 #include "kernels/attention/figures/common.h"
 #include "kernels/attention/figures/sweeps.h"
 #include "tests/kernels/attention/run_attention.h"
@@ -226,7 +227,7 @@ TEST_CASE("sweeps of attention on the CPU have small shapes, and no more than wh
 
 TEST_CASE("every sweep of attention runs on the CPU and gives its figures", "[attention][figures]") {
     TemporaryFolder folder;
-    Runner runner(folder.path());
+    LocalSource source(folder.path());
     const Parameters parameters =
         parameters_with({{"N", int64_t{64}}, {"H", int64_t{1}}, {"D", int64_t{16}}});
     Request request;
@@ -235,7 +236,7 @@ TEST_CASE("every sweep of attention runs on the CPU and gives its figures", "[at
     for (Sweep& sweep : figure_sweeps(request, parameters, Backend::cpu)) {
         for (SweepAxis& axis : sweep.axes) axis.values.resize(2);
         if (sweep.id == "window") sweep.axes[0].values = {int64_t{8}, int64_t{64}};
-        const auto done = runner.sweep(sweep, {});
+        const auto done = run_sweep(source, sweep, {});
         REQUIRE(done);
         const auto figures = figures_of(*done);
         CHECK(figures.size() == (sweep.id == "tiles" ? 1 : sweep.id == "N" ? 3 : 2));

@@ -4,7 +4,8 @@
 #include <cmath>
 
 #include "app/engine/run/result_figures.h"
-#include "app/engine/run/runner.h"
+#include "app/engine/sources/local_source.h"
+#include "app/engine/sources/sweep_loop.h"
 #include "kernels/btp/figures/common.h"
 #include "kernels/btp/figures/sweeps.h"
 #include "kernels/core/common_parameters.h"
@@ -274,14 +275,14 @@ TEST_CASE("sweeps of btp on the CPU have small shapes", "[btp][figures]") {
 
 TEST_CASE("every sweep of btp runs on the CPU and gives its figures", "[btp][figures]") {
     TemporaryFolder folder;
-    Runner runner(folder.path());
+    LocalSource source(folder.path());
     const Parameters parameters = parameters_with({{"L", int64_t{200}}, {"H", int64_t{2}}});
     Request request;
     request.family = "btp";
     request.repeats = 1;
     for (Sweep& sweep : figure_sweeps(request, parameters, Backend::cpu)) {
         if (sweep.id == "L") sweep.axes[0].values = {int64_t{64}, int64_t{128}};
-        const auto done = runner.sweep(sweep, {});
+        const auto done = run_sweep(source, sweep, {});
         REQUIRE(done);
         for (const Figure& figure : figures_of(*done)) {
             INFO(figure.id);

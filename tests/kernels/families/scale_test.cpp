@@ -4,6 +4,8 @@
 
 #include "app/cli/command_line.h"
 #include "app/engine/run/runner.h"
+#include "app/engine/sources/local_source.h"
+#include "app/engine/sources/sweep_loop.h"
 #include "app/engine/sources/worker_link.h"
 #include "app/gui/state/headless.h"
 #include "tests/engine/run_worker.h"
@@ -52,8 +54,8 @@ TEST_CASE("the example of a family is run by a worker, with its figures", "[scal
 
 TEST_CASE("the example of a family is swept over its tiling parameter", "[scale]") {
     const std::vector<Value> sizes = scale_family().parameter("block_size")->choices;
-    Runner runner(kept().path());
-    const auto swept = runner.sweep({"", request_of_scale(), {{"block_size", sizes}}}, {});
+    LocalSource source(kept().path());
+    const auto swept = run_sweep(source, {"", request_of_scale(), {{"block_size", sizes}}}, {});
     REQUIRE(swept);
     REQUIRE(swept->cells.size() == 3);
     for (size_t i = 0; i < 3; ++i) {

@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "app/engine/run/result_figures.h"
-#include "app/engine/run/runner.h"
+#include "app/engine/sources/local_source.h"
+#include "app/engine/sources/sweep_loop.h"
 #include "kernels/lut/family.h"
 #include "kernels/lut/figures/sweeps.h"
 #include "kernels/lut/parts.h"
@@ -139,14 +140,14 @@ TEST_CASE("lut: curves over a sweep that cannot run say why", "[lut][figures]") 
 
 TEST_CASE("lut: every sweep runs on the CPU and gives its figures", "[lut][figures]") {
     TemporaryFolder folder;
-    Runner runner(folder.path());
+    LocalSource source(folder.path());
     Request request;
     request.family = "lut";
     request.repeats = 2;
     request.parameters.set("backward", true);
     for (Sweep& sweep : figure_sweeps(request, settled(lut_family(), {{"backward", true}}), Backend::cpu)) {
         if (sweep.id != "arithmetic") sweep.axes[0].values.resize(2);
-        const auto done = runner.sweep(sweep, {});
+        const auto done = run_sweep(source, sweep, {});
         REQUIRE(done);
         for (const Figure& figure : figures_of(*done)) {
             INFO(figure.id);

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "app/engine/run/runner.h"
+#include "app/engine/sources/local_source.h"
+#include "app/engine/sources/sweep_loop.h"
 #include "tests/kernels/memory/run_memory.h"
 #include "tests/kit/catch.h"
 #include "tests/kit/contains.h"
@@ -187,9 +189,9 @@ TEST_CASE("the reference of levels is cached while other parameters change", "[m
 
 TEST_CASE("a swept parameter can set others", "[memory][engine]") {
     TemporaryFolder folder;
-    Runner runner(folder.path());
+    LocalSource source(folder.path());
     const Sweep sweep{"", memory_request(small()), {{"chunk", {int64_t{20}, int64_t{50}}, {"C_G"}}}};
-    const auto swept = runner.sweep(sweep, {});
+    const auto swept = run_sweep(source, sweep, {});
     REQUIRE(swept);
     CHECK(swept->cells[0].result->parameters.integer("C_G") == 20);
     CHECK(swept->cells[1].result->parameters.integer("C_G") == 50);

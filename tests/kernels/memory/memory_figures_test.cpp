@@ -4,6 +4,8 @@
 
 #include "app/engine/run/result_figures.h"
 #include "app/engine/run/runner.h"
+#include "app/engine/sources/local_source.h"
+#include "app/engine/sources/sweep_loop.h"
 #include "kernels/figures/zoom.h"
 #include "kernels/memory/figures/common.h"
 #include "tests/engine/run_engine.h"
@@ -220,13 +222,13 @@ TEST_CASE("the pulse is a grid with the levels that fire together below", "[memo
 // The sweeps of the family, with few cells and repeats.
 std::vector<Figure> swept(const std::string& id, const Settings& settings, std::vector<Value> chunks) {
     TemporaryFolder folder;
-    Runner runner(folder.path());
+    LocalSource source(folder.path());
     const Request request = memory_request(settings);
     for (Sweep& sweep : figure_sweeps(request, parameters_with(settings), Backend::cpu)) {
         if (sweep.id != id) continue;
         for (SweepAxis& axis : sweep.axes)
             if (axis.parameter == "chunk") axis.values = chunks;
-        const auto done = runner.sweep(sweep, {});
+        const auto done = run_sweep(source, sweep, {});
         REQUIRE(done);
         return figures_of(*done);
     }
@@ -323,10 +325,10 @@ TEST_CASE("every way to launch is drawn with its idle share, on a GPU", "[memory
     // The CPU ignores the way to launch, so it has results to draw.
     const auto figures = memory::launch_figures([&] {
         TemporaryFolder folder;
-        Runner runner(folder.path());
+        LocalSource source(folder.path());
         Request request = memory_request({{"length", int64_t{100}}, {"d", int64_t{8}}});
         request.variants = {"sequential"};
-        return *runner.sweep({"launch", request, {{"launch", {"sync", "stream"}}}}, {});
+        return *run_sweep(source, {"launch", request, {{"launch", {"sync", "stream"}}}}, {});
     }());
     const Figure& figure = figures.front();
     const auto tracks = marks_of<Tracks>(figure).front().tracks;
