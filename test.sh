@@ -9,6 +9,7 @@
 #                           SAWTOOTH_RANDOM_SEED=SEED repeats it
 #   ./test.sh faults N      only the faults: the first N calls of every function that can fail, and as many of the rest
 #   ./test.sh tilings       compiles every kernel for every combination of its tiling values
+#   ./test.sh tidy          looks for bugs with clang-tidy 14 (.clang-tidy); takes half an hour
 #   ./test.sh seeded        measures how many of the bugs in tests/seeded `sawtooth check` finds; takes an hour
 #
 # A test case is one of sawtooth_tests, one file of tests/end_to_end (called with the program as its argument; exit 77
@@ -41,6 +42,16 @@ faults)
     shift
     ;;
 tilings) tag='[.tilings]' filter='[tilings]' ;;
+tidy)
+    # Without precompiled headers, which are GCC's.
+    need_packages program "${program_packages[@]}"
+    need_packages test "${test_packages[@]}"
+    need_packages tidy clang-tidy-14
+    (cd "$root" && quietly "$root/build/tidy-configure.log" cmake --preset release -B build/tidy \
+        -D CMAKE_DISABLE_PRECOMPILE_HEADERS=ON -D CCACHE=OFF)
+    set_up_done
+    exec run-clang-tidy-14 -quiet -p "$root/build/tidy" "^$root/(app|kernels|profiling|tests|viz)/.*"
+    ;;
 seeded) ;;
 *)
     tag=[${1//[][]/}]

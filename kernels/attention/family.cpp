@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <initializer_list>
+#include <utility>
 
 #include "kernels/attention/figures/sweeps.h"
 #include "kernels/attention/parts.h"
@@ -88,9 +89,10 @@ bool rotates_back(const Parameters& parameters) { return is_qkv(parameters) && r
 std::vector<ArraySpec> arrays() {
     const std::vector<std::string> vectors = {"Z", "H", "N", "D"}, rows = {"Z", "H", "N"};
     const auto input = [&](std::string name, std::string meaning, bool (*used)(const Parameters&)) {
-        return ArraySpec{.name = name, .meaning = meaning, .dimensions = vectors, .used = used};
+        return ArraySpec{
+            .name = std::move(name), .meaning = std::move(meaning), .dimensions = vectors, .used = used};
     };
-    const auto gradient = [&](std::string name, bool (*used)(const Parameters&)) {
+    const auto gradient = [&](const std::string& name, bool (*used)(const Parameters&)) {
         return ArraySpec{.name = "d" + name,
                          .meaning = "Gradient of " + name + ".",
                          .role = Role::output,

@@ -13,8 +13,9 @@ inline double numbers(const Tensors& t) { return static_cast<double>(t.rows() * 
 // The operations of a product with all transfer matrices: two for every pair of positions j <= i of a block.
 inline double product(const Tensors& t) {
     const auto pairs = [](int64_t n) { return static_cast<double>(n * (n + 1)); };
-    const auto whole = static_cast<double>(t.length / t.block);
-    return static_cast<double>(t.rows()) * (whole * pairs(t.block) + pairs(t.length % t.block));
+    const int64_t whole = t.length / t.block;
+    return static_cast<double>(t.rows()) *
+           (static_cast<double>(whole) * pairs(t.block) + pairs(t.length % t.block));
 }
 
 // This launch repeats for every token; `state` is [B H, DH, 2].

@@ -11,12 +11,12 @@
 
 namespace sawtooth {
 
-inline Request scan_request(std::vector<std::pair<std::string, Value>> settings = {}) {
+inline Request scan_request(const std::vector<std::pair<std::string, Value>>& settings = {}) {
     Request request;
     request.family = "scan";
     request.repeats = 2;
     request.threads = 2;
-    for (auto& [name, value] : settings) request.parameters.set(name, value);
+    for (const auto& [name, value] : settings) request.parameters.set(name, value);
     return request;
 }
 

@@ -25,7 +25,7 @@ class FakeEngine {
 
     EngineCalls calls() {
         return {
-            [this](Request request, View) {
+            [this](Request request, const View&) {
                 requests.push_back(std::move(request));
                 return run_ticket = ++tickets;
             },
@@ -43,7 +43,7 @@ class FakeEngine {
             [this] { ++cancelled_checks; },
             [this] { return std::exchange(events_, {}); },
             {},
-            [this](std::stop_token) { return devices; }};
+            [this](const std::stop_token&) { return devices; }};
     }
 
     static Devices without_gpu() {

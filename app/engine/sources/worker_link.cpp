@@ -99,7 +99,7 @@ class WorkerLink::Job {
     }
     bool sends_input() const { return !request_.on.empty() && !request_.input.empty(); }
 
-    void give(ToWorker message) {
+    void give(const ToWorker& message) {
         runs_ = true;
         worker().send(message);
     }

@@ -466,12 +466,13 @@ std::optional<Ceilings> parse_ceilings(const std::string& text) {
     take(json, "operations_per_second", ceilings.operations_per_second);
     take(json, "launch_us", ceilings.launch_us);
     if (const auto gpu = json.find("gpu"); gpu != json.end() && gpu->is_object()) {
-        Ceilings::Gpu& of_gpu = ceilings.gpu.emplace();
+        Ceilings::Gpu of_gpu;
         take(*gpu, "bf16_operations_per_second", of_gpu.bf16_operations_per_second);
         take(*gpu, "launch_stream_us", of_gpu.launch_stream_us);
         take(*gpu, "launch_graph_us", of_gpu.launch_graph_us);
         if (const auto known = gpu->find("launch_programmatic_us"); known == gpu->end() || !known->is_null())
             take(*gpu, "launch_programmatic_us", of_gpu.launch_programmatic_us.emplace());
+        ceilings.gpu = of_gpu;
     }
     const bool is_measured = ceilings.copy_bytes_per_second > 0 && ceilings.triad_bytes_per_second > 0 &&
                              ceilings.operations_per_second > 0;

@@ -56,8 +56,7 @@ struct Precision {
     const char* name;
     double rounding;  // the rounding of a factor: half a unit in the last place
 };
-constexpr Precision precisions[] = {
-    {"f32", 0}, {"tf32", std::exp2(-11)}, {"f16", std::exp2(-11)}, {"bf16", std::exp2(-8)}};
+constexpr Precision precisions[] = {{"f32", 0}, {"tf32", 0x1p-11}, {"f16", 0x1p-11}, {"bf16", 0x1p-8}};
 
 struct Products {
     Workshop workshop;

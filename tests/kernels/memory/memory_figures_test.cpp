@@ -220,7 +220,7 @@ TEST_CASE("the pulse is a grid with the levels that fire together below", "[memo
 }
 
 // The sweeps of the family, with few cells and repeats.
-std::vector<Figure> swept(const std::string& id, const Settings& settings, std::vector<Value> chunks) {
+std::vector<Figure> swept(const std::string& id, const Settings& settings, const std::vector<Value>& chunks) {
     TemporaryFolder folder;
     LocalSource source(folder.path());
     const Request request = memory_request(settings);
