@@ -496,16 +496,16 @@ TEST_CASE("a check goes on in a new worker, without the variant that ended the l
 
 TEST_CASE("a worker of another build works, and its results name both builds", "[worker]") {
     const TemporaryFolder folder;
-    const auto hello_of = [](const char* build) {
-        return framed(encode(ToWorker(Hello{build, wire_format, 0, ""})));
-    };
-    put(folder.file("hello"), hello_of("9.8.7+other"));
+    Hello other = hello_from("");
+    const size_t own_bytes = framed(encode(ToWorker(other))).size();
+    other.program = "9.8.7+other";
+    other.schema = 1;
+    put(folder.file("hello"), framed(encode(ToWorker(other))));
     WorkerLink link("");
-    const auto seen = link.run(
-        1,
-        scan_on(fmt::format("(head -c {} >/dev/null; cat '{}' -) | {}", hello_of(build_identity()).size(),
-                            folder.file("hello"), worker_command())),
-        {}, {});
+    const auto seen = link.run(1,
+                               scan_on(fmt::format("(head -c {} >/dev/null; cat '{}' -) | {}", own_bytes,
+                                                   folder.file("hello"), worker_command())),
+                               {}, {});
     REQUIRE(seen);
     check_right(*seen->result);
     REQUIRE(seen->result->notes.size() == 1);
