@@ -123,7 +123,7 @@ Stroke stroke_of(const Ink& ink, const Theme& theme) {
             break;
         }
         case Ink::Role::kind:
-            return stroke_of({Ink::Role::variant, 3 + std::max(ink.index, 0), ink.dashed}, theme);
+            return stroke_of({Ink::Role::variant, 3 + std::max(ink.index, 0), ink.dashed, ink.ghost}, theme);
         case Ink::Role::reference:
             stroke = {{theme.reference}, 1};
             break;
@@ -141,6 +141,13 @@ Stroke stroke_of(const Ink& ink, const Theme& theme) {
             break;
     }
     if (ink.dashed) stroke.dash = Dash::dotted;
+    if (ink.ghost > 0) {
+        constexpr float share = 0.6f;
+        static constexpr std::array ghosts = {Dash::dashed,      Dash::dotted,       Dash::dash_dot,
+                                              Dash::long_dashed, Dash::dash_dot_dot, Dash::long_dash_dot,
+                                              Dash::solid};
+        stroke = {stroke.colour.faded(share), 1, ghosts[static_cast<size_t>(ink.ghost - 1) % ghosts.size()]};
+    }
     return stroke;
 }
 

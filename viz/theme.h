@@ -59,7 +59,7 @@ struct Stroke {
 };
 
 // The stroke of a variant. Variants differ in colour, dash and marker; after eight variants colours repeat
-// with other dashes and markers.
+// with other dashes and markers. Ghosts have the colour of their variant, faded, and the dash of their pin.
 Stroke stroke_of(const Ink& ink, const Theme& theme);
 
 }  // namespace sawtooth

@@ -78,6 +78,7 @@ struct Engine::Jobs {
     uint64_t tickets = 0;
     std::optional<Run> waiting;
     std::optional<Look> look;
+    std::optional<std::vector<Kept>> keep;
     std::deque<Background> sweeps, finished;
 
     bool running = false;  // a Request, not a cell of a sweep
@@ -155,6 +156,13 @@ void Engine::look(View view, Parameters figure_parameters) {
     changed_.notify_all();
 }
 
+void Engine::keep(std::vector<Kept> results) {
+    const std::lock_guard lock(mutex_);
+    jobs_->keep = std::move(results);
+    jobs_->cell_stop.request_stop();
+    changed_.notify_all();
+}
+
 void Engine::cancel_run() {
     uint64_t never_ran = 0;
     {
@@ -227,10 +235,12 @@ void Engine::watch(std::stop_token stop) {
 
 void Engine::serve(std::stop_token stop) {
     while (!stop.stop_requested()) {
-        enum class Next { run, look, cell } next;
+        enum class Next { keep, run, look, cell } next;
         {
             std::unique_lock lock(mutex_);
-            const auto has_work = [this] { return jobs_->waiting || jobs_->look || !jobs_->sweeps.empty(); };
+            const auto has_work = [this] {
+                return jobs_->keep || jobs_->waiting || jobs_->look || !jobs_->sweeps.empty();
+            };
             if (!changed_.wait_for(lock, stop, rest_before_trim, has_work) && !stop.stop_requested()) {
                 // The heap keeps the freed memory of large results, which can be gigabytes.
                 lock.unlock();
@@ -239,10 +249,14 @@ void Engine::serve(std::stop_token stop) {
                 changed_.wait(lock, stop, has_work);
             }
             if (stop.stop_requested()) return;
-            next = jobs_->waiting ? Next::run : jobs_->look ? Next::look : Next::cell;
+            next = jobs_->keep      ? Next::keep
+                   : jobs_->waiting ? Next::run
+                   : jobs_->look    ? Next::look
+                                    : Next::cell;
         }
         serving_ = 0;
         const auto problem = guarded([&]() -> std::optional<Error> {
+            if (next == Next::keep) serve_keep();
             if (next == Next::run) serve_run();
             if (next == Next::look) serve_look(stop);
             if (next == Next::cell) serve_sweep_cell();
@@ -375,7 +389,28 @@ void Engine::serve_look(std::stop_token stop) {
         const std::lock_guard lock(mutex_);
         jobs_->newest = newest;
     }
+    const uint64_t newest_ticket = event.ticket;
     send(std::move(event));
+    for (const Kept& kept : kept_) {
+        if (kept.ticket == newest_ticket || kept.request.family != newest->request.family) continue;
+        const auto earlier = guarded([&] {
+            return sources_.of(kept.request).look(kept.ticket, look.view, look.figure_parameters, stop);
+        });
+        // One whose worker is gone keeps its figures.
+        if (earlier) send({.kind = Event::Kind::figures, .ticket = kept.ticket, .figures = *earlier});
+    }
+}
+
+void Engine::serve_keep() {
+    {
+        const std::lock_guard lock(mutex_);
+        if (!jobs_->keep) return;
+        kept_ = std::move(*jobs_->keep);
+        jobs_->keep.reset();
+    }
+    std::vector<ResultId> ids;
+    for (const Kept& kept : kept_) ids.push_back(kept.ticket);
+    sources_.keep(ids);
 }
 
 void Engine::serve_sweep_cell() {

@@ -15,12 +15,20 @@
 
 namespace sawtooth {
 
+// A result that is kept: its ticket and its Request.
+struct Kept {
+    uint64_t ticket = 0;
+    Request request;
+
+    bool operator==(const Kept&) const = default;
+};
+
 // An answer to the ticket that `run`, `sweep` or `check` returned.
 struct Event {
     enum class Kind {
         progress,  // has `progress`
         result,  // has `result` (complete, or with outputs and errors but no times), its `figures` and `hops`
-        figures,  // has new `figures` for another View
+        figures,  // has new `figures` for another View, of the newest result or of a kept one
         cell,     // has `sweep_result` so far and its `figures`; sent again when a newer result renews one of
                   // its cells
         checked,  // has the `report` of a check so far
@@ -62,6 +70,9 @@ class Engine {
     // Makes the figures of the newest result anew, for another visible range and other values of parameters
     // that affect only figures. Runs nothing.
     void look(View view, Parameters figure_parameters);
+    // Keeps these earlier results, by their tickets, until the next call: `look` makes the figures of those
+    // of the same family, too.
+    void keep(std::vector<Kept> results);
     void cancel_run();  // cancels the running and the waiting Request; both fail as cancelled
     void cancel_sweep(uint64_t ticket);
     std::vector<Event> take_events();
@@ -80,12 +91,14 @@ class Engine {
     void renew_sweeps(const Result& newest);
     void send_cell(uint64_t ticket, std::shared_ptr<const SweepResult> sweep, std::vector<Figure> figures);
     void serve_look(std::stop_token stop);
+    void serve_keep();
 
     Sources sources_;
     std::function<void()> wake_;
     std::mutex mutex_;
     std::condition_variable_any changed_;
     std::vector<Event> events_;
+    std::vector<Kept> kept_;               // used only by the engine's thread
     uint64_t serving_ = 0;                 // the ticket of the current step; used only by the engine's thread
     std::unique_ptr<Jobs> jobs_;           // waiting and running work; guarded by mutex_
     std::jthread watch_, thread_, check_;  // declared last, so that they start when all other members exist

@@ -40,6 +40,7 @@ struct Ink {
     Role role = Role::variant;
     int index = 0;
     bool dashed = false;
+    int ghost = 0;  // 1 to 8: of that pinned result, and faded; 0: of the shown one
 
     bool operator==(const Ink&) const = default;
 };

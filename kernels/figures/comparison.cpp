@@ -115,6 +115,11 @@ std::string text_of(double value) {
     return value >= 1000 ? with_thousands(std::llround(value)) : rounded(value, 3);
 }
 
+// A slower first plan as a faster second one.
+Comparison turned(const Comparison& slower) {
+    return {Pace::faster, 1 / slower.ratio, 1 / slower.high, 1 / slower.low};
+}
+
 // Rounds the ratio to as many digits as the interval allows, and to more if it would otherwise leave the
 // interval.
 double told_ratio(const Comparison& comparison) {
@@ -179,6 +184,12 @@ std::string ratio_words(const Comparison& comparison) {
     return text_of(with_digits(comparison.low, 2)) + "x to " + text_of(with_digits(comparison.high, 2)) + "x";
 }
 
+std::string pace_words(const Comparison& comparison) {
+    if (comparison.pace == Pace::faster) return ratio_words(comparison) + " faster";
+    if (comparison.pace == Pace::slower) return ratio_words(turned(comparison)) + " slower";
+    return ratio_words(comparison);
+}
+
 std::string comparison_words(const std::string& first, const std::string& second,
                              const Comparison& comparison) {
     switch (comparison.pace) {
@@ -191,8 +202,7 @@ std::string comparison_words(const std::string& first, const std::string& second
         case Pace::slower:
             break;
     }
-    const Comparison turned{Pace::faster, 1 / comparison.ratio, 1 / comparison.high, 1 / comparison.low};
-    return second + " is " + ratio_words(turned) + " faster than " + first;
+    return second + " is " + ratio_words(turned(comparison)) + " faster than " + first;
 }
 
 std::vector<size_t> may_be_fastest(const std::vector<const TimeStatistics*>& times, bool in_turns) {

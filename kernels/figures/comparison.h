@@ -44,6 +44,8 @@ Comparison compare(const Result& result, const VariantResult& first, const Varia
 // "2.4x", with the digits that the interval allows, or "1.5x to 6x" where it allows none; "same", "cannot
 // tell".
 std::string ratio_words(const Comparison& comparison);
+// The comparison from the side of the first: "2.4x faster", "2.4x slower", "same", "cannot tell".
+std::string pace_words(const Comparison& comparison);
 // "fused is 2.4x faster than unfused", "fused and unfused take the same time", "it cannot be told whether
 // fused or unfused is faster".
 std::string comparison_words(const std::string& first, const std::string& second,

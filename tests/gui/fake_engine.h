@@ -16,6 +16,7 @@ class FakeEngine {
     std::vector<Request> requests;
     std::vector<Sweep> sweeps;
     std::vector<std::pair<View, Parameters>> looks;
+    std::vector<Kept> kept;
     std::vector<uint64_t> cancelled_sweeps;
     std::vector<CheckRequest> checks;
     int cancelled_runs = 0, cancelled_checks = 0;
@@ -34,6 +35,7 @@ class FakeEngine {
                 return ++tickets;
             },
             [this](View view, Parameters chosen) { looks.emplace_back(std::move(view), std::move(chosen)); },
+            [this](std::vector<Kept> results) { kept = std::move(results); },
             [this] { ++cancelled_runs; },
             [this](uint64_t ticket) { cancelled_sweeps.push_back(ticket); },
             [this](CheckRequest request) {

@@ -12,4 +12,9 @@ Source& Sources::of(const Request& request) {
     return workers_;
 }
 
+void Sources::keep(const std::vector<ResultId>& ids) {
+    here_.keep(ids);
+    workers_.keep(ids);
+}
+
 }  // namespace sawtooth

@@ -21,6 +21,8 @@ class Sources {
     Source& of(const Request& request);
     LocalSource& here() { return here_; }
     const LocalSource& here() const { return here_; }
+    // Source::keep, here and in workers.
+    void keep(const std::vector<ResultId>& ids);
     // WorkerSource::leave_when_stopped.
     void leave_when_stopped() { workers_.leave_when_stopped(); }
 

@@ -81,7 +81,7 @@ SAWTOOTH_FIELDS(Result, request, parameters, main_output, backend, device, proce
 SAWTOOTH_FIELDS(SweepCell, values, refused, result)
 
 SAWTOOTH_FIELDS(Axis, label, unit, scale, minimum, maximum, in_sight, categories, whole, growing, shared)
-SAWTOOTH_FIELDS(Ink, role, index, dashed)
+SAWTOOTH_FIELDS(Ink, role, index, dashed, ghost)
 SAWTOOTH_FIELDS(Setting, parameter, values)
 SAWTOOTH_FIELDS(Line, label, ink, x, y, markers, sets, wrong, unstable)
 SAWTOOTH_FIELDS(Band, label, ink, x, low, high)

@@ -107,6 +107,7 @@ std::string caption_of_sweep(const LabState& lab, const std::string& parameter) 
 Figure figure_as_drawn(const LabState& lab, const ShownFigure& shown, const std::string& found) {
     Figure figure = with_present(*shown.figure, lab.parameters);
     figure.caption = found + figure.caption;
+    if (!shown.sweep && !lab.told.ghosts.empty()) figure = with_ghosts(figure, lab.told.ghosts);
     return lab.hidden_variants.empty() ? figure : without_variants(figure, lab.hidden_variants);
 }
 

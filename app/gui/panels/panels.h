@@ -40,6 +40,8 @@ void draw_log(LabState& lab);
 void draw_top_bar(LabState& lab);
 void draw_status_bar(LabState& lab);
 void draw_failure_row(LabState& lab);
+void draw_pins_row(LabState& lab);              // the pinned results
+float pins_row_height(const LabState& lab);     // in pixels; 0 if there are none
 float failure_row_height(const LabState& lab);  // in pixels; 0 if nothing failed
 void draw_crash_row(LabState& lab);             // the report that the last session left
 float crash_row_height(const LabState& lab);

@@ -14,6 +14,7 @@
 #include "app/gui/state/history.h"
 #include "app/gui/state/input_file.h"
 #include "app/gui/state/lab.h"
+#include "app/gui/state/pins.h"
 #include "app/gui/state/sweeps.h"
 
 namespace sawtooth {
@@ -81,6 +82,17 @@ std::vector<Action> all_actions() {
          [](LabState& lab) { lab.focuses_filter = true; },
          {ctrl | ImGuiKey_F}});
     add({"Settings", "Reset all parameters", reset_parameters});
+    add({.group = "View",
+         .name = "Pin the result",
+         .act = toggle_pin,
+         .keys = {ctrl | ImGuiKey_B},
+         .reason = reason_not_pinned,
+         .is_on = is_pinned,
+         .meaning = "Keeps the shown result: figures show it faded behind newer ones, and Numbers compares "
+                    "with it."});
+    add({"View", "Unpin all results", unpin_all, {}, [](const LabState& lab) {
+             return lab.pins.empty() ? "No result is pinned." : "";
+         }});
     add({"File", "Open inputs", [](LabState& lab) { lab.show_open = true; }, {ctrl | ImGuiKey_O}});
     add({"File", "Close the input file", close_file, {}, [](const LabState& lab) {
              return lab.request.input.empty() ? "No file is open." : "";

@@ -46,24 +46,6 @@ std::string words_of_change(const Snapshot& from, const Snapshot& to) {
     return names.size() == 1 ? names.front() : fmt::format("{} settings", names.size());
 }
 
-void go_to(LabState& lab, const Snapshot& step) {
-    const Family* const before_family = lab.family;
-    const Request before = request_of(lab);
-    if (step.family != lab.family) show_family(lab, *step.family, leave_family(lab, *step.family));
-    lab.request = step.request;
-    lab.disabled_variants = step.disabled_variants;
-    lab.given = step.given;
-    lab.fixed = step.fixed;
-    lab.tried = step.tried;
-    lab.settings.backend = step.request.backend;
-    lab.settings.device = step.request.device;
-    lab.typing.reset();
-    if (lab.family != before_family)
-        submit(lab);
-    else
-        take_change(lab, before);
-}
-
 void move_step(LabState& lab, std::vector<Snapshot>& from, std::vector<Snapshot>& to, const char* done) {
     follow_changes(lab, false);
     if (from.empty()) return;
@@ -77,6 +59,25 @@ void move_step(LabState& lab, std::vector<Snapshot>& from, std::vector<Snapshot>
 }
 
 }  // namespace
+
+void go_to(LabState& lab, const Snapshot& settings) {
+    const Family* const before_family = lab.family;
+    const Request before = request_of(lab);
+    if (settings.family != lab.family)
+        show_family(lab, *settings.family, leave_family(lab, *settings.family));
+    lab.request = settings.request;
+    lab.disabled_variants = settings.disabled_variants;
+    lab.given = settings.given;
+    lab.fixed = settings.fixed;
+    lab.tried = settings.tried;
+    lab.settings.backend = settings.request.backend;
+    lab.settings.device = settings.request.device;
+    lab.typing.reset();
+    if (lab.family != before_family)
+        submit(lab);
+    else
+        take_change(lab, before);
+}
 
 void follow_changes(LabState& lab, bool held) {
     LabState::History& history = lab.history;

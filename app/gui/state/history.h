@@ -14,6 +14,8 @@ void follow_changes(LabState& lab, bool held);
 // Undo and redo have no effect if there is no step.
 void undo(LabState& lab);
 void redo(LabState& lab);
+// Sets these settings and runs them if they differ from the present ones, as a step that undo takes back.
+void go_to(LabState& lab, const Snapshot& settings);
 // The changes of a step in words, for the menu: "chunk", "the family", "3 settings"; "" if there is none.
 std::string words_of_undo(const LabState& lab);
 std::string words_of_redo(const LabState& lab);

@@ -8,6 +8,7 @@
 #include <ctime>
 
 #include "app/engine/machine/look_for_devices.h"
+#include "app/engine/tables/comparison_columns.h"
 #include "app/engine/tables/tables.h"
 #include "app/gui/state/backends.h"
 #include "app/gui/state/checking.h"
@@ -15,6 +16,7 @@
 #include "app/gui/state/input_file.h"
 #include "app/gui/state/kept_times.h"
 #include "app/gui/state/log_file.h"
+#include "app/gui/state/pins.h"
 #include "app/gui/state/run_rows.h"
 #include "app/gui/state/selection.h"
 #include "app/gui/state/shown_values.h"
@@ -58,10 +60,14 @@ std::string described(const Result& result) {
     return text;
 }
 
-Told told_of(const Result& result) {
+Told told_of(const LabState& lab, const Result& result) {
     Told told;
     told.measured = numbers_table(result);
+    if (const Pin* const base = baseline(lab))
+        add_comparison(told.measured, result, *base->result,
+                       names_of_pins(lab)[static_cast<size_t>(base - lab.pins.data())]);
     told.compiled = compiled_table(result);
+    told.ghosts = ghosts_of(lab);
     for (const VariantResult& variant : result.variants) {
         if (std::string words = wrong_words(variant); !words.empty())
             told.wrong[variant.name] = std::move(words);
@@ -129,7 +135,7 @@ void take_run_event(LabState& lab, const Event& event) {
         lab.shown_ticket = event.ticket;
         show_result(lab, event.result);
         keep_selection(lab);
-        lab.told = told_of(*lab.result);
+        tell_result(lab);
         show_figures(lab, event.figures);
         announce_sweeps(lab);
         if (newest && event.result->complete) {
@@ -149,8 +155,9 @@ void take_event(LabState& lab, const Event& event) {
     if (event.ticket == lab.checking.ticket && event.ticket > 0) return take_check_event(lab, event);
     if (event.kind == Event::Kind::checked) return;  // it belongs to an earlier check
     if (event.kind == Event::Kind::figures) {
+        const bool is_of_pin = take_figures_of_pin(lab, event);
         // Without a result they belong to the previous family.
-        if (lab.result) show_figures(lab, event.figures);
+        if (lab.result && (!is_of_pin || event.ticket == lab.shown_ticket)) show_figures(lab, event.figures);
         return;
     }
     const bool of_sweep =
@@ -212,6 +219,7 @@ EngineCalls calls_of(Engine& engine, std::function<void()> wake) {
     return {[&](Request request, View view) { return engine.run(std::move(request), std::move(view)); },
             [&](Sweep sweep) { return engine.sweep(std::move(sweep)); },
             [&](View view, Parameters chosen) { engine.look(std::move(view), std::move(chosen)); },
+            [&](std::vector<Kept> results) { engine.keep(std::move(results)); },
             [&] { engine.cancel_run(); },
             [&](uint64_t ticket) { engine.cancel_sweep(ticket); },
             [&](CheckRequest request) { return engine.check(std::move(request)); },
@@ -440,6 +448,10 @@ Request request_of(const LabState& lab) {
         if (!lab.disabled_variants.contains(variant.name) && reason_refused(lab, variant).empty())
             request.variants.push_back(variant.name);
     return request;
+}
+
+void tell_result(LabState& lab) {
+    if (lab.result) lab.told = told_of(lab, *lab.result);
 }
 
 void note(LabState& lab, LogLine::Kind kind, std::string text) {

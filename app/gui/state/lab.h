@@ -66,6 +66,9 @@ std::string problem_words(const Problem& problem);
 // The Request that `submit` sends.
 Request request_of(const LabState& lab);
 
+// Computes the facts about the shown result again, for example because another one is the baseline.
+void tell_result(LabState& lab);
+
 void note(LabState& lab, LogLine::Kind kind, std::string text);
 
 }  // namespace sawtooth

@@ -17,6 +17,7 @@
 #include "app/gui/state/file_writer.h"
 #include "kernels/core/family.h"
 #include "kernels/core/table.h"
+#include "viz/ghosts.h"
 
 namespace sawtooth {
 
@@ -25,6 +26,7 @@ struct EngineCalls {
     std::function<uint64_t(Request, View)> run;
     std::function<uint64_t(Sweep)> sweep;
     std::function<void(View, Parameters)> look;
+    std::function<void(std::vector<Kept>)> keep;
     std::function<void()> cancel_run;
     std::function<void(uint64_t)> cancel_sweep;
     std::function<uint64_t(CheckRequest)> check;
@@ -177,6 +179,16 @@ struct Snapshot {
     std::string tried;
 };
 
+// A result that was pinned: figures show it behind the newest one.
+struct Pin {
+    uint64_t ticket = 0;  // that of the result
+    int number = 1;       // 1 to 8, of no other pin: Ink::ghost
+    bool is_baseline = false;
+    Snapshot settings;  // those of the result
+    std::shared_ptr<const Result> result;
+    Figures figures;
+};
+
 // The help that F1 shows for the item under the mouse.
 struct Help {
     std::string title, text;
@@ -204,6 +216,7 @@ struct Told {
     Table measured, compiled;
     std::map<std::string, std::string> wrong;  // variants with wrong outputs, and the words for them
     bool has_achieved = false;                 // counters were read, so there is achieved occupancy
+    std::vector<Pinned> ghosts;                // what figures show behind it: ghosts_of in pins.h
 };
 
 // The complete state of the window. lab.h changes it; panels draw it.
@@ -252,6 +265,7 @@ struct LabState {
     // contains its figures with these ids.
     std::shared_ptr<const Result> times_of;
     std::set<std::string> kept_figures;
+    std::vector<Pin> pins;  // in the order in which they were pinned, of all families
     std::vector<BackgroundSweep> sweeps;
     Checking checking;
     std::optional<Failure> failure;

@@ -1,0 +1,177 @@
+#include "app/gui/state/pins.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "app/gui/state/history.h"
+#include "app/gui/state/lab.h"
+#include "app/gui/state/run_rows.h"
+
+namespace sawtooth {
+namespace {
+
+Pin* find_pin(LabState& lab, uint64_t ticket) {
+    const auto found = std::find_if(lab.pins.begin(), lab.pins.end(),
+                                    [ticket](const Pin& pin) { return pin.ticket == ticket; });
+    return found == lab.pins.end() ? nullptr : &*found;
+}
+
+// The settings that gave the shown result; the present ones may be newer.
+Snapshot settings_of_shown(const LabState& lab) {
+    Snapshot settings{lab.family, lab.result->request, {}, {}, {}, lab.tried};
+    if (!settings.request.variants.empty())
+        for (const Variant& variant : lab.family->variants) {
+            const auto& chosen = settings.request.variants;
+            if (std::find(chosen.begin(), chosen.end(), variant.name) == chosen.end())
+                settings.disabled_variants.insert(variant.name);
+        }
+    settings.request.variants.clear();
+    if (settings.request.input == lab.request.input) {
+        settings.given = lab.given;
+        settings.fixed = lab.fixed;
+    }
+    return settings;
+}
+
+int free_number(const LabState& lab) {
+    int number = 1;
+    while (std::any_of(lab.pins.begin(), lab.pins.end(),
+                       [number](const Pin& pin) { return pin.number == number; }))
+        ++number;
+    return number;
+}
+
+void pins_changed(LabState& lab) {
+    std::vector<Kept> kept;
+    for (const Pin& pin : lab.pins) kept.push_back({pin.ticket, pin.result->request});
+    lab.engine.keep(std::move(kept));
+    tell_result(lab);
+}
+
+bool is_of_family(const Pin& pin, const Family* family) { return pin.settings.family == family; }
+
+// A property of a result that may tell it from others, with its value.
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
+Facts facts_of(const Family& family, const Result& result) {
+    Facts facts;
+    for (const Parameter& row : family.parameters)
+        if (row.renews != Renews::figures && result.parameters.has(row.name))
+            facts.emplace_back(row.name + " ", to_text(result.parameters.at(row.name)));
+    for (const Parameter& row : run_rows())
+        facts.emplace_back(row.name + " ", to_text(run_value(result.request, row.name)));
+    facts.emplace_back("", result.device.substr(0, result.device.find(',')));
+    return facts;
+}
+
+std::string name_of(const Facts& facts, const std::vector<Facts>& all) {
+    constexpr size_t most = 3;
+    std::vector<std::string> parts;
+    for (size_t i = 0; i < facts.size(); ++i)
+        if (std::any_of(all.begin(), all.end(),
+                        [&](const Facts& other) { return other[i].second != facts[i].second; }))
+            parts.push_back(facts[i].first + facts[i].second);
+    if (parts.empty()) return "the same settings";
+    const bool has_more = parts.size() > most;
+    parts.resize(std::min(parts.size(), most));
+    return fmt::format("{}{}", fmt::join(parts, ", "), has_more ? ", …" : "");
+}
+
+}  // namespace
+
+bool is_pinned(const LabState& lab) {
+    return std::any_of(lab.pins.begin(), lab.pins.end(),
+                       [&](const Pin& pin) { return pin.ticket == lab.shown_ticket; });
+}
+
+std::string reason_not_pinned(const LabState& lab) {
+    if (!lab.result) return "Nothing was run yet.";
+    if (is_pinned(lab)) return "";
+    if (!lab.result->complete) return "The result is not complete yet.";
+    if (lab.pins.size() >= most_pins)
+        return fmt::format("{} results are pinned, which is the most: unpin one first.", most_pins);
+    return "";
+}
+
+void toggle_pin(LabState& lab) {
+    if (!reason_not_pinned(lab).empty()) return;
+    if (is_pinned(lab)) return unpin(lab, lab.shown_ticket);
+    const bool is_first = std::none_of(lab.pins.begin(), lab.pins.end(),
+                                       [&](const Pin& pin) { return is_of_family(pin, lab.family); });
+    lab.pins.push_back(
+        {lab.shown_ticket, free_number(lab), is_first, settings_of_shown(lab), lab.result, lab.figures});
+    pins_changed(lab);
+}
+
+void unpin(LabState& lab, uint64_t ticket) {
+    const Pin* const pin = find_pin(lab, ticket);
+    if (!pin) return;
+    const Family* const family = pin->settings.family;
+    const bool was_baseline = pin->is_baseline;
+    lab.pins.erase(lab.pins.begin() + (pin - lab.pins.data()));
+    const auto next = std::find_if(lab.pins.begin(), lab.pins.end(),
+                                   [&](const Pin& other) { return is_of_family(other, family); });
+    if (was_baseline && next != lab.pins.end()) next->is_baseline = true;
+    pins_changed(lab);
+}
+
+void unpin_all(LabState& lab) {
+    lab.pins.clear();
+    pins_changed(lab);
+}
+
+void choose_baseline(LabState& lab, uint64_t ticket) {
+    const Pin* const chosen = find_pin(lab, ticket);
+    if (!chosen) return;
+    for (Pin& pin : lab.pins)
+        if (is_of_family(pin, chosen->settings.family)) pin.is_baseline = &pin == chosen;
+    tell_result(lab);
+}
+
+void bring_back(LabState& lab, uint64_t ticket) {
+    if (const Pin* const pin = find_pin(lab, ticket)) go_to(lab, Snapshot(pin->settings));
+}
+
+const Pin* baseline(const LabState& lab) {
+    for (const Pin& pin : lab.pins)
+        if (pin.is_baseline && is_of_family(pin, lab.family) && pin.ticket != lab.shown_ticket) return &pin;
+    return nullptr;
+}
+
+std::vector<std::string> names_of_pins(const LabState& lab) {
+    std::vector<std::string> names;
+    for (const Pin& pin : lab.pins) {
+        const Family& family = *pin.settings.family;
+        std::vector<Facts> all;
+        for (const Pin& other : lab.pins)
+            if (is_of_family(other, &family)) all.push_back(facts_of(family, *other.result));
+        const bool is_shown_family = &family == lab.family;
+        if (is_shown_family && lab.result) all.push_back(facts_of(family, *lab.result));
+        const std::string name = name_of(facts_of(family, *pin.result), all);
+        names.push_back(is_shown_family ? name : family.name + ": " + name);
+    }
+    return names;
+}
+
+std::vector<Pinned> ghosts_of(const LabState& lab) {
+    std::vector<Pinned> ghosts;
+    const std::vector<std::string> names = lab.pins.empty() ? std::vector<std::string>() : names_of_pins(lab);
+    for (size_t i = 0; i < lab.pins.size(); ++i) {
+        const Pin& pin = lab.pins[i];
+        if (is_of_family(pin, lab.family) && pin.ticket != lab.shown_ticket && pin.figures)
+            ghosts.push_back({pin.figures.get(), names[i], pin.number});
+    }
+    return ghosts;
+}
+
+bool take_figures_of_pin(LabState& lab, const Event& event) {
+    Pin* const pin = find_pin(lab, event.ticket);
+    if (!pin) return false;
+    pin->figures = event.figures;
+    lab.told.ghosts = ghosts_of(lab);
+    return true;
+}
+
+}  // namespace sawtooth

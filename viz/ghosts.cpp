@@ -1,0 +1,118 @@
+#include "viz/ghosts.h"
+
+#include <algorithm>
+
+namespace sawtooth {
+namespace {
+
+// The reference and the limits of the machine are not the result's own.
+bool is_own(const Ink& ink) { return ink.role == Ink::Role::variant || ink.role == Ink::Role::kind; }
+
+std::string labelled(const std::string& label, const Pinned& pin) {
+    return label.empty() ? "" : label + ", " + pin.name;
+}
+
+// An end that is set must not cut the ghosts off.
+void widen(Axis& axis, const Axis& other) {
+    if (axis.minimum && other.minimum) axis.minimum = std::min(*axis.minimum, *other.minimum);
+    if (axis.maximum && other.maximum) axis.maximum = std::max(*axis.maximum, *other.maximum);
+}
+
+class WithGhosts {
+  public:
+    WithGhosts(const Figure& figure, const std::vector<Pinned>& pins) : figure_(figure), pins_(pins) {}
+
+    Figure result() {
+        for (const Pinned& pin : pins_)
+            if (const Figure* const other = namesake(pin)) add_curves(*other, pin);
+        for (Mark& mark : figure_.marks) {
+            if (Tracks* const tracks = std::get_if<Tracks>(&mark)) add_tracks(*tracks);
+            if (Bars* const bars = std::get_if<Bars>(&mark)) add_bars(*bars);
+        }
+        return std::move(figure_);
+    }
+
+  private:
+    // The figure of the pin with the same meaning; null if it has none.
+    const Figure* namesake(const Pinned& pin) const {
+        for (const Figure& other : *pin.figures)
+            if (other.id == figure_.id && other.x.unit == figure_.x.unit && other.y.unit == figure_.y.unit)
+                return &other;
+        return nullptr;
+    }
+
+    // Ghosts come first, so that they are drawn below.
+    void add_curves(const Figure& other, const Pinned& pin) {
+        std::vector<Mark> ghosts;
+        for (Mark mark : other.marks) {
+            if (Line* const line = std::get_if<Line>(&mark); line && is_own(line->ink)) {
+                line->ink.ghost = pin.number;
+                line->label = labelled(line->label, pin);
+                line->sets = {};
+                ghosts.push_back(std::move(mark));
+            } else if (Band* const band = std::get_if<Band>(&mark); band && is_own(band->ink)) {
+                band->ink.ghost = pin.number;
+                band->label = labelled(band->label, pin);
+                ghosts.push_back(std::move(mark));
+            }
+        }
+        if (ghosts.empty()) return;
+        widen(figure_.x, other.x);
+        widen(figure_.y, other.y);
+        figure_.marks.insert(figure_.marks.begin(), std::make_move_iterator(ghosts.begin()),
+                             std::make_move_iterator(ghosts.end()));
+    }
+
+    void add_tracks(Tracks& own) {
+        for (const Pinned& pin : pins_) {
+            const Figure* const other = namesake(pin);
+            for (const Mark& mark : other ? other->marks : std::vector<Mark>())
+                if (const Tracks* const tracks = std::get_if<Tracks>(&mark))
+                    for (Tracks::Track track : tracks->tracks) {
+                        track.label = labelled(track.label, pin);
+                        track.ink.ghost = pin.number;
+                        own.tracks.push_back(std::move(track));
+                    }
+        }
+    }
+
+    // Bar i belongs to category i, so ghosts have categories of their own.
+    void add_bars(Bars& own) {
+        if (own.bars.size() != figure_.y.categories.size()) return;
+        std::vector<Bar> bars;
+        std::vector<std::string> categories;
+        for (size_t i = 0; i < own.bars.size(); ++i) {
+            bars.push_back(std::move(own.bars[i]));
+            categories.push_back(figure_.y.categories[i]);
+            for (const Pinned& pin : pins_)
+                if (const Bar* const bar = bar_of(pin, categories.back())) {
+                    bars.push_back(*bar);
+                    bars.back().ink.ghost = pin.number;
+                    categories.push_back(pin.name);
+                }
+        }
+        own.bars = std::move(bars);
+        figure_.y.categories = std::move(categories);
+    }
+    const Bar* bar_of(const Pinned& pin, const std::string& category) const {
+        const Figure* const other = namesake(pin);
+        if (!other) return nullptr;
+        const auto& names = other->y.categories;
+        const auto at = static_cast<size_t>(std::find(names.begin(), names.end(), category) - names.begin());
+        for (const Mark& mark : other->marks)
+            if (const Bars* const bars = std::get_if<Bars>(&mark); bars && at < bars->bars.size())
+                return &bars->bars[at];
+        return nullptr;
+    }
+
+    Figure figure_;
+    const std::vector<Pinned>& pins_;
+};
+
+}  // namespace
+
+Figure with_ghosts(const Figure& figure, const std::vector<Pinned>& pins) {
+    return WithGhosts(figure, pins).result();
+}
+
+}  // namespace sawtooth

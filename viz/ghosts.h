@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernels/core/figure.h"
+
+namespace sawtooth {
+
+// The figures of a pinned result.
+struct Pinned {
+    const std::vector<Figure>* figures = nullptr;
+    std::string name;  // "chunk 64"
+    int number = 1;    // Ink::ghost
+};
+
+// The figure with what its namesakes among the figures of pinned results show: lines, bands, bars below those
+// of the same category, and tracks below its own. Figures of other marks have no ghosts.
+Figure with_ghosts(const Figure& figure, const std::vector<Pinned>& pins);
+
+}  // namespace sawtooth
