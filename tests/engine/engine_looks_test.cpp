@@ -67,5 +67,37 @@ TEST_CASE("progress that is not taken does not pile up", "[engine]") {
     CHECK(events.back().ticket == run);
 }
 
+TEST_CASE("a look makes the figures of kept results, too, until they are kept no longer", "[engine]") {
+    const TemporaryFolder folder;
+    Engine engine(folder.path(), [] {});
+    const Request first = scan_request({{"length", int64_t{64}}});
+    const uint64_t kept = engine.run(first, {});
+    wait_for(engine, kept, Event::Kind::result);
+    engine.keep({{kept, first}});
+    const uint64_t newest = engine.run(scan_request({{"length", int64_t{128}}}), {});
+    wait_for(engine, newest, Event::Kind::result);
+    Parameters drawn;
+    drawn.set("drawn_channel", int64_t{3});
+    engine.look({}, drawn);
+    const Event look = wait_for(engine, kept, Event::Kind::figures);
+    CHECK(look.figures->front().title.find("channel 3") != std::string::npos);
+    const auto has_ends_at = [](const Event& event, double most) {
+        for (const Mark& mark : event.figures->front().marks)
+            if (const Line* const line = std::get_if<Line>(&mark)) return line->x.back() <= most;
+        return false;
+    };
+    CHECK(has_ends_at(look, 64));
+
+    engine.keep({});
+    std::vector<Event> events;
+    engine.look({}, {});
+    wait_for(engine, newest, Event::Kind::figures, &events);
+    for (int round = 0; round < 20; ++round) {
+        for (Event& event : engine.take_events()) events.push_back(event);
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    for (const Event& event : events) CHECK(event.ticket != kept);
+}
+
 }  // namespace
 }  // namespace sawtooth

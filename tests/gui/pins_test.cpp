@@ -1,0 +1,143 @@
+#include "app/gui/state/pins.h"
+
+#include "app/gui/shell/actions.h"
+#include "app/gui/state/family_choice.h"
+#include "app/gui/state/history.h"
+#include "app/gui/state/lab.h"
+#include "app/gui/state/shown_values.h"
+#include "kernels/families.h"
+#include "tests/gui/fake_engine.h"
+#include "tests/gui/user.h"
+#include "tests/kit/catch.h"
+#include "tests/kit/contains.h"
+
+namespace sawtooth {
+namespace {
+
+bool has_column(const LabState& lab, const std::string& name) {
+    for (const Table::Column& column : lab.told.measured.columns)
+        if (column.name == name) return true;
+    return false;
+}
+
+void change(LabState& lab, FakeEngine& engine, int64_t length) {
+    set_parameter(lab, row(lab, "length"), length);
+    finish_run(lab, engine);
+}
+
+TEST_CASE("a pinned result is kept by the engine and named by what differs", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    CHECK(reason_not_pinned(lab) == "Nothing was run yet.");
+    toggle_pin(lab);
+    CHECK(lab.pins.empty());
+    change(lab, engine, 64);
+    toggle_pin(lab);
+    REQUIRE(engine.kept.size() == 1);
+    CHECK(engine.kept[0].ticket == lab.shown_ticket);
+    CHECK(ghosts_of(lab).empty());  // it is the shown one
+    CHECK(names_of_pins(lab).front() == "the same settings");
+
+    change(lab, engine, 128);
+    CHECK(names_of_pins(lab) == std::vector<std::string>{"length 64"});
+    REQUIRE(lab.told.ghosts.size() == 1);
+    CHECK(lab.told.ghosts[0].name == "length 64");
+    CHECK(has_column(lab, "time vs length 64"));
+    toggle_pin(lab);
+    change(lab, engine, 256);
+    CHECK(names_of_pins(lab) == std::vector<std::string>{"length 64", "length 128"});
+    CHECK(has_column(lab, "time vs length 64"));
+    choose_baseline(lab, lab.pins[1].ticket);
+    CHECK(has_column(lab, "time vs length 128"));
+    CHECK_FALSE(has_column(lab, "time vs length 64"));
+    unpin(lab, lab.pins[1].ticket);
+    CHECK(has_column(lab, "time vs length 64"));  // the next one is the baseline
+    unpin_all(lab);
+    CHECK(engine.kept.empty());
+    CHECK(lab.told.ghosts.empty());
+    CHECK_FALSE(has_column(lab, "time vs length 64"));
+}
+
+TEST_CASE("a pinned result brings its settings back, and undo returns", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    change(lab, engine, 64);
+    follow_changes(lab, false);
+    toggle_pin(lab);
+    change(lab, engine, 128);
+    follow_changes(lab, false);
+    const uint64_t ticket = lab.pins.front().ticket;
+    bring_back(lab, ticket);
+    CHECK(engine.requests.back().parameters.integer("length") == 64);
+    follow_changes(lab, false);
+    undo(lab);
+    CHECK(engine.requests.back().parameters.integer("length") == 128);
+
+    const Family* const first = lab.family;
+    for (const Family* family : lab.families)
+        if (family != first) {
+            choose_family(lab, *family);
+            break;
+        }
+    finish_run(lab, engine);
+    CHECK(lab.told.ghosts.empty());
+    CHECK(names_of_pins(lab).front().starts_with(first->name + ": "));
+    bring_back(lab, ticket);
+    CHECK(lab.family == first);
+    CHECK(engine.requests.back().parameters.integer("length") == 64);
+}
+
+TEST_CASE("at most eight results are pinned, each with a number of its own", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    for (int64_t i = 1; i <= 8; ++i) {
+        change(lab, engine, 8 * i);
+        toggle_pin(lab);
+    }
+    CHECK(lab.pins.size() == 8);
+    change(lab, engine, 8 * 9);
+    CHECK(contains(reason_not_pinned(lab), "8 results are pinned"));
+    toggle_pin(lab);
+    CHECK(lab.pins.size() == 8);
+    unpin(lab, lab.pins[2].ticket);
+    toggle_pin(lab);
+    CHECK(lab.pins.back().number == 3);
+}
+
+TEST_CASE("new figures of a pinned result replace its own, not the shown ones", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    change(lab, engine, 64);
+    toggle_pin(lab);
+    change(lab, engine, 128);
+    const Figures shown = lab.figures;
+    Event event{.kind = Event::Kind::figures, .ticket = lab.pins.front().ticket};
+    event.figures = std::make_shared<const std::vector<Figure>>(1);
+    CHECK(take_figures_of_pin(lab, event));
+    CHECK(lab.figures == shown);
+    CHECK(lab.told.ghosts.at(0).figures == event.figures.get());
+    event.ticket = 12345;
+    CHECK_FALSE(take_figures_of_pin(lab, event));
+}
+
+TEST_CASE("Ctrl+B pins, and the row of pins compares, brings back and unpins", "[gui][window]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    User user(lab);
+    finish_run(engine, user);
+    user.play([](ImGuiTestContext* ctx) { ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_B); });
+    REQUIRE(lab.pins.size() == 1);
+    set_parameter(lab, row(lab, "length"), int64_t{64});
+    finish_run(engine, user);
+    user.frames(3);
+    const std::string pin = "//pins/$$" + std::to_string(lab.pins.front().ticket);
+    const size_t sent = engine.requests.size();
+    user.play([&](ImGuiTestContext* ctx) { ctx->ItemClick((pin + "/###bring back").c_str()); });
+    CHECK(engine.requests.size() == sent + 1);
+    finish_run(engine, user);
+    user.play([&](ImGuiTestContext* ctx) { ctx->ItemClick((pin + "/###unpin").c_str()); });
+    CHECK(lab.pins.empty());
+}
+
+}  // namespace
+}  // namespace sawtooth

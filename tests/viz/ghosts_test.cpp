@@ -1,0 +1,117 @@
+#include "viz/ghosts.h"
+
+#include <set>
+
+#include "tests/kit/catch.h"
+#include "viz/figure_csv.h"
+#include "viz/figure_svg.h"
+#include "viz/theme.h"
+
+using namespace sawtooth;
+
+namespace {
+
+Figure figure_of(const std::string& id, std::vector<Mark> marks, std::vector<std::string> categories = {}) {
+    Figure figure;
+    figure.id = id;
+    figure.title = id;
+    figure.x.label = "x";
+    figure.y.label = "y";
+    figure.y.categories = std::move(categories);
+    figure.marks = std::move(marks);
+    return figure;
+}
+
+Line line_of(int variant, double y) {
+    return {"variant " + std::to_string(variant),
+            {Ink::Role::variant, variant},
+            {0, 1},
+            {y, y},
+            false,
+            {"chunk", {1, 2}}};
+}
+
+Bar bar_of(int variant, double length) {
+    Bar bar;
+    bar.ink = {Ink::Role::variant, variant};
+    bar.segments = {{"", length}};
+    return bar;
+}
+
+}  // namespace
+
+TEST_CASE("lines of a pinned result come first, faded, with its name, and set nothing", "[viz]") {
+    const Line reference{"reference", {Ink::Role::reference}, {0, 1}, {0, 0}};
+    const Figure own = figure_of("outputs", {line_of(0, 1), reference});
+    const std::vector<Figure> before = {figure_of("error", {line_of(0, 9)}),
+                                        figure_of("outputs", {line_of(0, 2), reference})};
+    const Figure drawn = with_ghosts(own, {{&before, "chunk 64", 2}});
+    REQUIRE(drawn.marks.size() == 3);  // the reference is not repeated
+    const Line& ghost = std::get<Line>(drawn.marks[0]);
+    CHECK(ghost.label == "variant 0, chunk 64");
+    CHECK(ghost.ink == Ink{Ink::Role::variant, 0, false, 2});
+    CHECK(ghost.y[0] == 2);
+    CHECK(ghost.sets.values.empty());
+    CHECK(std::get<Line>(drawn.marks[1]).ink.ghost == 0);
+    CHECK(std::get<Line>(drawn.marks[1]).sets.values.size() == 2);
+    // Files show them, too.
+    CHECK(to_svg(drawn, dark_theme(), 640, 400).find("chunk 64") != std::string::npos);
+    CHECK(to_csv(drawn).find("variant 0, chunk 64") != std::string::npos);
+}
+
+TEST_CASE("bars of a pinned result stand below those of the same category", "[viz]") {
+    const Figure own = figure_of("times", {Bars{{bar_of(0, 1), bar_of(2, 3)}}}, {"a", "c"});
+    const std::vector<Figure> before = {figure_of("times", {Bars{{bar_of(0, 5), bar_of(1, 6)}}}, {"a", "b"})};
+    const Figure drawn = with_ghosts(own, {{&before, "chunk 64", 1}});
+    CHECK(drawn.y.categories == std::vector<std::string>{"a", "chunk 64", "c"});
+    const Bars& bars = std::get<Bars>(drawn.marks[0]);
+    REQUIRE(bars.bars.size() == 3);
+    CHECK(bars.bars[1].segments[0].length == 5);
+    CHECK(bars.bars[1].ink.ghost == 1);
+    CHECK(bars.bars[2].ink.ghost == 0);
+}
+
+TEST_CASE("tracks of a pinned result are rows below, and other marks have no ghosts", "[viz]") {
+    Tracks tracks;
+    tracks.tracks = {{"lookback", {Ink::Role::variant, 4}, {{0, 1, "scan"}}, {}, {}, ""}};
+    HeatMap map;
+    map.rows = map.columns = 1;
+    map.values = {1};
+    const Figure own = figure_of("timeline", {tracks, map});
+    const std::vector<Figure> before = {own};
+    const Figure drawn = with_ghosts(own, {{&before, "an H200", 3}, {&before, "seed 2", 4}});
+    REQUIRE(drawn.marks.size() == 2);
+    const Tracks& rows = std::get<Tracks>(drawn.marks[0]);
+    REQUIRE(rows.tracks.size() == 3);
+    CHECK(rows.tracks[1].label == "lookback, an H200");
+    CHECK(rows.tracks[2].ink.ghost == 4);
+}
+
+TEST_CASE("a fixed axis reaches as far as its ghosts, and figures of other units are no namesakes", "[viz]") {
+    Figure own = figure_of("error", {line_of(0, 1)});
+    own.y.minimum = 0;
+    own.y.maximum = 1;
+    Figure other = figure_of("error", {line_of(0, 7)});
+    other.y.minimum = -2;
+    other.y.maximum = 7;
+    std::vector<Figure> before = {other};
+    CHECK(with_ghosts(own, {{&before, "before", 1}}).y.maximum == 7);
+    CHECK(with_ghosts(own, {{&before, "before", 1}}).y.minimum == -2);
+    before[0].y.unit = "us";
+    CHECK(with_ghosts(own, {{&before, "before", 1}}).marks.size() == 1);
+}
+
+TEST_CASE("a ghost has the colour of its variant, faded, and no two of seven pins the same dash", "[viz]") {
+    for (const Theme& theme : {dark_theme(), light_theme()}) {
+        std::set<Dash> dashes;
+        for (int number = 1; number <= 7; ++number) {
+            const Stroke ghost = stroke_of({Ink::Role::variant, 3, false, number}, theme);
+            const Stroke own = stroke_of({Ink::Role::variant, 3}, theme);
+            CHECK(ghost.colour.rgb == own.colour.rgb);
+            CHECK(ghost.colour.alpha < own.colour.alpha);
+            CHECK(ghost.marker == Marker::none);
+            dashes.insert(ghost.dash);
+        }
+        CHECK(dashes.size() == 7);
+    }
+}
