@@ -218,7 +218,8 @@ TEST_CASE("options of workers, kernel folders and profiles are checked when pars
     check_usage(settings_of({"run", "scan", "--arch", "sm_12"}), "not one of sm_80, ");
     check_usage(settings_of({"run", "scan", "--kernels", "nowhere"}), "--kernels = nowhere");
     check_usage(read({"run", "scan", "--on", ""}), "--on needs a value");
-    check_usage(read({"bench", "scan", "--on", "command"}), "--on");
+    CHECK(settings_of({"bench", "scan", "--on", "command"})->request.on == "command");
+    check_usage(read({"list", "--on", "command"}), "--on");
     CHECK(settle_window(read({"--on", "command", "--kernels", path.c_str()})->arguments)->request.on ==
           "command");
 }

@@ -18,7 +18,7 @@ std::vector<const Array*> arrays_of(const Result& result);
 // Results with their arrays, as long as these fit. For one thread at a time.
 class ResultStore {
   public:
-    explicit ResultStore(int64_t most_bytes = int64_t{256} << 20) : most_bytes_(most_bytes) {}
+    explicit ResultStore(int64_t most_bytes = int64_t{64} << 20) : most_bytes_(most_bytes) {}
 
     // Adds the newest result, or replaces it by another form: with times, or with new parameters of its
     // figures. It stays until the next one is added, and then as long as there are at most 64 and their
