@@ -1,4 +1,4 @@
-#include "app/engine/wire/worker.h"
+#include "app/engine/sources/worker.h"
 
 #include <unistd.h>
 

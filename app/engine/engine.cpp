@@ -9,7 +9,7 @@
 #include "app/engine/guarded.h"
 #include "app/engine/run/result_figures.h"
 #include "app/engine/sources/sweep_loop.h"
-#include "app/engine/wire/progress_filter.h"
+#include "app/engine/sources/progress_filter.h"
 
 namespace sawtooth {
 namespace {

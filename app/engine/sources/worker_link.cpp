@@ -18,8 +18,8 @@
 #include "app/engine/machine/memory.h"
 #include "app/engine/wire/checked.h"
 #include "app/engine/wire/messages.h"
-#include "app/engine/wire/worker_connection.h"
-#include "app/engine/wire/worker_patience.h"
+#include "app/engine/sources/worker_connection.h"
+#include "app/engine/sources/worker_patience.h"
 #include "kernels/core/integers.h"
 
 namespace sawtooth {

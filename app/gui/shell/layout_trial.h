@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "app/engine/wire/worker_process.h"
+#include "app/engine/sources/worker_process.h"
 #include "app/gui/state/lab_state.h"
 
 namespace sawtooth {

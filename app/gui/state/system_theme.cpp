@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "app/engine/files/files.h"
-#include "app/engine/wire/worker_process.h"
+#include "app/engine/sources/worker_process.h"
 
 namespace sawtooth {
 namespace {

@@ -1,4 +1,4 @@
-#include "app/engine/wire/worker_connection.h"
+#include "app/engine/sources/worker_connection.h"
 
 #include <poll.h>
 #include <unistd.h>

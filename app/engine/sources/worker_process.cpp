@@ -1,4 +1,4 @@
-#include "app/engine/wire/worker_process.h"
+#include "app/engine/sources/worker_process.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "app/engine/wire/worker_patience.h"
+#include "app/engine/sources/worker_patience.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "app/engine/wire/worker.h"
+#include "app/engine/sources/worker.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -25,7 +25,7 @@
 #include "app/engine/sources/local_source.h"
 #include "app/engine/wire/checked.h"
 #include "app/engine/wire/messages.h"
-#include "app/engine/wire/progress_filter.h"
+#include "app/engine/sources/progress_filter.h"
 #include "app/engine/wire/wire.h"
 
 namespace sawtooth {
