@@ -8,6 +8,7 @@ find_package(CLI11 REQUIRED)
 find_package(PNG REQUIRED)
 # Found through pkg-config, because Debian's CMake file of libzip also requires its tools.
 pkg_check_modules(libzip REQUIRED IMPORTED_TARGET libzip)
+find_package(ZLIB REQUIRED)
 pkg_check_modules(libhwy REQUIRED IMPORTED_TARGET libhwy)
 
 # Highway gets three targets, because each further one compiles every kernel once more. The bits are those of

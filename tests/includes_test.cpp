@@ -57,7 +57,7 @@ Layers layers() {
         {"app/engine",
          {{"kernels", "kernels/core", "kernels/figures", "kernels/cpu", "kernels/cuda", "profiling",
            "app/engine", "app/engine/check"},
-          {"nlohmann/", "zip.h", "fmt/"}}},
+          {"nlohmann/", "zip.h", "zlib.h", "fmt/"}}},
         {"app/engine/check",
          {{"kernels/core", "kernels/figures", "profiling", "app/engine", "app/engine/check"}, {"fmt/"}}},
         {"app/cli",
@@ -106,8 +106,8 @@ bool is_listed(const Names& names, const std::string& name) {
 // Headers of the C and C++ libraries and of the system: no own folder, no third-party library.
 bool is_system(const std::string& header) {
     static const std::regex plain("[a-z0-9_]+(\\.h)?|sys/[a-z]+\\.h");
-    static const std::set<std::string> foreign = {"png.h",    "zip.h",  "immintrin.h", "imgui.h",
-                                                  "implot.h", "cuda.h", "nvrtc.h",     "cupti.h"};
+    static const std::set<std::string> foreign = {"png.h",    "zip.h",  "zlib.h",  "immintrin.h", "imgui.h",
+                                                  "implot.h", "cuda.h", "nvrtc.h", "cupti.h"};
     return std::regex_match(header, plain) && !foreign.contains(header);
 }
 

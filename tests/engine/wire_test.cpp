@@ -38,6 +38,41 @@ TEST_CASE("a frame is reassembled however its bytes are split", "[wire]") {
     }
 }
 
+TEST_CASE("a packed message is shorter and read like any other, and a wrong one is refused", "[wire]") {
+    std::string text;
+    for (int i = 0; i < 1000; ++i) text += "median q1 q3 samples disturbed " + std::to_string(i % 7);
+    const std::string packed = framed(text, true);
+    CHECK(packed.size() < text.size() / 4);
+    FrameReader reader;
+    reader.append(packed + framed("short", true) + framed(text));
+    for (const std::string& wanted : {text, std::string("short"), text}) {
+        const auto message = reader.next();
+        REQUIRE(message);
+        REQUIRE(*message);
+        CHECK(**message == wanted);
+    }
+    // Every changed byte: refused or another message.
+    for (size_t at = 4; at < packed.size(); at += 7) {
+        std::string changed = packed;
+        changed[at] = static_cast<char>(changed[at] ^ 0x55);
+        FrameReader other;
+        other.append(changed);
+        other.next();
+    }
+    // What unpacks to more than any packed message has.
+    const std::string zeros(size_t{4} << 20, '\0');
+    std::string bomb = framed(zeros, true);
+    FrameReader most;
+    most.append(bomb);
+    CHECK(**most.next() == zeros);
+    FrameReader cut;
+    bomb.resize(bomb.size() - 1);
+    bomb[0] = static_cast<char>(bomb.size() - 4);
+    bomb[1] = static_cast<char>((bomb.size() - 4) >> 8);
+    cut.append(bomb);
+    CHECK(cut.next().error().text == "a packed message that cannot be unpacked");
+}
+
 TEST_CASE("a length of more than 128 MiB is refused before its bytes arrive", "[wire]") {
     FrameReader reader;
     reader.append(bytes({0x00, 0x00, 0x00, 0x08}));  // 128 MiB are accepted, and the bytes are awaited

@@ -497,6 +497,7 @@ TEST_CASE("a check goes on in a new worker, without the variant that ended the l
 TEST_CASE("a worker of another build works, and its results name both builds", "[worker]") {
     const TemporaryFolder folder;
     Hello other = hello_from("");
+    other.packs = true;
     const size_t own_bytes = framed(encode(ToWorker(other))).size();
     other.program = "9.8.7+other";
     other.schema = 1;

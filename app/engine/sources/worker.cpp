@@ -23,9 +23,9 @@
 #include "app/engine/run/measured_limits.h"
 #include "app/engine/run/sweep_axes.h"
 #include "app/engine/sources/local_source.h"
+#include "app/engine/sources/progress_filter.h"
 #include "app/engine/wire/checked.h"
 #include "app/engine/wire/messages.h"
-#include "app/engine/sources/progress_filter.h"
 #include "app/engine/wire/wire.h"
 
 namespace sawtooth {
@@ -43,7 +43,11 @@ class Outbox {
         std::string bytes = encode(message);
         if (bytes.size() > longest_message) bytes = encode(too_long(message, bytes.size()));
         const std::lock_guard lock(mutex_);
-        if (write_all(descriptor_, framed(bytes)) != 0) std::_Exit(0);  // the client is gone
+        if (write_all(descriptor_, framed(bytes, packs_)) != 0) std::_Exit(0);  // the client is gone
+    }
+    void pack() {
+        const std::lock_guard lock(mutex_);
+        packs_ = true;
     }
 
   private:
@@ -62,6 +66,7 @@ class Outbox {
 
     std::mutex mutex_;
     int descriptor_;
+    bool packs_ = false;
 };
 
 // The client's input file. It has no name, so nothing remains of it, however the worker ends. It is read
@@ -114,6 +119,7 @@ class Worker {
 
     // Call before the first job.
     void greeted_by(const Hello& client) {
+        if (client.packs) out_.pack();
         if (client.program == build_identity()) return;
         notes_.push_back(fmt::format("computed by a worker of another build, sawtooth {}; this is {}",
                                      build_identity(), client.program));

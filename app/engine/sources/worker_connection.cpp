@@ -19,7 +19,9 @@ Outcome<std::unique_ptr<WorkerConnection>> WorkerConnection::start(const std::st
     auto process = WorkerProcess::start(std::move(words));
     if (!process) return process.error();
     std::unique_ptr<WorkerConnection> worker(new WorkerConnection(on, std::move(*process)));
-    worker->send(hello_from(""));
+    Hello hello = hello_from("");
+    hello.packs = !on.empty();
+    worker->send(hello);
     return worker;
 }
 

@@ -16,10 +16,10 @@
 #include "app/engine/check/resume.h"
 #include "app/engine/files/descriptor.h"
 #include "app/engine/machine/memory.h"
-#include "app/engine/wire/checked.h"
-#include "app/engine/wire/messages.h"
 #include "app/engine/sources/worker_connection.h"
 #include "app/engine/sources/worker_patience.h"
+#include "app/engine/wire/checked.h"
+#include "app/engine/wire/messages.h"
 #include "kernels/core/integers.h"
 
 namespace sawtooth {

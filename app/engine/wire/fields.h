@@ -125,7 +125,7 @@ SAWTOOTH_FIELDS(Devices::Cpu, name, cores, vectors, memory_bytes, last_level_cac
 SAWTOOTH_FIELDS(Devices, cpu, gpus, gpu_reason, driver, toolkit, toolkit_reason, counters_allowed,
                 counters_reason, limits)
 
-SAWTOOTH_FIELDS(Hello, program, format, schema, device)
+SAWTOOTH_FIELDS(Hello, program, format, schema, device, packs)
 SAWTOOTH_FIELDS(FilePart, first, bytes)
 SAWTOOTH_FIELDS(RunJob, job, id, request, sent_input, view)
 SAWTOOTH_FIELDS(CellJob, job, sweep, sent_input, cell)

@@ -130,7 +130,7 @@ Hello hello_from(const std::string& device) {
         all.add(static_cast<const FromWorker*>(nullptr));
         return all.hash();
     }();
-    return {build_identity(), wire_format, schema, device};
+    return {build_identity(), wire_format, schema, device, false};
 }
 
 std::optional<std::string> version_refusal(const Hello& other) {

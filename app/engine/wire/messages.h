@@ -37,6 +37,7 @@ struct Hello {
     int format = 0;
     uint64_t schema = 0;  // a hash of all messages, their fields and types
     std::string device;   // the processor of the worker; "" from the client
+    bool packs = false;   // asks the worker to pack its messages, for a slow connection
 };
 
 // A part of the client's input file, sent before the job that reads it.

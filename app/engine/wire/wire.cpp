@@ -1,7 +1,9 @@
 #include "app/engine/wire/wire.h"
 
 #include <fmt/format.h>
+#include <zlib.h>
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -9,6 +11,9 @@ namespace sawtooth {
 namespace {
 
 constexpr size_t length_bytes = 4;
+constexpr uint32_t packed_bit = uint32_t{1} << 31;
+static_assert(longest_message < packed_bit);
+constexpr size_t least_packed = 512, most_packed = size_t{4} << 20;
 
 // The length in front of a message; nullopt if its bytes have not arrived yet.
 std::optional<uint32_t> length_in(std::string_view bytes) {
@@ -19,13 +24,42 @@ std::optional<uint32_t> length_in(std::string_view bytes) {
     return length;
 }
 
+std::string packed_with_zlib(std::string_view message) {
+    uLongf size = ::compressBound(message.size());
+    std::string packed(size, '\0');
+    ::compress2(reinterpret_cast<Bytef*>(packed.data()), &size,
+                reinterpret_cast<const Bytef*>(message.data()), message.size(),
+                Z_BEST_SPEED);  // fails only without room
+    packed.resize(size);
+    return packed;
+}
+
+// nullopt: the bytes are not one packed message, or one that is longer than any that is packed.
+std::optional<std::string> unpacked_with_zlib(std::string_view packed) {
+    std::string message;
+    for (size_t room = std::max(4 * packed.size(), size_t{1} << 16); room <= 4 * most_packed; room *= 4) {
+        uLongf size = std::min(room, most_packed);
+        message.resize(size);
+        const int outcome = ::uncompress(reinterpret_cast<Bytef*>(message.data()), &size,
+                                         reinterpret_cast<const Bytef*>(packed.data()), packed.size());
+        message.resize(size);
+        if (outcome == Z_OK) return message;
+        if (outcome != Z_BUF_ERROR) return {};
+    }
+    return {};
+}
+
 }  // namespace
 
-std::string framed(std::string_view message) {
+std::string framed(std::string_view message, bool packed) {
+    const bool packs = packed && message.size() >= least_packed && message.size() <= most_packed;
+    const std::string shorter = packs ? packed_with_zlib(message) : "";
+    const std::string_view content = packs ? shorter : message;
+    const uint32_t length = static_cast<uint32_t>(content.size()) | (packs ? packed_bit : 0);
     std::string bytes;
-    bytes.reserve(length_bytes + message.size());
-    for (size_t i = 0; i < length_bytes; ++i) bytes.push_back(static_cast<char>(message.size() >> (8 * i)));
-    return bytes.append(message);
+    bytes.reserve(length_bytes + content.size());
+    for (size_t i = 0; i < length_bytes; ++i) bytes.push_back(static_cast<char>(length >> (8 * i)));
+    return bytes.append(content);
 }
 
 std::string printable(std::string_view text) {
@@ -47,20 +81,26 @@ void FrameReader::append(std::string_view bytes) {
     held_.erase(0, std::exchange(taken_, 0));
     held_.append(bytes);
     // The whole message is reserved at once: growing step by step would take twice its memory.
-    if (const auto length = length_in(held_); length && *length <= longest_message)
-        held_.reserve(length_bytes + *length);
+    if (const auto length = length_in(held_); length && (*length & ~packed_bit) <= longest_message)
+        held_.reserve(length_bytes + (*length & ~packed_bit));
 }
 
 Outcome<std::optional<std::string_view>> FrameReader::next() {
     const std::string_view rest = held();
-    const auto length = length_in(rest);
-    if (!length) return std::optional<std::string_view>();
-    if (*length > longest_message)
+    const auto word = length_in(rest);
+    if (!word) return std::optional<std::string_view>();
+    const uint32_t length = *word & ~packed_bit;
+    if (length > longest_message)
         return Error::failure(
-            fmt::format("a message of {} bytes is too long; the limit is {}", *length, longest_message));
-    if (rest.size() - length_bytes < *length) return std::optional<std::string_view>();
-    taken_ += length_bytes + *length;
-    return std::optional(rest.substr(length_bytes, *length));
+            fmt::format("a message of {} bytes is too long; the limit is {}", length, longest_message));
+    if (rest.size() - length_bytes < length) return std::optional<std::string_view>();
+    taken_ += length_bytes + length;
+    const std::string_view content = rest.substr(length_bytes, length);
+    if (!(*word & packed_bit)) return std::optional(content);
+    auto unpacked = unpacked_with_zlib(content);
+    if (!unpacked) return Error::failure("a packed message that cannot be unpacked");
+    unpacked_ = std::move(*unpacked);
+    return std::optional<std::string_view>(unpacked_);
 }
 
 void MessageWriter::put(int kind, uint64_t value, size_t bytes) {

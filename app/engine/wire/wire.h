@@ -12,12 +12,14 @@
 namespace sawtooth {
 
 // Framing of messages on a pipe: four bytes of length, little endian, then that many bytes of MessagePack.
-// The other end may be any program, so everything is checked before it is used.
+// The highest bit of the length says that these are packed with zlib. The other end may be any program, so
+// everything is checked before it is used.
 
 constexpr uint32_t longest_message = uint32_t{128} << 20;
 
-// The message with its length prefix.
-std::string framed(std::string_view message);
+// The message with its length prefix. A `packed` one is packed if it is of a middle size: on a network the
+// names of fields would take more time than packing, and arrays hardly get shorter.
+std::string framed(std::string_view message, bool packed = false);
 
 // The text of another program without control characters, which a terminal would obey; line breaks and tabs
 // stay.
@@ -35,7 +37,7 @@ class FrameReader {
     }  // the bytes that were not taken yet
 
   private:
-    std::string held_;
+    std::string held_, unpacked_;
     size_t taken_ = 0;  // the taken bytes of `held_`: the next append erases them, not every message
 };
 
