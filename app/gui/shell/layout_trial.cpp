@@ -53,6 +53,7 @@ LabState idle_lab(const Settings& settings) {
     lab.engine = {[](Request, View) { return 0; },
                   [](Sweep) { return 0; },
                   [](View, Parameters) {},
+                  [](const std::vector<Kept>&) {},
                   [] {},
                   [](uint64_t) {},
                   [](CheckRequest) { return 0; },
