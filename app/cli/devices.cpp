@@ -17,7 +17,8 @@ namespace sawtooth::cli {
 
 namespace {
 
-// Of this machine, or with --on of the worker's. A driver that hangs hangs only a worker.
+// The devices of this machine, or with --on of the one where the worker runs. A driver that hangs holds up only
+// a worker.
 Outcome<Devices> found_devices(const Settings& settings, bool measures, std::stop_token stop) {
     if (!settings.request.on.empty()) {
         WorkerLink link(settings.cache_directory);

@@ -30,7 +30,7 @@ class LocalSource : public Source {
     Outcome<std::shared_ptr<const Result>> whole(ResultId id, std::stop_token stop) override;
     void keep(const std::vector<ResultId>& ids) override { store_.keep(ids); }
 
-    // Whether a GPU error makes every later call of this process fail.
+    // Returns whether a GPU error makes every later call of this process fail.
     bool is_broken() const { return live_.broken() || cells_.broken(); }
     Runner& cells() { return cells_; }
     const std::string& cache_directory() const { return live_.cache_directory(); }

@@ -43,7 +43,7 @@ class Source {
                                   std::stop_token stop) = 0;
     // A result with all its arrays. Failure: it is gone, or the memory does not suffice.
     virtual Outcome<std::shared_ptr<const Result>> whole(ResultId id, std::stop_token stop) = 0;
-    // Of earlier results only these are needed: ResultStore::keep.
+    // Names the earlier results that must stay, as in ResultStore::keep.
     virtual void keep(const std::vector<ResultId>& ids) = 0;
 };
 

@@ -37,8 +37,6 @@ struct EngineCalls {
     std::function<Devices(std::stop_token)> devices;
 };
 
-using Figures = std::shared_ptr<const std::vector<Figure>>;
-
 // The newest Request that was sent and has not been answered yet.
 struct Pending {
     uint64_t ticket = 0;  // 0: nothing runs
