@@ -13,12 +13,19 @@
 namespace sawtooth {
 namespace {
 
+// The figure for a file or the clipboard: with the ghosts of pinned results that the window shows.
+Figure for_others(const LabState& lab, const Figure& figure, const BackgroundSweep* sweep) {
+    return sweep ? figure : with_ghosts(figure, lab.told.ghosts);
+}
+
 // The entries for a figure; valid only in this frame, like the figure.
 std::vector<Action> entries_of(const ShownFigure& shown) {
     const Figure& figure = *shown.figure;
     const BackgroundSweep* const sweep = shown.sweep;
-    const auto saves = [&figure](Saving::Format format) {
-        return [&figure, format](LabState& lab) { begin_saving(lab, figure, format); };
+    const auto saves = [&figure, sweep](Saving::Format format) {
+        return [&figure, sweep, format](LabState& lab) {
+            begin_saving(lab, for_others(lab, figure, sweep), format);
+        };
     };
     const std::string group = "Figure";
     std::vector<Action> entries{
@@ -26,7 +33,9 @@ std::vector<Action> entries_of(const ShownFigure& shown) {
         {group, "Save as SVG…", saves(Saving::Format::svg)},
         {group, "Save as CSV…", saves(Saving::Format::csv)},
         {group, "Copy CSV",
-         [&figure](LabState& lab) { copy_text(lab, to_csv(figure), "the figure as CSV"); }},
+         [&figure, sweep](LabState& lab) {
+             copy_text(lab, to_csv(for_others(lab, figure, sweep)), "the figure as CSV");
+         }},
         {group, "Copy as command", [sweep](LabState& lab) {
              copy_text(lab, sweep ? command_of(sweep->sweep) : command_of(lab.result->request),
                        "the command");

@@ -103,7 +103,8 @@ std::string caption_of_sweep(const LabState& lab, const std::string& parameter) 
     return "";
 }
 
-// The figure as it is drawn: with marks at the current values and without hidden variants.
+// The figure as it is drawn: with marks at the current values and ghosts of pinned results, and without
+// hidden variants.
 Figure figure_as_drawn(const LabState& lab, const ShownFigure& shown, const std::string& found) {
     Figure figure = with_present(*shown.figure, lab.parameters);
     figure.caption = found + figure.caption;
@@ -292,7 +293,8 @@ std::optional<Frame> draw_shown_figure(LabState& lab, const std::string& panel, 
     const float choosers = draw_choosers(lab, shown, corner, size.x);
     options.heading.reserved = choosers + draw_best_button(lab, shown, corner, size.x - choosers);
     const std::string found = found_by_sweeps(lab, shown);
-    const bool as_it_is = lab.hidden_variants.empty() && !sets_parameters(*shown.figure) && found.empty();
+    const bool as_it_is = lab.hidden_variants.empty() && !sets_parameters(*shown.figure) && found.empty() &&
+                          (shown.sweep || lab.told.ghosts.empty());
     const PlotEvents events = as_it_is
                                   ? draw_figure(*shown.figure, theme_of(lab), options)
                                   : draw_figure(figure_as_drawn(lab, shown, found), theme_of(lab), options);

@@ -140,7 +140,8 @@ void draw_frame(LabState& lab, const std::string& only_panel) {
         const float failure = failure_row_height(lab), crash = crash_row_height(lab);
         const ImVec4 bar = ImGui::GetStyleColorVec4(ImGuiCol_MenuBarBg);
         draw_row(lab, "top bar", 0, bar_height, bar, draw_top_bar);
-        if (pins > 0) draw_row(lab, "pins", bar_height, pins, bar, draw_pins_row);
+        if (pins > 0)
+            draw_row(lab, "pins", bar_height, pins, bar, draw_pins_row, ImGuiWindowFlags_NoFocusOnAppearing);
         draw_dock_space(lab, top, std::max(whole - top - bottom - failure - crash, 1.0f));
         for (const Panel& row : panels()) draw_panel(lab, row, 0);
         show_story(lab);
