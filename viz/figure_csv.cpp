@@ -33,8 +33,14 @@ struct Rows {
     std::vector<Row> rows;
 
     void operator()(const Line& line) {
+        // Points stand somewhere in the row of their category.
+        const auto y_of = [&](double y) {
+            const bool has_row = !line.joined && !figure.y.categories.empty() && std::isfinite(y) && y > -0.5;
+            return has_row ? category(figure.y, static_cast<size_t>(std::llround(y))) : number(y);
+        };
         for (size_t i = 0; i < line.x.size(); ++i)
-            rows.push_back({"line", line.label, number(line.x[i]), number(line.y[i]), "", "", "",
+            rows.push_back({line.joined ? "line" : "point", line.label, number(line.x[i]), y_of(line.y[i]),
+                            "", "", "",
                             joined(at_or_nothing(line.unstable, i), at_or_nothing(line.wrong, i))});
     }
     void operator()(const Band& band) {

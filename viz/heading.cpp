@@ -33,7 +33,8 @@ struct Collected {
         entries.push_back(std::move(entry));
     }
     void operator()(const Line& line) {
-        add({LegendEntry::Kind::line, line.label, stroke_of_line(theme, line), line.ink});
+        add({line.joined ? LegendEntry::Kind::line : LegendEntry::Kind::point, line.label,
+             stroke_of_line(theme, line), line.ink});
         has_wrong = has_wrong || has_words(line.wrong);
         has_unstable = has_unstable || has_words(line.unstable);
     }
@@ -147,7 +148,9 @@ std::vector<LegendEntry> legend_without_variants(const Figure& figure, const The
             if (comma == std::string::npos) continue;
             entry.label.erase(0, comma + 2);
             // A sample that stands for several variants has no colour.
+            const Marker shape = entry.kind == LegendEntry::Kind::point ? entry.stroke.marker : Marker::none;
             if (variants.size() > 1) entry.stroke = stroke_of({Ink::Role::quiet, 0, entry.ink.dashed}, theme);
+            if (shape != Marker::none) entry.stroke.marker = shape;
         }
         const auto is_there = [&](const LegendEntry& other) { return other.label == entry.label; };
         if (std::none_of(others.begin(), others.end(), is_there)) others.push_back(std::move(entry));
@@ -166,6 +169,9 @@ void draw_sample(Canvas& canvas, const Theme& theme, const LegendEntry& entry, P
         case LegendEntry::Kind::line:
             canvas.path(std::array<Point, 2>{{left, {right, left.y}}}, stroke);
             canvas.marker(stroke.marker, {left.x + width / 2, left.y}, 3.5f * unit, stroke.colour);
+            break;
+        case LegendEntry::Kind::point:
+            canvas.marker(stroke.marker, {right - small / 2, left.y}, 3.5f * unit, stroke.colour);
             break;
         case LegendEntry::Kind::area:
             draw_kind(canvas, theme, {right - small, left.y - small / 2, right, left.y + small / 2},

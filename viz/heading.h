@@ -8,7 +8,7 @@
 namespace sawtooth {
 
 struct LegendEntry {
-    enum class Kind { line, area, frame, unstable, wrong };
+    enum class Kind { line, point, area, frame, unstable, wrong };
     Kind kind = Kind::line;
     std::string label = "";
     Stroke stroke = {};
@@ -16,8 +16,8 @@ struct LegendEntry {
     KindMap::Pattern pattern = KindMap::Pattern::plain;  // only for an area
 };
 
-// The entries of the legend, each one once: lines, bands, kinds of cells, frames, rules that share a label,
-// and finally the marks of unstable times and wrong results.
+// The entries of the legend, each one once: lines, points, bands, kinds of cells, frames, rules that share a
+// label, and finally the marks of unstable times and wrong results.
 std::vector<LegendEntry> legend_of(const Figure& figure, const Theme& theme);
 // The entries for a figure beside a legend of variants: "chunkwise_gd, predicted" becomes "predicted", which
 // the dashes mean.

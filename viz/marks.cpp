@@ -161,7 +161,7 @@ std::vector<Point> places_of_lines(const Pen& pen, const Figure& figure) {
     std::vector<Point> places;
     for (const Mark& mark : figure.marks) {
         const Line* const line = std::get_if<Line>(&mark);
-        if (!line) continue;
+        if (!line || !line->joined) continue;
         for_each_run(pen, line->x, line->y, [&](std::span<const Point> run) {
             for (size_t i = 0; i + 1 < run.size() && places.size() < most; ++i) {
                 const Point one = run[i], other = run[i + 1];
@@ -203,6 +203,7 @@ Box free_place(const Box& plot, Point at, Point size, float apart, const std::ve
 }
 
 void draw_strokes(const Pen& pen, const Line& line) {
+    if (!line.joined) return;
     const Stroke stroke = stroke_of_line(pen.theme, line);
     for_each_run(pen, line.x, line.y, [&](std::span<const Point> run) {
         // A value between two gaps is drawn as a point.
@@ -231,7 +232,8 @@ Pen pen_for(Canvas& canvas, const Theme& theme, const Frame& frame, const Figure
         if (const Rule* rule = std::get_if<Rule>(&mark); rule && rule->across == Rule::Across::x)
             pen.rules.push_back(frame.at_x(rule->at));
         const Line* line = std::get_if<Line>(&mark);
-        if (line && line->ink.role == Ink::Role::variant && std::is_sorted(line->x.begin(), line->x.end()) &&
+        if (line && line->joined && line->ink.role == Ink::Role::variant &&
+            std::is_sorted(line->x.begin(), line->x.end()) &&
             stroke_of_line(theme, *line).dash == Dash::solid)
             pen.crowded.push_back(line);
     }
@@ -250,6 +252,8 @@ Stroke stroke_of_line(const Theme& theme, const Line& line) {
     Stroke stroke = stroke_of(line.ink, theme);
     if (!line.ink.dashed && (line.markers || line.x.size() > most_dashed_points)) stroke.dash = Dash::solid;
     if (line.markers && stroke.marker == Marker::none) stroke.marker = Marker::circle;
+    if (!line.joined) stroke.dash = Dash::solid;
+    if (!line.joined && line.ink.dashed) stroke.marker = Marker::cross;
     return stroke;
 }
 
@@ -262,7 +266,27 @@ void draw_crowded(const Pen& pen) {
     for (const Line* line : pen.crowded) draw_markers(pen, *line);
 }
 
+namespace {
+
+// Draws every point; many points are small, so that places with many of them can be told from places with
+// few.
+void draw_points(const Pen& pen, const Line& line) {
+    constexpr size_t few = 32;
+    const Stroke stroke = stroke_of_line(pen.theme, line);
+    const bool is_small = line.x.size() > few;
+    const Marker shape = is_small && !line.ink.dashed ? Marker::circle : stroke.marker;
+    const float radius = (is_small ? 0.5f : 1.0f) * marker_radius * pen.canvas.unit();
+    for (size_t i = 0; i < line.x.size(); ++i) {
+        if (std::isnan(line.x[i]) || std::isnan(line.y[i])) continue;
+        const Point at = pen.frame.at(line.x[i], line.y[i]);
+        if (pen.frame.box.contains(at)) pen.canvas.marker(shape, at, radius, stroke.colour);
+    }
+}
+
+}  // namespace
+
 void draw_markers(const Pen& pen, const Line& line) {
+    if (!line.joined) return draw_points(pen, line);
     const Stroke stroke = stroke_of_line(pen.theme, line);
     const float unit = pen.canvas.unit(), apart = between_markers * unit;
     const bool every = line.markers && static_cast<float>(line.x.size()) * 8 * unit < pen.frame.box.width();

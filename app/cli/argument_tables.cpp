@@ -47,6 +47,8 @@ constexpr OptionRow option_rows[] = {
     {"--input", Takes::one, "FILE.npz", "read input arrays by name; the others are generated",
      one_configuration},
     {"--output", Takes::one, "FILE.npz", "write inputs, outputs of every variant and the reference", run},
+    {"--trace", Takes::one, "FILE.json",
+     "write launches, busy workers and sampled counters as a trace that Perfetto opens", run},
     {"--size", Takes::one, "WxH", "size of the picture in pixels (1600x900)", shot},
     {"--panel", Takes::one, "NAME", "draw only this panel", shot},
     {"--theme", Takes::one, "dark|light", "colour theme", window | shot},

@@ -11,6 +11,7 @@
 #include "app/engine/files/npz.h"
 #include "app/engine/run/configure.h"
 #include "app/engine/tables/tables.h"
+#include "app/engine/tables/trace.h"
 #include "app/engine/wire/json.h"
 #include "kernels/figures/correctness.h"
 
@@ -101,14 +102,29 @@ Outcome<std::shared_ptr<const Result>> compute(const Settings& settings, const R
     return source.whole(id, std::move(stop));
 }
 
+// Refuses files that cannot be written, before the run.
+std::optional<Error> check_files(const Arguments& arguments, const Request& request) {
+    for (const char* option : {"--output", "--trace"})
+        if (arguments.has(option))
+            if (auto problem = check_replaceable(arguments.value(option))) return problem;
+    if (arguments.has("--trace") && request.profile == Profile::none)
+        return Error::usage(
+            "--trace needs launches, and --profile none records none; use --profile timeline");
+    return {};
+}
+
+std::optional<Error> write_trace(const std::string& path, const Result& result) {
+    if (!has_launches(result))
+        return Error::failure(path + ": not written: no variant recorded launches");
+    return write_file(path, to_trace(result));
+}
+
 }  // namespace
 
 int run(const Arguments& arguments) {
     const auto settings = settle(arguments);
     if (!settings) return fail(settings.error());
-    const std::string output = arguments.value("--output");
-    if (arguments.has("--output"))
-        if (const auto problem = check_replaceable(output)) return fail(*problem);
+    if (const auto problem = check_files(arguments, settings->request)) return fail(*problem);
 
     Interrupts interrupts;
     ProgressBar bar;
@@ -119,7 +135,10 @@ int run(const Arguments& arguments) {
     if (!ran) return fail(ran.error());
     const Result& result = **ran;
     if (arguments.has("--output"))
-        if (const auto problem = write_npz(output, all_arrays(result))) return fail(*problem);
+        if (const auto problem = write_npz(arguments.value("--output"), all_arrays(result)))
+            return fail(*problem);
+    if (arguments.has("--trace"))
+        if (const auto problem = write_trace(arguments.value("--trace"), result)) return fail(*problem);
     const int printed = print(arguments.has("--json") ? to_json(result) : text_of(*settings->family, result));
     return exit_code(printed, first_wrong(result), arguments.has("--allow-wrong"));
 }

@@ -61,6 +61,9 @@ struct Line {
     // What is wrong with the result of each point, such as "diverged", or ""; empty: all results are correct.
     std::vector<std::string> wrong = {};
     std::vector<std::string> unstable = {};  // the badge of each point's time, or ""; empty: none has one
+    // False: points without a line between them, such as samples. Of two such marks of a variant, the one
+    // whose ink is dashed has crosses.
+    bool joined = true;
 };
 
 // An area between low and high: quartiles, or minimum and maximum of the values in a column.

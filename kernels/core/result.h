@@ -95,6 +95,7 @@ struct CompiledLaunch {
     std::string launch, architecture;
     Resources resources;
     Occupancy occupancy;  // theoretical
+    int64_t threads = 0;  // of a thread block; 0: not known
 };
 
 struct Track {

@@ -125,6 +125,8 @@ def output_that_cannot_be_written_is_a_failure_told_before_the_run(program):
     program("sweep", "scan", "--over", "length=100", "--csv", "no/a.csv", seconds=10).wants(1, "no/a.csv")
     program("run", "scan", *slow, "--output", "-", seconds=10).wants(1, "-")
     program("run", "scan", *slow, "--output", "/dev/full", seconds=10).wants(1, "/dev/full")
+    program("run", "scan", *slow, "--trace", "no/a.json", seconds=10).wants(1, "no/a.json")
+    program("run", "scan", *slow, "--trace", "-", seconds=10).wants(1, "-")
     program("report", "no/report", seconds=10).wants(1, "no/report")
     program("shot", "no/a.png", seconds=10).wants(1, "no/a.png")
     assert program.names() == []
@@ -132,14 +134,18 @@ def output_that_cannot_be_written_is_a_failure_told_before_the_run(program):
 
 @test
 def a_full_disk_leaves_nothing(program):
-    def limit():
+    def limit_to(size):
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+    def limit():
+        limit_to(20000)
 
     quick = ["--repeat", 1]
     program("run", "scan", *quick, "--output", "out.npz", preexec_fn=limit).wants(1, "out.npz")
     program("sweep", "scan", *quick, "--over", "length=2000,3000", "--json-file", "a.json",
             preexec_fn=limit).wants(1, "a.json")
+    program("run", "scan", *quick, "--trace", "a.json", preexec_fn=lambda: limit_to(1000)).wants(1, "a.json")
     assert program.names() == []
     sweep = ["sweep", "scan", *quick, "--over", "length=10,20"]
     for option in ("--json-file", "--csv", "--markdown"):

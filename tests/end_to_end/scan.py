@@ -1,4 +1,6 @@
 """Compares the family scan with sums that NumPy computes in double precision."""
+import json
+
 import numpy as np
 
 from program import load, settings, test
@@ -221,3 +223,26 @@ def named_variants_run_alone(program):
     done = program("run", "scan", "--json", "--variant", "lookback", "--variant", "sequential", "--repeat", 1).wants(0)
     assert [v["name"] for v in done.json()["variants"]] == ["sequential", "lookback"]
     program("run", "scan", "--variant", "nothing").wants(2, "nothing", "lookback")
+
+
+@test
+def a_trace_shows_the_launches_of_every_variant_and_their_workers(program):
+    done = program("run", "scan", "--json", "--trace", "a.json", "--threads", 2, "--repeat", 3).wants(0)
+    trace = json.loads(open(program.file("a.json"), encoding="utf-8").read())
+    assert trace["otherData"]["device"] == done.json()["device"]
+    assert trace["otherData"]["command"].startswith("sawtooth run scan")
+    names = {e["pid"]: e["args"]["name"] for e in trace["traceEvents"] if e["name"] == "process_name"}
+    threads = {(e["pid"], e["tid"]): e["args"]["name"] for e in trace["traceEvents"] if e["name"] == "thread_name"}
+    assert list(names.values()) == VARIANTS
+    for pid, variant in zip(names, done.json()["variants"]):
+        spans = [e for e in trace["traceEvents"] if e["ph"] == "X" and e["pid"] == pid]
+        launches = [e for e in spans if threads[pid, e["tid"]] == "launches"]
+        assert len(launches) == len(variant["launches"]), variant["name"]
+        for event, launch in zip(launches, variant["launches"]):
+            assert event["name"] == launch["name"] and event["args"]["grid"] == launch["grid"]
+            assert abs(event["ts"] - launch["start_us"]) < 1e-3
+            assert abs(event["dur"] - launch["duration_us"]) < 2e-3
+        workers = [e for e in spans if threads[pid, e["tid"]].startswith("worker ")]
+        assert len(workers) == sum(len(launch["busy"]) for launch in variant["launches"])
+    program("run", "scan", "--trace", "b.json", "--profile", "none").wants(2, "--trace", "--profile timeline")
+    assert program.names() == ["a.json"]

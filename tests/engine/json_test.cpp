@@ -133,7 +133,7 @@ TEST_CASE("the document of a run has the values of a GPU", "[json]") {
     variant.launches[0].info = std::make_shared<LaunchInfo>(info);
     variant.launches[0].occupancy = {0.5, std::nullopt, "registers"};
     variant.launches[0].counters = {{"dram_bytes", 1e6}};
-    variant.compiled = {{"rows", "sm_90a", {32, 1024, 8}, {0.75, std::nullopt, "shared memory"}}};
+    variant.compiled = {{"rows", "sm_90a", {32, 1024, 8}, {0.75, std::nullopt, "shared memory"}, 96}};
     variant.tracks = {{"sm active", "%", 1, 2, {3, NAN}}};
     result.clocks = Clocks{1980, 1755, 1980, "power"};
     result.ceilings = Ceilings{};
@@ -151,6 +151,7 @@ TEST_CASE("the document of a run has the values of a GPU", "[json]") {
     const Json& compiled = json["variants"][0]["compiled"][0];
     CHECK(compiled["launch"] == "rows");
     CHECK(compiled["arch"] == "sm_90a");
+    CHECK(compiled["threads"] == 96);
     CHECK(compiled["registers"] == 32);
     CHECK(compiled["shared_bytes"] == 1024);
     CHECK(compiled["spill_bytes"] == 8);

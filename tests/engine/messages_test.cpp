@@ -81,7 +81,7 @@ VariantResult full_variant() {
     other->name = "columns";
     variant.launches = {full_launch(info), full_launch(other), full_launch(info)};
     variant.launch_count = 5;
-    variant.compiled = {{"rows", "sm_80", {1, 2, 3}, {0.5, std::nullopt, "warps"}}};
+    variant.compiled = {{"rows", "sm_80", {1, 2, 3}, {0.5, std::nullopt, "warps"}, 64}};
     variant.tracks = {{"active", "%", 0.5, 2, {1, NAN, 3}}};
     variant.metrics = {{"id", "label", "unit", 1.5}, {"id2", "", "", std::nullopt}};
     return variant;
@@ -115,7 +115,7 @@ std::vector<Figure> all_marks() {
     figure.y = {"error", "", Scale::log10, std::nullopt, inf, {}, {}, false, false, ""};
     const Ink ink{Ink::Role::accent, 3, true};
     figure.marks = {
-        Line{"line", ink, {0, 1}, {NAN, -inf}, true, {"chunk", {1, 2}}, {}, {"", "unstable: 3x"}},
+        Line{"line", ink, {0, 1}, {NAN, -inf}, true, {"chunk", {1, 2}}, {}, {"", "unstable: 3x"}, false},
         Band{"band", ink, {0, 1}, {1, 2}, {3, 4}},
         Bars{{{ink, {{"one", 1.5}, {"two", 2}}, 0.5, std::nullopt, "text"}}, 12.0},
         HeatMap{"heat",
@@ -237,6 +237,7 @@ TEST_CASE("a result survives encoding, with arrays but without their data", "[me
     CHECK(std::isnan(variant.launches[2].busy[1].end_us));
     CHECK(variant.launches[0].counters.at("rate") == -inf);
     CHECK(variant.compiled[0].occupancy.limiter == "warps");
+    CHECK(variant.compiled[0].threads == 64);
     CHECK(std::isnan(variant.tracks[0].values[1]));
     CHECK_FALSE(variant.metrics[1].value);
     CHECK(result.ceilings->gpu->launch_programmatic_us == 4);
@@ -251,6 +252,7 @@ TEST_CASE("figures survive encoding with every kind of mark, also non-finite val
     REQUIRE(figure.marks.size() == std::variant_size_v<Mark>);
     for (size_t i = 0; i < figure.marks.size(); ++i) CHECK(figure.marks[i].index() == i);
     CHECK(std::isnan(std::get<Line>(figure.marks[0]).y[0]));
+    CHECK_FALSE(std::get<Line>(figure.marks[0]).joined);
     CHECK(std::get<Line>(figure.marks[0]).y[1] == -inf);
     const HeatMap& heat = std::get<HeatMap>(figure.marks[3]);
     CHECK(heat.texts == std::vector<std::string>{"one", "refused"});

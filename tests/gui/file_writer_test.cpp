@@ -7,9 +7,12 @@
 #include <stdexcept>
 
 #include "app/engine/files/files.h"
+#include "app/engine/tables/trace.h"
 #include "app/gui/figures/saving.h"
+#include "app/gui/shell/actions.h"
 #include "app/gui/state/lab.h"
 #include "tests/gui/fake_engine.h"
+#include "tests/gui/gpu_result.h"
 #include "tests/gui/user.h"
 #include "tests/kit/catch.h"
 #include "tests/kit/contains.h"
@@ -159,6 +162,25 @@ TEST_CASE("a figure whose dialog was closed is still saved, and a failure is not
     }
     CHECK(lab.log.back().kind == LogLine::Kind::problem);
     CHECK(contains(content_of(folder.file("a.csv")), "99"));
+}
+
+TEST_CASE("the launches of a result are saved as a trace, which a result without launches has none of",
+          "[gui][window]") {
+    const TemporaryFolder folder;
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    User user(lab);
+    CHECK(contains(reason_against(lab, action("Save trace…")), "profile timeline"));
+    answer_from_gpu(engine);
+    user.frames(10);
+    perform(lab, action("Save trace…"));
+    REQUIRE(lab.saving);
+    CHECK(lab.saving->path == lab.family->name + "-trace.json");
+    lab.saving->path = folder.file("trace.json");
+    user.frames(3);
+    user.play([](ImGuiTestContext* ctx) { ctx->ItemClick("//Save trace/###save"); });
+    while (lab.saving) user.frames(1);
+    CHECK(content_of(folder.file("trace.json")) == to_trace(*lab.result));
 }
 
 TEST_CASE("a figure is not saved into a pipe, which could wait for ever", "[gui]") {

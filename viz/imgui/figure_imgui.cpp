@@ -87,7 +87,8 @@ void draw_plot_marks(const Pen& pen, const Figure& figure) {
         if constexpr (std::is_same_v<Type, Line>) {
             const Stroke stroke = stroke_of_line(pen.theme, mark);
             const bool dense = static_cast<float>(mark.x.size()) > 2 * pen.frame.box.width();
-            if (stroke.dash != Dash::solid || dense || pen.over_cells || is_crowded(pen, mark)) {
+            if (!mark.joined || stroke.dash != Dash::solid || dense || pen.over_cells ||
+                is_crowded(pen, mark)) {
                 draw(pen, mark);
                 return;
             }

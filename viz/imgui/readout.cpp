@@ -72,7 +72,26 @@ struct Readout {
         said_x = true;
     }
 
+    // The values of the point under the mouse, if it is one of these.
+    void read_point(const Line& line) {
+        float least = 8 * pen.canvas.unit();
+        std::optional<size_t> nearest;
+        for (size_t i = 0; i < line.x.size(); ++i) {
+            if (std::isnan(line.x[i]) || std::isnan(line.y[i])) continue;
+            const Point at = pen.frame.at(line.x[i], line.y[i]);
+            const float distance = std::hypot(at.x - mouse.x, at.y - mouse.y);
+            if (distance < least) least = distance, nearest = i;
+        }
+        if (!nearest) return;
+        const std::string words = readout_words(line.x[*nearest], figure.x.unit);
+        row(stroke_of_line(pen.theme, line),
+            line.label.empty() ? text_on(figure.y, line.y[*nearest]) : line.label,
+            figure.y.categories.empty() ? words + ", " + readout_words(line.y[*nearest], figure.y.unit)
+                                        : words);
+    }
+
     void operator()(const Line& line) {
+        if (!line.joined) return read_point(line);
         size_t nearest = line.x.size();
         double best = std::numeric_limits<double>::infinity();
         const double here = place_of(pen.frame.scale_x, x);

@@ -1,5 +1,7 @@
 #include "app/engine/run/result_figures.h"
 
+#include <utility>
+
 #include "kernels/figures/figures.h"
 #include "kernels/figures/sweep_figures.h"
 #include "profiling/figures.h"
@@ -24,8 +26,11 @@ std::shared_ptr<const Result> with_figure_parameters(const Result& result, const
 std::vector<Figure> figures_of(const Result& result, const View& view) {
     std::vector<Figure> figures = (*find_offered_family(result.request.family))->figures(result, view);
     figures.push_back(times_figure(result));
+    figures.push_back(samples_figure(result));
     figures.push_back(timeline_figure(result, view));
     figures.push_back(occupancy_figure(result));
+    figures.push_back(roofline_figure(result));
+    for (Figure& figure : occupancy_curve_figures(result)) figures.push_back(std::move(figure));
     return figures;
 }
 

@@ -11,7 +11,7 @@ namespace {
 bool same_kind(const CompiledLaunch& a, const CompiledLaunch& b) {
     return a.launch == b.launch && a.resources.registers == b.resources.registers &&
            a.resources.shared_bytes == b.resources.shared_bytes &&
-           a.resources.spill_bytes == b.resources.spill_bytes &&
+           a.resources.spill_bytes == b.resources.spill_bytes && a.threads == b.threads &&
            a.occupancy.theoretical == b.occupancy.theoretical;
 }
 
@@ -39,7 +39,7 @@ std::vector<CompiledLaunch> compiled_launches(const Plan& plan, const Chip& chip
         last = &info;
         const int64_t threads = info.block.x * info.block.y * info.block.z;
         CompiledLaunch kind{info.name, chip.architecture, *info.resources,
-                            cuda::theoretical_occupancy(chip, threads, *info.resources)};
+                            cuda::theoretical_occupancy(chip, threads, *info.resources), threads};
         if (std::none_of(kinds.begin(), kinds.end(),
                          [&](const auto& other) { return same_kind(kind, other); }))
             kinds.push_back(std::move(kind));

@@ -88,6 +88,7 @@ Json occupancy_of(const Occupancy& occupancy) {
 Json compiled_of(const CompiledLaunch& compiled) {
     return {{"launch", compiled.launch},
             {"arch", compiled.architecture},
+            {"threads", compiled.threads > 0 ? Json(compiled.threads) : Json()},
             {"registers", compiled.resources.registers},
             {"shared_bytes", compiled.resources.shared_bytes},
             {"spill_bytes", compiled.resources.spill_bytes},

@@ -72,6 +72,7 @@ std::string name_in(const std::string& panel, const ShownFigure& shown) {
 void draw_figure_menu(LabState& lab, const std::string& panel, const ShownFigure& shown) {
     if (!ImGui::BeginPopup(figure_menu)) return;
     for (const Action& entry : entries_of(shown)) draw_entry(lab, entry);
+    if (!shown.sweep && shown.figure->place == Place::timeline) draw_entry(lab, action("Save trace…"));
     const std::string name = name_in(panel, shown);
     const bool fills = lab.filling == name;
     if (ImGui::MenuItem(fills ? "Back to all figures" : "Fill the panel")) lab.filling = fills ? "" : name;

@@ -187,18 +187,21 @@ FigureRows rows_for(const std::vector<ShownFigure>& shown, ImVec2 room) {
 // one needs, with scrolling. Wide figures then fill most of the visible part.
 std::vector<float> heights_of(const FigureRows& rows, float room, float gap, bool may_scroll) {
     constexpr float share_of_wide = 1.5f;
-    float least = rows.size() > 1 ? units(smallest_height) : 0, shares = 0;
+    float names = 0, shares = 0;  // names: the height that the names of rows need
     for (const auto& row : rows) {
         shares += is_wide(*row.front()->figure) ? share_of_wide : 1;
         for (const ShownFigure* each : row)
-            least = std::max(least, std::ceil(least_height(ImGuiCanvas(nullptr), *each->figure)));
+            names = std::max(names, std::ceil(least_height(ImGuiCanvas(nullptr), *each->figure)));
     }
+    const float least = std::max(rows.size() > 1 ? units(smallest_height) : 0, names);
     const float share = (room - gap * static_cast<float>(rows.size() - 1)) / shares;
     const bool scrolls = share < least && may_scroll;
     const float wide = scrolls ? std::clamp(0.85f * room, least, 2 * least) : share * share_of_wide;
+    // Where fewer than two rows are in sight, one fills the panel, so that the first figure is not cut.
+    const float scrolled = room < 2 * least + gap ? std::max(room, names) : least;
     std::vector<float> heights;
     for (const auto& row : rows)
-        heights.push_back(std::floor(is_wide(*row.front()->figure) ? wide : scrolls ? least : share));
+        heights.push_back(std::floor(is_wide(*row.front()->figure) ? wide : scrolls ? scrolled : share));
     return heights;
 }
 

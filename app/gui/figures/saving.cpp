@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/engine/files/files.h"
+#include "app/engine/tables/trace.h"
 #include "app/gui/shell/appearance.h"
 #include "app/gui/state/lab.h"
 #include "viz/figure_csv.h"
@@ -16,7 +17,17 @@ namespace sawtooth {
 namespace {
 
 const char* ending_of(Saving::Format format) {
-    return format == Saving::Format::png ? "png" : format == Saving::Format::svg ? "svg" : "csv";
+    switch (format) {
+        case Saving::Format::png:
+            return "png";
+        case Saving::Format::svg:
+            return "svg";
+        case Saving::Format::csv:
+            return "csv";
+        case Saving::Format::trace:
+            break;
+    }
+    return "json";
 }
 
 // The dialog may have been closed in the meantime, or show another figure.
@@ -40,12 +51,26 @@ void begin_saving(LabState& lab, const Figure& figure, Saving::Format format) {
                         fmt::format("{}.{}", figure.id, ending_of(format))};
 }
 
+void begin_saving_trace(LabState& lab) {
+    const std::string& family = lab.result->request.family;
+    Figure titled;
+    titled.title = fmt::format("Launches of {} on {}, for Perfetto", family, lab.result->device);
+    lab.saving = Saving{.format = Saving::Format::trace,
+                        .figure = std::move(titled),
+                        .path = fmt::format("{}-trace.{}", family, ending_of(Saving::Format::trace)),
+                        .result = lab.result};
+}
+
 void save(LabState& lab) {
     Saving& saving = *lab.saving;
     if (saving.path.empty() || saving.path == "-")
         saving.problem = "Enter a file name.";
     else if (saving.format == Saving::Format::png)
         saving.step = Saving::Step::drawing;
+    else if (saving.format == Saving::Format::trace)
+        write_saving(lab, [path = saving.path, result = saving.result] {
+            return write_file(path, to_trace(*result));
+        });
     else if (saving.format == Saving::Format::svg)
         write_saving(lab, [path = saving.path, figure = saving.figure, &theme = theme_of(lab)] {
             return write_file(path, to_svg(figure, theme, saved_width, saved_height));

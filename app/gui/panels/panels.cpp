@@ -24,7 +24,8 @@ const std::vector<Panel>& panels() {
          "that shows it."},
         {"Times", Dock::times, draw_times,
          "The median time of every variant, stacked by launch, with quartiles as whiskers. The red line is "
-         "the time to copy the same number of bytes. A red badge marks a wrong result or an unstable time.",
+         "the time to copy the same number of bytes. A red badge marks a wrong result or an unstable time. "
+         "Repeats shows every timed repeat.",
          Place::times},
         {"Occupancy", Dock::occupancy, draw_occupancy,
          "Theoretical occupancy of each kernel, the achieved occupancy as a tick, and what limits it. The "

@@ -7,6 +7,8 @@
 #include <algorithm>
 
 #include "app/engine/tables/tables.h"
+#include "app/engine/tables/trace.h"
+#include "app/gui/figures/saving.h"
 #include "app/gui/shell/appearance.h"
 #include "app/gui/shell/palette.h"
 #include "app/gui/shell/widgets.h"
@@ -109,6 +111,16 @@ std::vector<Action> all_actions() {
          [](LabState& lab) { copy_text(lab, lab.told.measured.markdown(), "the table as Markdown"); },
          {},
          reason_no_result});
+    add({.group = "File",
+         .name = "Save trace…",
+         .act = begin_saving_trace,
+         .reason =
+             [](const LabState& lab) {
+                 return lab.result && has_launches(*lab.result)
+                            ? ""
+                            : "This result has no launches: run with profile timeline.";
+             },
+         .meaning = "Saves launches, busy workers and sampled counters as a file that Perfetto opens."});
     // On some keyboards plus needs Shift.
     add({"View",
          "Larger",

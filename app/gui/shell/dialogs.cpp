@@ -196,8 +196,8 @@ void draw_open_dialog(LabState& lab) {
 }
 
 void draw_save_dialog(LabState& lab) {
-    constexpr const char* name = "Save figure";
     if (!lab.saving) return;
+    const char* const name = lab.saving->format == Saving::Format::trace ? "Save trace" : "Save figure";
     if (!ImGui::IsPopupOpen(name)) ImGui::OpenPopup(name);
     if (!begin_dialog(name)) return;
     Saving& saving = *lab.saving;

@@ -133,13 +133,14 @@ struct FolderListing {
 
 // A figure that is being saved.
 struct Saving {
-    enum class Format { png, svg, csv };
+    enum class Format { png, svg, csv, trace };
     enum class Step { asking, drawing, writing, saved };  // drawing: a PNG is drawn after this frame
     Format format = Format::svg;
-    Figure figure;
+    Figure figure;  // of a trace: only the title
     std::string path;
     std::string problem = {};
     Step step = Step::asking;
+    std::shared_ptr<const Result> result = {};  // of a trace
 };
 
 enum class ThemeChoice { system, dark, light };

@@ -13,6 +13,9 @@ const std::vector<Term>& terms() {
         {"approximation",
          "Computes something else than the reference on purpose, to need fewer steps. As a "
          "number: the distance of its definition in float64 to the reference, relative L2."},
+        {"arithmetic intensity",
+         "Operations for each byte that is moved. Below the ridge of the roofline, where the slope meets the "
+         "peak, memory is the nearer ceiling; above it arithmetic is."},
         {"boundary", "The end of a chunk, where the memory is brought up to date."},
         {"carry", "What one block hands on to the next one."},
         {"chunk",
@@ -20,6 +23,7 @@ const std::vector<Term>& terms() {
         {"copy bandwidth",
          "The bytes per second that a plain copy reads and writes on this machine. A kernel "
          "that must move the same bytes is hardly faster."},
+        {"disturbed", "A repeat in which other programs took a core, or the clock of the GPU changed."},
         {"exact", "Equal to the reference up to rounding."},
         {"float64", "Numbers of 64 bits, with 16 decimal digits; float32 has 7."},
         {"grid", "All thread blocks of a launch; on the CPU, its work items."},
@@ -48,6 +52,8 @@ const std::vector<Term>& terms() {
         {"rel L2",
          "The norm of the difference to the reference, divided by the norm of the reference: about "
          "1e-7 is rounding of f32, 1 is as far off as zeros."},
+        {"roofline",
+         "The most operations per second that memory and arithmetic allow, against the operations per byte."},
         {"SM", "Streaming multiprocessor: the part of a GPU that runs thread blocks. An H200 has 132."},
         {"speed-up", "How many times faster it is than the first variant, as far as the repeats can tell."},
         {"stability", "Marks times whose quartiles lie far apart: something disturbed the repeats."},

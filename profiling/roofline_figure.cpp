@@ -1,0 +1,174 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/core/ceilings.h"
+#include "kernels/core/table.h"
+#include "kernels/figures/comparison.h"
+#include "kernels/figures/correctness.h"
+#include "kernels/figures/figures.h"
+#include "profiling/figures.h"
+
+namespace sawtooth {
+namespace {
+
+constexpr const char* counted_bytes = "DRAM bytes";  // the name of the counter
+
+// A variant in the roofline: what its launches declare, and the bytes that counters measured.
+struct Marked {
+    const VariantResult* variant;
+    double operations = 0, bytes = 0;
+    std::optional<double> measured_bytes = {};
+    double per_second = 0;  // operations
+
+    double intensity() const { return operations / bytes; }
+};
+
+// Absent without time, without declared operations or bytes, or if not all launches were kept.
+std::optional<Marked> marked(const VariantResult& variant) {
+    if (!variant.time || !(variant.time->median > 0)) return {};
+    if (static_cast<int64_t>(variant.launches.size()) < variant.launch_count) return {};
+    Marked mark{&variant};
+    double counted = 0;
+    bool all_counted = true;
+    for (const LaunchRecord& launch : variant.launches) {
+        mark.operations += launch.info->work.operations;
+        mark.bytes += launch.info->work.bytes;
+        const auto bytes = launch.counters.find(counted_bytes);
+        all_counted = all_counted && bytes != launch.counters.end();
+        if (all_counted) counted += bytes->second;
+    }
+    if (!(mark.operations > 0) || !(mark.bytes > 0)) return {};
+    if (all_counted && counted > 0) mark.measured_bytes = counted;
+    mark.per_second = mark.operations / (variant.time->median / 1e6);
+    return mark;
+}
+
+constexpr double giga = 1e9;
+
+// "20.1 GB/s", "600 TFLOP/s"
+std::string rate_words(double per_second, const std::string& unit) {
+    const bool is_tera = per_second >= 1e12;
+    return short_number(std::stod(rounded(per_second / (is_tera ? 1e12 : giga), 3))) +
+           (is_tera ? " T" : " G") + unit;
+}
+
+// A horizontal ceiling, from where the bandwidth allows it on.
+Line peak_line(const std::string& name, double peak, double bandwidth, double end, Ink ink) {
+    return {.label = name + ", " + rate_words(peak, "FLOP/s"),
+            .ink = ink,
+            .x = {peak / bandwidth, end},
+            .y = {peak / giga, peak / giga}};
+}
+
+void add_ceilings(Figure& figure, const Ceilings& ceilings, View::Range seen) {
+    const double bandwidth = ceilings.copy_bytes_per_second, f32 = ceilings.operations_per_second;
+    const double bf16 = ceilings.gpu ? ceilings.gpu->bf16_operations_per_second : 0;
+    const double ridge = std::max(f32, bf16) / bandwidth;
+    figure.marks.push_back(Line{.label = "copy, " + rate_words(bandwidth, "B/s"),
+                                .ink = {Ink::Role::limit},
+                                .x = {seen.low, ridge},
+                                .y = {seen.low * bandwidth / giga, ridge * bandwidth / giga}});
+    figure.marks.push_back(peak_line("f32 peak", f32, bandwidth, seen.high, {Ink::Role::reference}));
+    if (bf16 > 0)
+        figure.marks.push_back(
+            peak_line("bf16 tensor core peak", bf16, bandwidth, seen.high, {Ink::Role::highlight}));
+}
+
+void add_marks(Figure& figure, const std::vector<Marked>& marks) {
+    for (const Marked& mark : marks) {
+        const VariantResult& variant = *mark.variant;
+        Line point{.label = variant.name,
+                   .ink = ink_of(variant),
+                   .x = {mark.intensity()},
+                   .y = {mark.per_second / giga},
+                   .markers = true,
+                   .wrong = {wrong_badge(variant)},
+                   .unstable = {unstable_badge(*variant.time)},
+                   .joined = false};
+        figure.marks.push_back(point);
+        if (!mark.measured_bytes) continue;
+        point.label += ", measured DRAM bytes";
+        point.ink.dashed = true;
+        point.x = {mark.operations / *mark.measured_bytes};
+        figure.marks.push_back(std::move(point));
+    }
+}
+
+// The range of x: that of the marks and the ridges, with a factor of 4 on both sides.
+View::Range range_of(const std::vector<Marked>& marks, const Ceilings& ceilings) {
+    constexpr double margin = 4;
+    double low = ceilings.operations_per_second / ceilings.copy_bytes_per_second, high = low;
+    if (ceilings.gpu)
+        high = std::max(high, ceilings.gpu->bf16_operations_per_second / ceilings.copy_bytes_per_second);
+    for (const Marked& mark : marks)
+        for (const double bytes : {mark.bytes, mark.measured_bytes.value_or(mark.bytes)}) {
+            low = std::min(low, mark.operations / bytes);
+            high = std::max(high, mark.operations / bytes);
+        }
+    return {low / margin, high * margin};
+}
+
+// What the numbers say about the fastest right variant: "fused does 0.25 FLOP per byte and reaches 83 % of
+// copy bandwidth, which limits it." A limit is named only if the variant is close to it, and beside it only
+// where one ceiling is the lowest.
+std::string caption_of(const Result& result, const std::vector<Marked>& marks) {
+    constexpr double close = 0.7;
+    const auto fastest = fastest_right(result);
+    const auto found = std::find_if(marks.begin(), marks.end(), [&](const Marked& mark) {
+        return !fastest.empty() && mark.variant == fastest.front();
+    });
+    if (found == marks.end()) return "";
+    const Ceilings& ceilings = *result.ceilings;
+    const double ridge = ceilings.operations_per_second / ceilings.copy_bytes_per_second;
+    std::string words = found->variant->name + " does " +
+                        short_number(std::stod(rounded(found->intensity(), 2))) +
+                        " FLOP per byte and reaches ";
+    // Beyond the ridge of f32, a GPU may use tensor cores, whose share in the operations is not known.
+    const bool by_memory = found->intensity() < ridge;
+    const double rate = by_memory ? found->per_second / found->intensity() : found->per_second;
+    const double limit = by_memory ? ceilings.copy_bytes_per_second : ceilings.operations_per_second;
+    const std::string name = by_memory ? "copy bandwidth" : "the f32 peak";
+    const auto share = share_of_limit(rate, limit);
+    if (!share)
+        return found->variant->name + " is above " + name +
+               (by_memory ? ": a cache holds part of its data. " : ". ");
+    words += share_words(rate, limit, name);
+    const bool decided = by_memory || !ceilings.gpu;
+    if (decided && *share >= close) return words + ", which limits it. ";
+    return words + (decided ? ", the nearest ceiling. " : ". ");
+}
+
+}  // namespace
+
+Figure roofline_figure(const Result& result) {
+    Figure figure = new_figure("roofline", Place::views, "Roofline", "",
+                               {.label = "arithmetic intensity", .unit = "FLOP/byte", .scale = Scale::log10},
+                               {.label = "arithmetic", .unit = "GFLOP/s", .scale = Scale::log10});
+    if (!result.ceilings || !(result.ceilings->copy_bytes_per_second > 0) ||
+        !(result.ceilings->operations_per_second > 0)) {
+        leave_out(figure, "Needs the measured limits of the machine: run `sawtooth devices --measure`.");
+        return figure;
+    }
+    std::vector<Marked> marks;
+    for (const VariantResult& variant : result.variants)
+        if (auto mark = marked(variant)) marks.push_back(std::move(*mark));
+    if (marks.empty()) {
+        leave_out(figure,
+                  "Needs a timed variant whose launches are recorded and declare operations: run with "
+                  "profile timeline.");
+        return figure;
+    }
+    const View::Range range = range_of(marks, *result.ceilings);
+    figure.x.minimum = range.low;
+    figure.x.maximum = range.high;
+    add_ceilings(figure, *result.ceilings, range);
+    add_marks(figure, marks);
+    figure.caption = caption_of(result, marks) + "Bytes and operations are those that launches declare.";
+    return figure;
+}
+
+}  // namespace sawtooth

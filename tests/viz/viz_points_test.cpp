@@ -1,0 +1,61 @@
+// Points that no line joins, as SVG and in the legend.
+
+#include "tests/kit/catch.h"
+#include "viz/canvas_svg.h"
+#include "viz/figure_svg.h"
+#include "viz/heading.h"
+#include "viz/theme.h"
+
+using namespace sawtooth;
+
+namespace {
+
+size_t count_of(const std::string& text, const std::string& part) {
+    size_t count = 0;
+    for (size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++count;
+    return count;
+}
+
+// Points of a variant, and some of them as the second mark of that variant.
+Figure points_figure(size_t count) {
+    Line points{.label = "one", .ink = {}, .x = {}, .y = {}, .markers = true, .joined = false};
+    for (size_t i = 0; i < count; ++i) {
+        points.x.push_back(static_cast<double>(i * 7 % count));
+        points.y.push_back(static_cast<double>(i));
+    }
+    Line crosses = points;
+    crosses.label = "one, disturbed";
+    crosses.ink.dashed = true;
+    crosses.x = {1, 2}, crosses.y = {1, 2};
+    Figure figure;
+    figure.title = "Points";
+    figure.marks = {points, crosses};
+    return figure;
+}
+
+TEST_CASE("all points that no line joins are drawn, and no line", "[viz]") {
+    for (const size_t count : {5, 500}) {
+        const std::string svg = to_svg(points_figure(count), dark_theme(), 800, 400);
+        CHECK(count_of(svg, "<circle") == count + 1);         // one in the legend
+        CHECK(count_of(svg, "stroke=\"#56b4e9\"") == 2 * 3);  // two strokes of each cross
+    }
+}
+
+TEST_CASE("the legend of points shows their marker alone, also if it stands for several variants", "[viz]") {
+    Figure figure = points_figure(5);
+    const auto all = legend_of(figure, dark_theme());
+    REQUIRE(all.size() == 2);
+    for (const LegendEntry& entry : all) CHECK(entry.kind == LegendEntry::Kind::point);
+    CHECK(all[1].stroke.marker == Marker::cross);
+    Line other = std::get<Line>(figure.marks[1]);
+    other.ink.index = 1;
+    other.label = "two, disturbed";
+    figure.marks.push_back(other);
+    const auto common = legend_without_variants(figure, dark_theme());
+    REQUIRE(common.size() == 1);
+    CHECK(common[0].label == "disturbed");
+    CHECK(common[0].stroke.marker == Marker::cross);
+    CHECK(common[0].stroke.colour.rgb == dark_theme().quiet);
+}
+
+}  // namespace
