@@ -49,6 +49,7 @@ class WithGhosts {
                 line->ink.ghost = pin.number;
                 line->label = labelled(line->label, pin);
                 line->sets = {};
+                line->markers = false;  // its dash tells it from others
                 ghosts.push_back(std::move(mark));
             } else if (Band* const band = std::get_if<Band>(&mark); band && is_own(band->ink)) {
                 band->ink.ghost = pin.number;

@@ -251,7 +251,7 @@ Pen pen_for(Canvas& canvas, const Theme& theme, const Frame& frame, const Figure
 Stroke stroke_of_line(const Theme& theme, const Line& line) {
     Stroke stroke = stroke_of(line.ink, theme);
     if (!line.ink.dashed && (line.markers || line.x.size() > most_dashed_points)) stroke.dash = Dash::solid;
-    if (line.markers && stroke.marker == Marker::none) stroke.marker = Marker::circle;
+    if ((line.markers || !line.joined) && stroke.marker == Marker::none) stroke.marker = Marker::circle;
     if (!line.joined) stroke.dash = Dash::solid;
     if (!line.joined && line.ink.dashed) stroke.marker = Marker::cross;
     return stroke;

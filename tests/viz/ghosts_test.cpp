@@ -5,6 +5,7 @@
 #include "tests/kit/catch.h"
 #include "viz/figure_csv.h"
 #include "viz/figure_svg.h"
+#include "viz/marks.h"
 #include "viz/theme.h"
 
 using namespace sawtooth;
@@ -52,6 +53,7 @@ TEST_CASE("lines of a pinned result come first, faded, with its name, and set no
     CHECK(ghost.ink == Ink{Ink::Role::variant, 0, false, 2});
     CHECK(ghost.y[0] == 2);
     CHECK(ghost.sets.values.empty());
+    CHECK_FALSE(ghost.markers);
     CHECK(std::get<Line>(drawn.marks[1]).ink.ghost == 0);
     CHECK(std::get<Line>(drawn.marks[1]).sets.values.size() == 2);
     // Files show them, too.
@@ -99,6 +101,15 @@ TEST_CASE("a fixed axis reaches as far as its ghosts, and figures of other units
     CHECK(with_ghosts(own, {{&before, "before", 1}}).y.minimum == -2);
     before[0].y.unit = "us";
     CHECK(with_ghosts(own, {{&before, "before", 1}}).marks.size() == 1);
+}
+
+TEST_CASE("points of a pinned result are still points", "[viz]") {
+    Line points = line_of(0, 1);
+    points.joined = false;
+    const Figure own = figure_of("samples", {points});
+    const std::vector<Figure> before = {own};
+    const Line ghost = std::get<Line>(with_ghosts(own, {{&before, "before", 1}}).marks[0]);
+    CHECK(stroke_of_line(dark_theme(), ghost).marker != Marker::none);
 }
 
 TEST_CASE("a ghost has the colour of its variant, faded, and no two of seven pins the same dash", "[viz]") {
