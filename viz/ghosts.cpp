@@ -6,7 +6,9 @@ namespace sawtooth {
 namespace {
 
 // The reference and the limits of the machine are not the result's own.
-bool is_own(const Ink& ink) { return ink.role == Ink::Role::variant || ink.role == Ink::Role::kind; }
+bool is_own(const Ink& ink) {
+    return ink.role == Ink::Role::variant || ink.role == Ink::Role::highlight || ink.role == Ink::Role::kind;
+}
 
 std::string labelled(const std::string& label, const Pinned& pin) {
     return label.empty() ? "" : label + ", " + pin.name;

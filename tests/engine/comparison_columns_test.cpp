@@ -46,6 +46,15 @@ TEST_CASE("a table compares a result with an earlier one, with a verdict on time
     CHECK(cells(result_of(10, 1e-6), result_of(10, 1e-6)).front() == "same");
 }
 
+TEST_CASE("a comparison stands beside the verdict, where a narrow table shows it", "[tables]") {
+    Table table{{{"variant", "", false}, {"verdict", "", false}, {"errors", ""}},
+                {{"lookback", "right", "1"}}};
+    add_comparison(table, result_of(10, 2e-6), result_of(30, 1e-6), "chunk 64");
+    CHECK(table.columns.at(2).name == "time vs chunk 64");
+    CHECK(table.columns.at(4).name == "errors");
+    CHECK(table.rows.at(0) == std::vector<std::string>{"lookback", "right", "3x faster", "2x", "1"});
+}
+
 TEST_CASE("a wrong or missing result is not compared", "[tables]") {
     Result wrong = result_of(10, 1);
     wrong.variants[0].verdicts[0].verdict = Verdict::wrong;

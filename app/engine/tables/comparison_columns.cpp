@@ -30,10 +30,14 @@ std::string error_cell(const VariantResult& variant, const VariantResult& base, 
 }  // namespace
 
 void add_comparison(Table& table, const Result& result, const Result& base, const std::string& name) {
-    const auto skipped = std::find_if(table.columns.begin(), table.columns.end(),
-                                      [](const Table::Column& column) { return column.name == "skipped"; });
-    const auto at = skipped - table.columns.begin();
-    table.columns.insert(skipped, {{"time vs " + name, "", false}, {"error vs " + name, "", false}});
+    const auto place_of = [&](const char* column) {
+        return std::find_if(table.columns.begin(), table.columns.end(),
+                            [&](const Table::Column& each) { return each.name == column; });
+    };
+    const auto verdict = place_of("verdict");
+    const auto place = verdict == table.columns.end() ? place_of("skipped") : verdict + 1;
+    const auto at = place - table.columns.begin();
+    table.columns.insert(place, {{"time vs " + name, "", false}, {"error vs " + name, "", false}});
     for (auto& row : table.rows) {
         const VariantResult* const variant = find(result, row.front());
         const VariantResult* const before = find(base, row.front());

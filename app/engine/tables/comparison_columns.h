@@ -9,7 +9,7 @@ namespace sawtooth {
 
 // Adds columns to a table of variants that compare a result with an earlier one, called `name`: the time of
 // each variant with a verdict ("2.4x faster", "cannot tell"), and the error of its main output as a multiple.
-// They come before the column "skipped".
+// They come after the column "verdict", or before "skipped".
 void add_comparison(Table& table, const Result& result, const Result& base, const std::string& name);
 
 }  // namespace sawtooth
