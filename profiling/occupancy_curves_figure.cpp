@@ -110,8 +110,7 @@ Figure figure_of(const Curve& curve, const Chosen& chosen) {
     return figure;
 }
 
-// The curves without a launch only have their names and axes.
-std::vector<Curve> curves_of(const Chosen* chosen) {
+std::vector<Curve> curves_of(const Chosen& chosen) {
     std::vector<Curve> curves{{"occupancy-registers",
                                "Occupancy against registers",
                                {.label = "registers per thread", .whole = true},
@@ -124,10 +123,9 @@ std::vector<Curve> curves_of(const Chosen* chosen) {
                                "Occupancy against block size",
                                {.label = "block size", .unit = "threads", .whole = true},
                                "threads per block"}};
-    if (!chosen) return curves;
-    const int64_t threads = chosen->launch->threads;
-    const Resources& now = chosen->launch->resources;
-    const auto occupancy = [chip = chosen->chip](int64_t of_threads, const Resources& with) {
+    const int64_t threads = chosen.launch->threads;
+    const Resources& now = chosen.launch->resources;
+    const auto occupancy = [chip = chosen.chip](int64_t of_threads, const Resources& with) {
         return 100 * cuda::theoretical_occupancy(chip, of_threads, with).theoretical.value_or(0);
     };
     Curve &registers = curves[0], &shared = curves[1], &block = curves[2];
@@ -136,7 +134,7 @@ std::vector<Curve> curves_of(const Chosen* chosen) {
     registers.occupancy_at = [=](int64_t at) {
         return occupancy(threads, {static_cast<int>(at), now.shared_bytes, 0});
     };
-    shared.last = chosen->chip.shared_bytes_per_block, shared.step = kib;
+    shared.last = chosen.chip.shared_bytes_per_block, shared.step = kib;
     shared.present = now.shared_bytes, shared.unit = kib;
     shared.occupancy_at = [=](int64_t at) { return occupancy(threads, {now.registers, at, 0}); };
     block.first = block.step = warp, block.last = most_threads_of_block;
@@ -150,16 +148,17 @@ std::vector<Curve> curves_of(const Chosen* chosen) {
 std::vector<Figure> occupancy_curve_figures(const Result& result) {
     const auto chosen = chosen_of(result);
     std::vector<Figure> figures;
-    for (const Curve& curve : curves_of(chosen ? &*chosen : nullptr)) {
-        if (chosen) {
-            figures.push_back(figure_of(curve, *chosen));
-            continue;
-        }
-        figures.push_back(new_figure(curve.id, Place::views, curve.title, "", curve.axis, {}));
-        leave_out(figures.back(),
-                  "Needs a kernel that is compiled for a GPU: choose a chip (--arch), which "
-                  "does not have to be in this machine.");
+    if (!chosen) {
+        // One place says it for all three.
+        figures.push_back(
+            new_figure("occupancy-registers", Place::views, "Occupancy against registers", "", {}, {}));
+        leave_out(
+            figures.back(),
+            "Needs a kernel that is compiled for a GPU, as do the curves against shared memory and block "
+            "size: choose a chip (--arch), which does not have to be in this machine.");
+        return figures;
     }
+    for (const Curve& curve : curves_of(*chosen)) figures.push_back(figure_of(curve, *chosen));
     return figures;
 }
 
