@@ -17,8 +17,8 @@ namespace sawtooth::cli {
 
 namespace {
 
-// The devices of this machine, or with --on of the one where the worker runs. A driver that hangs holds up only
-// a worker.
+// The devices of this machine, or with --on of the one where the worker runs. A driver that hangs holds up
+// only a worker.
 Outcome<Devices> found_devices(const Settings& settings, bool measures, std::stop_token stop) {
     if (!settings.request.on.empty()) {
         WorkerLink link(settings.cache_directory);

@@ -114,8 +114,7 @@ std::optional<Error> check_files(const Arguments& arguments, const Request& requ
 }
 
 std::optional<Error> write_trace(const std::string& path, const Result& result) {
-    if (!has_launches(result))
-        return Error::failure(path + ": not written: no variant recorded launches");
+    if (!has_launches(result)) return Error::failure(path + ": not written: no variant recorded launches");
     return write_file(path, to_trace(result));
 }
 

@@ -8,8 +8,8 @@
 #include "app/engine/check/parallel.h"
 #include "app/engine/guarded.h"
 #include "app/engine/run/result_figures.h"
-#include "app/engine/sources/sweep_loop.h"
 #include "app/engine/sources/progress_filter.h"
+#include "app/engine/sources/sweep_loop.h"
 
 namespace sawtooth {
 namespace {

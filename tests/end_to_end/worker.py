@@ -87,12 +87,12 @@ def a_search_elsewhere_measures_the_fastest_again(program):
 
 @test
 def a_report_a_bench_and_devices_come_from_elsewhere_too(program):
-    program("report", "page", "scan", *QUICK, *on(program)).wants(0, "page/index.html")
+    assert program("report", "page", "scan", *QUICK, *on(program)).wants(0).out == "page/index.html\n"
     page = (program.folder / "page" / "index.html").read_text()
     assert "<svg" in page and "lookback" in page and "could not" not in page
     refused = ["bench", "scan", "--repeat", 1, "--memory-limit", "1MiB", "--json"]
     here, there = program(*refused).json(), program(*refused, *on(program)).json()
-    assert [row["variant"] for row in here["rows"]] == [row["variant"] for row in there["rows"]] != []
+    assert [row["variant"] for row in here["cases"]] == [row["variant"] for row in there["cases"]] != []
     assert program("devices", "--json", *on(program)).wants(0).json()["cpu"] == program("devices", "--json").json()["cpu"]
     for words in (["report", "other", "scan"], ["bench", "scan"], ["devices"], ["check", "scan"]):
         program(*words, "--on", "echo nobody home >&2; exit 7").wants(1, "exit code 7", "nobody home")

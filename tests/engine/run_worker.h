@@ -50,9 +50,7 @@ inline std::string saying(const TemporaryFolder& folder, const std::string& name
     return "cat '" + folder.file(name) + "'; " + then;
 }
 
-inline std::string greeting() {
-    return framed(encode(FromWorker(hello_from("a fake"))));
-}
+inline std::string greeting() { return framed(encode(FromWorker(hello_from("a fake")))); }
 inline std::string message(const FromWorker& held) { return framed(encode(held)); }
 
 inline void check_right(const Result& result) {

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "app/engine/files/file_stamp.h"
+#include "app/engine/sources/worker_process.h"
 #include "app/engine/wire/messages.h"
 #include "app/engine/wire/wire.h"
-#include "app/engine/sources/worker_process.h"
 
 namespace sawtooth {
 
