@@ -1,159 +1,18 @@
 #include "app/engine/wire/messages.h"
 
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "app/engine/identity.h"
 #include "app/engine/wire/checked.h"
 #include "app/engine/wire/wire.h"
+#include "tests/engine/full_messages.h"
 #include "tests/kit/catch.h"
 #include "tests/kit/contains.h"
 
 using namespace sawtooth;
 
 namespace {
-
-constexpr double inf = std::numeric_limits<double>::infinity();
-
-Request full_request() {
-    Request request;
-    request.family = "scan";
-    request.variants = {"lookback", "blelloch"};
-    request.backend = BackendChoice::automatic;
-    request.device = 3;
-    request.arch = "sm_90a";
-    request.kernels = "/some/where";
-    request.on = "ssh host sawtooth worker";
-    request.threads = 7;
-    request.preset = "paper";
-    request.parameters.set("flag", true);
-    request.parameters.set("count", int64_t{-4096});
-    request.parameters.set("rate", 4.0);
-    request.parameters.set("op", std::string("sum"));
-    request.parameters.set("levels", std::vector<int64_t>{1, int64_t{1} << 40});
-    request.seed = 18446744073709551615u;
-    request.values = Values::denormals;
-    request.optional = true;
-    request.jitter = 12;
-    request.input = "it's \xFF here.npz";
-    request.repeats = 11;
-    request.cache = Cache::hot;
-    request.profile = Profile::sampling;
-    request.extras = Extras::all;
-    request.time_limit_seconds = 0.1;
-    request.memory_limit_bytes = int64_t{1} << 50;
-    return request;
-}
-
-LaunchRecord full_launch(std::shared_ptr<const LaunchInfo> info) {
-    LaunchRecord launch;
-    launch.info = std::move(info);
-    launch.start_us = 0.1;
-    launch.duration_us = 1e-300;
-    launch.busy = {{0, 0.5, 1.5}, {3, 0.25, NAN}};
-    launch.tally = {1, 2, 3};
-    launch.occupancy = {0.75, 0.5, "registers"};
-    launch.counters = {{"dram bytes", 1e12}, {"rate", -inf}};
-    return launch;
-}
-
-VariantResult full_variant() {
-    VariantResult variant;
-    variant.name = "lookback";
-    variant.index = 4;
-    variant.refused = "no";
-    variant.outputs = {Array::zeros("y", Dtype::complex64, {2, 3})};
-    variant.errors = {{"y", 1e-6, std::nullopt, 2, 7, {0.5f, NAN, -INFINITY}}};
-    variant.memory_bytes = int64_t{1} << 40;
-    variant.time = TimeStatistics{10, 9, 12, {9, 10, 12.1}};
-    auto info = std::make_shared<LaunchInfo>();
-    info->name = "rows";
-    info->meaning = "Scans.";
-    info->grid = {32, 2, 3};
-    info->grid_formula = "B * D";
-    info->block = {256, 1, 1};
-    info->reads = {{"x", {2, 3}}};
-    info->writes = {{"y", {}}};
-    info->resources = Resources{40, 1024, 8};
-    info->work = {1e9, 2e9};
-    auto other = std::make_shared<LaunchInfo>();
-    other->name = "columns";
-    variant.launches = {full_launch(info), full_launch(other), full_launch(info)};
-    variant.launch_count = 5;
-    variant.compiled = {{"rows", "sm_80", {1, 2, 3}, {0.5, std::nullopt, "warps"}, 64}};
-    variant.tracks = {{"active", "%", 0.5, 2, {1, NAN, 3}}};
-    variant.metrics = {{"id", "label", "unit", 1.5}, {"id2", "", "", std::nullopt}};
-    return variant;
-}
-
-std::shared_ptr<const Result> full_result() {
-    auto result = std::make_shared<Result>();
-    result->request = full_request();
-    result->parameters = result->request.parameters;
-    result->device = "a GPU";
-    result->processors = 132;
-    result->inputs = {Array::zeros("x", Dtype::f32, {2, 0, 3})};
-    result->reference = {Array::zeros("y", Dtype::f64, {5})};
-    result->work = {2e6, inf};
-    result->variants = {full_variant(), {}};
-    result->ceilings = Ceilings{"a GPU", "2030-01-02", "580.1", 1980, 2,
-                                1.5e10,  2e10,         3.25e11, 4.5,  Ceilings::Gpu{1, 2, 3, 4}};
-    result->clocks = Clocks{1000, 1500.5, 1980, "power"};
-    result->notes = {"one", "two"};
-    result->complete = true;
-    return result;
-}
-
-std::vector<Figure> all_marks() {
-    Figure figure;
-    figure.id = "figure";
-    figure.place = Place::timeline;
-    figure.title = "title";
-    figure.caption = "caption";
-    figure.x = {"time", "us", Scale::log2, 1.0, std::nullopt, 2.0, {"a", "b"}, true, true, "time"};
-    figure.y = {"error", "", Scale::log10, std::nullopt, inf, {}, {}, false, false, ""};
-    const Ink ink{Ink::Role::accent, 3, true};
-    figure.marks = {
-        Line{"line", ink, {0, 1}, {NAN, -inf}, true, {"chunk", {1, 2}}, {}, {"", "unstable: 3x"}, false},
-        Band{"band", ink, {0, 1}, {1, 2}, {3, 4}},
-        Bars{{{ink, {{"one", 1.5}, {"two", 2}}, 0.5, std::nullopt, "text"}}, 12.0},
-        HeatMap{"heat",
-                "unit",
-                1,
-                2,
-                {1, NAN},
-                -1,
-                2,
-                -3,
-                4,
-                HeatMap::Colours::diverging,
-                true,
-                1.0,
-                {"one", "refused"},
-                {"unstable: 3x", ""},
-                {{0, 1, "best", ink}},
-                {"BLOCK_N", {16, 32}},
-                {"BLOCK_M", {64}}},
-        Matrix{{"row"}, {"one", "other"}, {{"kind", ink}}, {0, -1}, {"", "text"}},
-        KindMap{"tile",
-                {{"near", ink, KindMap::Pattern::crossed}},
-                {"row"},
-                {"one", "other"},
-                {0, 0},
-                -1,
-                2,
-                -3,
-                4},
-        Tree{{{1, 2, "node", true}, {3, 4, "", false}}, {{0, 1, true, true, "2 KiB"}}},
-        Tracks{{{"track", ink, {{1, 2, "span", 0.5}}, {0.5}, {NAN}, "%"}}},
-        Rule{Rule::Across::y, 1.5, "rule", ink},
-        Note{1, 2, "note"},
-    };
-    Figure missing;
-    missing.missing = "how to get it";
-    return {figure, missing};
-}
 
 template <class Message>
 Outcome<Message> decoded_as(const std::string& bytes) {
@@ -266,70 +125,6 @@ TEST_CASE("figures survive encoding with every kind of mark, also non-finite val
     CHECK(std::get<FiguresMade>(back).figures->back().missing == "how to get it");
 }
 
-TEST_CASE("a figure with mismatched lists is refused with a reason", "[messages]") {
-    const auto words = [](Mark mark) {
-        Figure figure;
-        figure.id = "outputs";
-        figure.marks = {std::move(mark)};
-        const auto figures = std::make_shared<const std::vector<Figure>>(std::vector<Figure>{figure});
-        const auto made = decode_from_worker(encode(FromWorker(FiguresMade{7, figures})));
-        const auto shown = decode_from_worker(encode(FromWorker(Shown{7, full_result(), figures})));
-        CHECK(bool(made) == bool(shown));
-        if (!made) CHECK(made.error().text == shown.error().text);
-        return made ? "" : made.error().text;
-    };
-    const auto refused = [&](Mark mark, const std::string& why) {
-        const std::string text = words(std::move(mark));
-        INFO(text);
-        CHECK(text.find("figure outputs has " + why) != std::string::npos);
-    };
-    const Ink ink;
-    refused(Line{"", ink, {0, 1}, {1}, false, {}}, "a line");
-    refused(Line{"", ink, {0}, {1, 2}, false, {}}, "a line");
-    refused(Line{"", ink, {0, 1}, {1, 2}, false, {"chunk", {1}}}, "a line");
-    refused(Band{"", ink, {0, 1}, {1}, {3, 4}}, "a band");
-    refused(Band{"", ink, {0, 1}, {1, 2}, {3}}, "a band");
-    const auto heat = [](int64_t rows, int64_t columns, std::vector<double> values) {
-        HeatMap map;
-        map.rows = rows;
-        map.columns = columns;
-        map.values = std::move(values);
-        return map;
-    };
-    refused(heat(2, 2, {1, 2, 3}), "a heat map");
-    refused(heat(-1, -2, {1, 2}), "a heat map");
-    refused(heat(int64_t{1} << 32, int64_t{1} << 32, {}), "a heat map");
-    HeatMap texts = heat(1, 2, {1, 2}), framed = texts, sets = texts;
-    texts.texts = {"one"};
-    refused(texts, "a heat map without one text per cell");
-    framed.framed = {{0, 2, "best", ink}};
-    refused(framed, "a heat map with a frame around a missing cell");
-    sets.sets_x = {"BLOCK_N", {16, 32}};
-    CHECK(words(sets).empty());
-    sets.sets_y = {"BLOCK_M", {16, 32}};
-    refused(sets, "a heat map that does not set one value per column and row");
-    const std::vector<Matrix::Kind> kinds = {{"kind", ink}};
-    refused(Matrix{{"row"}, {"a", "b"}, kinds, {0}, {}}, "a matrix");
-    refused(Matrix{{}, {"a", "b"}, kinds, {0}, {}}, "a matrix");
-    refused(Matrix{{"row"}, {"a"}, kinds, {1}, {}}, "a matrix");
-    refused(Matrix{{"row"}, {"a"}, kinds, {-2}, {}}, "a matrix");
-    refused(Matrix{{"row"}, {"a"}, kinds, {0}, {"", ""}}, "a matrix");
-    const KindMap::Kind kind = {"kind", ink};
-    refused(KindMap{"", {kind}, {"row"}, {"a", "b"}, {0}}, "a map of kinds");
-    refused(KindMap{"", {kind}, {}, {"a", "b"}, {0}}, "a map of kinds");
-    refused(KindMap{"", {kind}, {"row"}, {"a"}, {1}}, "a map");
-    refused(KindMap{"", {kind}, {"row"}, {"a"}, {-1}}, "a map");
-    refused(Tree{{{1, 2, "node", true}}, {{0, 1, true}}}, "a tree");
-    refused(Tree{{{1, 2, "node", true}}, {{-1, 0, true}}}, "a tree");
-    refused(Tracks{{{"", ink, {}, {0.5}, {}, ""}}}, "a track");
-    refused(Tracks{{{"", ink, {}, {}, {0.5}, ""}}}, "a track");
-
-    CHECK(words(heat(0, 5, {})).empty());
-    CHECK(words(Matrix{{}, {}, kinds, {0, -1}, {}}).empty());
-    CHECK(words(Matrix{{"row", "other"}, {}, kinds, {0, -1, 0, 0}, {}}).empty());
-    CHECK(words(Line{}).empty());
-}
-
 TEST_CASE("the other messages of a worker survive encoding", "[messages]") {
     there_and_back(FromWorker(Hello{"0.1.0", 1, 2, "a GPU"}));
     there_and_back(FromWorker(Alive{}));
@@ -392,74 +187,6 @@ TEST_CASE("a report of a check survives encoding", "[messages]") {
     REQUIRE(back.findings.size() == 1);
     CHECK(back.findings[0].verdict.worst->want == -inf);
     CHECK(back.findings[0].figures.size() == 1);
-}
-
-TEST_CASE("bytes that are not a message are refused with a reason", "[messages]") {
-    const auto words = [](const std::string& bytes) {
-        const auto outcome = decode_from_worker(bytes);
-        REQUIRE_FALSE(outcome);
-        return outcome.error().text;
-    };
-    for (const char* bytes : {"", "\xC0", "\x81", "\xC1", "\x80", "\x82"})
-        CHECK(words(bytes) == "invalid message: not in this format");
-    const auto message = [&](const nlohmann::json& tree) {
-        std::string bytes;
-        nlohmann::json::to_msgpack(tree, bytes);
-        return words(bytes);
-    };
-    CHECK(contains(message({{"Song", {}}}), "the unknown kind \"Song\""));
-    CHECK(contains(message({{"Said", {{"job", "one"}}}}), "Said.job: a value of another kind"));
-    CHECK(contains(message({{"Failed", {{"error", {{"kind", "rude"}}}}}}),
-                   "Error.kind: the unknown value \"rude\""));
-    CHECK(
-        contains(message({{"Failed", {{"error", {{"kind", ""}}}}}}), "Error.kind: a value of another kind"));
-    CHECK(contains(words("\x81\xA4Said\x82\xA3job\x01\xA3job\x01"),
-                   "Said.job: a name that stands there twice"));
-    CHECK(contains(words("\x81\xA5"
-                         "Alive\x80\x01"),
-                   "more bytes than the message has"));
-    CHECK(contains(words(std::string("\x92\x00\x93\xA1v\x09\xA0", 7)),
-                   "install the same version on both ends"));  // an old Hello
-    // Every changed byte and every truncation of a real message must be refused or give another message, and
-    // never a crash.
-    const std::string whole = encode(FromWorker(CellDone{2, {{int64_t{1}}, "", full_result()}}));
-    for (size_t at = 0; at < whole.size(); ++at) {
-        std::string changed = whole;
-        changed[at] = static_cast<char>(changed[at] ^ 0x55);
-        decode_from_worker(changed);
-        CHECK_FALSE(decode_from_worker(whole.substr(0, at)));
-    }
-}
-
-// A Shown message whose list of notes has this many empty texts: 1 byte each, but 32 in memory.
-std::string shown_with_notes(size_t count) {
-    auto result = std::make_shared<Result>();
-    result->notes.resize(count);
-    return encode(FromWorker(Shown{1, result, nullptr}));
-}
-
-TEST_CASE("a message decodes to at most three times its size, however short its values", "[messages]") {
-    CHECK(decode_from_worker(shown_with_notes(2 << 20)));  // short messages may take 128 MiB
-    const auto refused = decode_from_worker(shown_with_notes(8 << 20));
-    REQUIRE_FALSE(refused);
-    CHECK(refused.error().text.find("too many values") != std::string::npos);
-}
-
-// A result keeps at most this many records, for several variants.
-TEST_CASE("the longest real results are decoded", "[messages]") {
-    auto result = std::make_shared<Result>();
-    auto info = std::make_shared<LaunchInfo>();
-    info->name = "token";
-    VariantResult variant;
-    LaunchRecord record = full_launch(info);
-    record.counters.clear();  // only a few launches have counters
-    variant.launches.assign(most_kept_launches, record);
-    for (const auto& [workers, variants] : {std::pair(2, 16), std::pair(16, 8)}) {
-        INFO(workers << " workers");
-        for (LaunchRecord& launch : variant.launches) launch.busy.assign(static_cast<size_t>(workers), {});
-        result->variants.assign(static_cast<size_t>(variants), variant);
-        CHECK(decode_from_worker(encode(FromWorker(Shown{1, result, nullptr}))));
-    }
 }
 
 TEST_CASE("another format is refused with both versions, another build is not", "[messages]") {

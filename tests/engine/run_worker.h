@@ -12,6 +12,7 @@
 
 #include "app/engine/engine.h"
 #include "app/engine/identity.h"
+#include "app/engine/run/configure.h"
 #include "app/engine/wire/messages.h"
 #include "app/engine/wire/wire.h"
 #include "tests/kit/catch.h"
@@ -87,6 +88,22 @@ inline Event end_of(Engine& engine, uint64_t ticket, const std::function<void(co
     }
     FAIL("the engine did not go on");
     return {};
+}
+
+// A Request to a shell command that shows a result for its first job, prints `then` and ignores all further
+// input; then it sleeps or runs `next`.
+inline Request shown_at_once(const TemporaryFolder& folder, const std::string& then, bool complete = true,
+                             const std::string& next = "sleep 60") {
+    Request request = scan_on(saying(folder, "shows", "", next), 777);
+    Result result;
+    result.request = request;
+    result.parameters = (*find_offered_family(request.family))->defaults();
+    result.inputs = {Array::zeros("x", Dtype::f32, {4})};
+    result.timed = result.complete = complete;
+    const Shown shown{1, std::make_shared<const Result>(result),
+                      std::make_shared<const std::vector<Figure>>()};
+    saying(folder, "shows", greeting() + message(shown) + then);
+    return request;
 }
 
 }  // namespace sawtooth
