@@ -5,26 +5,10 @@
 #include <string_view>
 
 #include "kernels/cuda/driver.h"
+#include "profiling/counters.h"
 
 namespace sawtooth {
 namespace {
-
-struct Counter {
-    const char* metric;  // its name in CUPTI
-    const char* key;     // its name in results
-};
-
-// The counters; those that a chip does not have are left out.
-constexpr Counter counters[] = {
-    {"sm__warps_active.avg.pct_of_peak_sustained_active", warps_active_percent},
-    {"sm__throughput.avg.pct_of_peak_sustained_elapsed", "SM throughput (%)"},
-    {"smsp__issue_active.avg.pct_of_peak_sustained_active", "issue active (%)"},
-    {"sm__inst_executed_pipe_tensor.sum", "tensor instructions"},
-    {"dram__bytes.sum", "DRAM bytes"},
-    {"dram__throughput.avg.pct_of_peak_sustained_elapsed", "DRAM throughput (%)"},
-    {"lts__t_sector_hit_rate.pct", "L2 hit rate (%)"},
-    {"gpu__time_duration.sum", "duration (ns)"},
-};
 
 const CuptiProfilerCalls& calls() { return **cupti_profiler(); }
 
@@ -64,11 +48,11 @@ Outcome<Present> present(const cuda::Device& device) {
     return present;
 }
 
-std::string key_of(const char* metric) {
-    const auto found = std::find_if(std::begin(counters), std::end(counters), [&](const Counter& counter) {
-        return std::string_view(counter.metric) == metric;
-    });
-    return found->key;
+std::string key_of(std::string_view metric) {
+    const auto& all = counters();
+    return std::find_if(all.begin(), all.end(),
+                        [&](const Counter& counter) { return counter.metric == metric; })
+        ->key;
 }
 
 }  // namespace
@@ -83,7 +67,7 @@ Outcome<std::unique_ptr<CounterSession>> CounterSession::open(cuda::Device& devi
     if (!availability) return availability.error();
     auto host = CuptiHost::make(CUPTI_PROFILER_TYPE_RANGE_PROFILER, *chip, std::move(*availability));
     if (!host) return host.error();
-    for (const Counter& counter : counters) host->add(counter.metric);
+    for (const Counter& counter : counters()) host->add(counter.metric);
     if (host->count() == 0) return Error::failure("CUPTI has none of the requested counters on " + *chip);
 
     std::unique_ptr<CounterSession> session(new CounterSession(std::move(*host)));

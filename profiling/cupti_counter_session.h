@@ -38,7 +38,4 @@ class CounterSession {
     CUpti_RangeProfiler_Object* profiler_ = nullptr;
 };
 
-// The counter of achieved occupancy: resident warps as a share of the maximum.
-constexpr const char* warps_active_percent = "warps active (%)";
-
 }  // namespace sawtooth

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "profiling/counters.h"
 #include "profiling/cupti_counter_session.h"
 
 namespace sawtooth {

@@ -52,7 +52,7 @@ std::string heading(const Family& family, const Result& result) {
 // The table of launches, if only one variant ran.
 std::string launches_of(const Result& result) {
     if (result.variants.size() != 1 || result.variants.front().launches.empty()) return "";
-    Table table = launches_table(result.variants.front());
+    Table table = launches_table(result.variants.front(), result.processors);
     constexpr size_t most = 40;
     const size_t left_out = table.rows.size() - std::min(table.rows.size(), most);
     table.rows.resize(table.rows.size() - left_out);

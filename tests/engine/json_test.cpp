@@ -137,7 +137,7 @@ TEST_CASE("the document of a run has the values of a GPU", "[json]") {
     variant.tracks = {{"sm active", "%", 1, 2, {3, NAN}}};
     result.clocks = Clocks{1980, 1755, 1980, "power"};
     result.ceilings = Ceilings{};
-    result.ceilings->gpu = Ceilings::Gpu{7e14, 2, 1, 0.5};
+    result.ceilings->gpu = GpuCeilings{7e14, 2, 1, 0.5};
     const Json json = Json::parse(to_json(result));
     CHECK(json["backend"] == "cuda");
     const Json& launch = json["variants"][0]["launches"][0];
@@ -260,7 +260,7 @@ TEST_CASE("cached ceilings come back unchanged, and only from a complete file", 
     CHECK(read->launch_us == 4.5);
     CHECK_FALSE(read->gpu);
     Ceilings of_gpu = kept;
-    of_gpu.gpu = Ceilings::Gpu{7e14, 2, 1, 0.5};
+    of_gpu.gpu = GpuCeilings{7e14, 2, 1, 0.5};
     REQUIRE(parse_ceilings(ceilings_json(of_gpu)));
     CHECK(parse_ceilings(ceilings_json(of_gpu))->gpu->launch_programmatic_us == 0.5);
     of_gpu.gpu->launch_programmatic_us.reset();
@@ -291,7 +291,7 @@ TEST_CASE("the table of numbers has a row per variant and says why one did not r
     CHECK(table.rows[0][1] == "10");
     CHECK(table.rows[1].back() == "it cannot");
     CHECK(table.columns[1].unit == "us");
-    const Table launches = launches_table(finished_variant());
+    const Table launches = launches_table(finished_variant(), 132);
     REQUIRE(launches.rows.size() == 1);
     CHECK(launches.rows[0].size() == launches.columns.size());
     CHECK(errors_table(finished_result()).rows.size() == 1);

@@ -26,7 +26,7 @@ std::string cell(const Table& table, size_t row, const std::string& column) {
 
 TEST_CASE("the table shows registers, shared memory, spills and occupancy of GPU launches", "[tables]") {
     const auto result = scan_on_gpu();
-    const Table launches = launches_table(result->variants[4]);
+    const Table launches = launches_table(result->variants[4], 132);
     CHECK(cell(launches, 2, "launch") == "downsweep");
     CHECK(cell(launches, 2, "registers") == "168");
     CHECK(cell(launches, 2, "shared") == "16 KiB");
@@ -39,7 +39,7 @@ TEST_CASE("the table shows registers, shared memory, spills and occupancy of GPU
             info.resources.reset();
             launch.info = std::make_shared<const LaunchInfo>(info);
         }
-    CHECK(contains(cell(launches_table(result->variants[4]), 2, "registers"), "no column"));
+    CHECK(contains(cell(launches_table(result->variants[4], 132), 2, "registers"), "no column"));
     CHECK(contains(cell(numbers_table(*result), 0, "registers"), "no column"));
 }
 
@@ -71,7 +71,7 @@ TEST_CASE("compiled launches have a row per variant and launch", "[tables]") {
 
 TEST_CASE("limits and clocks of a GPU are sentences", "[tables]") {
     Ceilings limits{"NVIDIA H200", "2030-01-02", "CUDA 13.0", 1980, 0, 4.2e12, 4e12, 6e13, 5.5, {}};
-    limits.gpu = Ceilings::Gpu{8e14, 2.7, 1.02, 0.61};
+    limits.gpu = GpuCeilings{8e14, 2.7, 1.02, 0.61};
     CHECK(words_of(limits) ==
           "Limits of NVIDIA H200, measured 2030-01-02, CUDA 13.0, 1980 MHz: copy 4200 GB/s, triad 4000 GB/s, "
           "arithmetic 60000 GFLOP/s, bf16 products 800 TFLOP/s, an empty launch takes 5.5 us with a wait, "

@@ -251,7 +251,7 @@ TEST_CASE("a span of the timeline shows all facts about its launch", "[gui]") {
     const Tracks::Span span{launch.start_us, launch.start_us + launch.duration_us, launch.info->name};
     REQUIRE(launch_of(*result, track, span) == &launch);
     std::string told;
-    for (const auto& [name, value] : facts_of(launch)) told += name + ": " + value + "\n";
+    for (const auto& [name, value] : facts_of(launch, 132)) told += name + ": " + value + "\n";
     for (const char* part :
          {"does: Adds up tiles", "grid: 64 x 4 blocks = ceil(length / 64)", "block: 256 threads",
           "registers: 72 per thread", "shared: 16", "occupancy: 75 % theoretical, limited by registers",

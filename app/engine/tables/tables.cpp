@@ -13,6 +13,7 @@
 #include "kernels/figures/comparison.h"
 #include "kernels/figures/correctness.h"
 #include "kernels/figures/sweep_cells.h"
+#include "profiling/counters.h"
 
 namespace sawtooth {
 namespace {
@@ -342,7 +343,7 @@ Table errors_table(const Result& result) {
     return table;
 }
 
-Table launches_table(const VariantResult& variant) {
+Table launches_table(const VariantResult& variant, int processors) {
     const bool on_gpu = main_launch(variant) != nullptr;
     Table table;
     table.columns = {{"launch", "", false}, {"grid", ""},       {"block", ""},
@@ -351,6 +352,9 @@ Table launches_table(const VariantResult& variant) {
         table.columns.insert(
             table.columns.end(),
             {{"registers", ""}, {"shared", ""}, {"spilled", ""}, {"occupancy", "%"}, {"achieved", "%"}});
+    const bool counted = std::any_of(variant.launches.begin(), variant.launches.end(),
+                                     [](const LaunchRecord& launch) { return !launch.counters.empty(); });
+    if (counted) table.columns.push_back({"limited by", "", false});
     table.columns.push_back({"meaning", "", false});
     for (const LaunchRecord& launch : variant.launches) {
         const LaunchInfo& info = *launch.info;
@@ -368,6 +372,10 @@ Table launches_table(const VariantResult& variant) {
             row.insert(row.end(), words.begin(), words.end());
             row.push_back(with_limiter(launch.occupancy));
             row.push_back(percent(launch.occupancy.achieved));
+        }
+        if (counted) {
+            const auto limit = limit_of(launch, processors);
+            row.push_back(limit ? std::string(name_of(limit->by)) : "");
         }
         row.push_back(info.meaning);
         table.rows.push_back(std::move(row));

@@ -22,7 +22,7 @@ std::vector<std::string> other_notes(const Result& result);
 Table errors_table(const Result& result);
 // One row per launch with name, grid, start, duration and bytes per second; on a GPU also its resources and
 // occupancy.
-Table launches_table(const VariantResult& variant);
+Table launches_table(const VariantResult& variant, int processors);
 // One row per variant and kind of launch with compiler resources and theoretical occupancy, for a chip that
 // need not be present. Empty if nothing was compiled.
 Table compiled_table(const Result& result);

@@ -37,7 +37,8 @@ constexpr float smallest_width = 280, smallest_height = 200;  // for a figure in
 DescribeSpan describer_of(const LabState& lab) {
     return [result = lab.result](const Tracks::Track& track, const Tracks::Span& span) {
         const LaunchRecord* launch = result ? launch_of(*result, track, span) : nullptr;
-        return launch ? facts_of(*launch) : std::vector<std::pair<std::string, std::string>>{};
+        return launch ? facts_of(*launch, result->processors)
+                      : std::vector<std::pair<std::string, std::string>>{};
     };
 }
 

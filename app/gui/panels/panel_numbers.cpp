@@ -15,6 +15,7 @@
 #include "app/gui/state/selection.h"
 #include "app/gui/state/terms.h"
 #include "kernels/core/table.h"
+#include "profiling/counters.h"
 
 namespace sawtooth {
 namespace {
@@ -178,7 +179,12 @@ void draw_launch(const LabState& lab, float below) {
     for (const auto& [name, value] : facts_of_selected(lab)) {
         ImGui::TableNextRow();
         ImGui::TableNextColumn();
-        ImGui::TextDisabled("%s", name.c_str());
+        const Counter* const counter = find_counter(name);
+        if (value.empty())
+            ImGui::TextUnformatted(name.c_str());
+        else
+            ImGui::TextDisabled("%s", name.c_str());
+        if (counter) tooltip(fmt::format("{}\n\n{}", counter->meaning, counter->metric));
         ImGui::TableNextColumn();
         if (name == "variant")
             draw_variant_name(lab, value);

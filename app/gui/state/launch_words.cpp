@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "kernels/core/table.h"
+#include "profiling/counters.h"
 
 namespace sawtooth {
 namespace {
@@ -53,6 +54,20 @@ void add_occupancy(const Occupancy& occupancy, Facts& facts) {
     if (occupancy.achieved) facts.emplace_back("achieved", percent(*occupancy.achieved));
 }
 
+// The counters by section, under a row with the name of the section.
+void add_counters(const LaunchRecord& launch, Facts& facts) {
+    std::optional<CounterSection> section;
+    for (const Counter& counter : counters()) {
+        const auto found = launch.counters.find(counter.key);
+        if (found == launch.counters.end()) continue;
+        if (section != counter.section) facts.emplace_back(name_of(counter.section), "");
+        section = counter.section;
+        facts.emplace_back(counter.key, short_number(found->second));
+    }
+    for (const auto& [key, value] : launch.counters)  // of another build
+        if (!find_counter(key)) facts.emplace_back(key, short_number(value));
+}
+
 // Names and shapes: "x [2, 4096], y [2, 4096]".
 std::string text_of(const std::vector<Buffer>& arrays) {
     std::string text;
@@ -77,7 +92,7 @@ const LaunchRecord* launch_of(const Result& result, const Tracks::Track& track, 
     return nearest && distance(*nearest) <= same ? nearest : nullptr;
 }
 
-Facts facts_of(const LaunchRecord& launch) {
+Facts facts_of(const LaunchRecord& launch, int processors) {
     const LaunchInfo& info = *launch.info;
     const bool on_gpu = info.resources || count_of(info.block) > 1;
     Facts facts;
@@ -96,7 +111,9 @@ Facts facts_of(const LaunchRecord& launch) {
             "bandwidth",
             fmt::format("{} GB/s, {}", short_number(info.work.bytes / (launch.duration_us * 1e3)),
                         short_bytes(info.work.bytes)));
-    for (const auto& [name, value] : launch.counters) facts.emplace_back(name, short_number(value));
+    if (const auto limit = limit_of(launch, processors))
+        facts.emplace_back("limited by", fmt::format("{}: {}", name_of(limit->by), limit->words));
+    add_counters(launch, facts);
     return facts;
 }
 

@@ -97,7 +97,7 @@ std::vector<std::pair<std::string, std::string>> facts_of_selected(const LabStat
                                  percent(launch->duration_us / end_us_of(variant->launches)))}};
     if (const std::string workers = workers_of_selected(lab); !workers.empty())
         facts.emplace_back("works on", workers);
-    for (auto& fact : facts_of(*launch)) facts.push_back(std::move(fact));
+    for (auto& fact : facts_of(*launch, lab.result->processors)) facts.push_back(std::move(fact));
     return facts;
 }
 
