@@ -81,12 +81,36 @@ result() { # NAME STATUS
     esac
 }
 
+# The end-to-end tests, beside the unit tests. Writes what they print to a log, and the name, exit status and seconds of
+# each to a file.
+end_to_end() {
+    local test interpreter status
+    for test in "$root"/tests/end_to_end/*; do
+        case $test in
+        *.sh) interpreter=bash ;;
+        *.py) interpreter=/usr/bin/python3 ;; # the one with the packaged numpy
+        *) continue ;;
+        esac
+        status=0
+        SECONDS=0
+        "$interpreter" "$test" "$root/build/$preset/sawtooth" </dev/null || status=$?
+        echo "${test#"$root/"} $status $SECONDS" >>"$ends"
+    done
+}
+log=$root/build/$preset-tests.log end_to_end_log=$root/build/$preset-end-to-end.log ends=$root/build/$preset-ends.txt
+: >"$ends"
+beside=
+if [ -z "$tag" ]; then
+    end_to_end >"$end_to_end_log" 2>&1 &
+    beside=$!
+    trap 'pkill -P "$beside" 2>/dev/null; kill "$beside" 2>/dev/null' EXIT
+fi
+
 # Unit, property and window tests, on their own display, so that no window opens on the user's.
 program=$root/build/$preset/sawtooth_tests
 selected=("$program" ${filter:+"$filter"})
 tests=("${selected[@]}" --durations yes)
 ! command -v xvfb-run >/dev/null || tests=(xvfb-run -a -s '-screen 0 1600x900x24' "${tests[@]}")
-log=$root/build/$preset-tests.log
 status=0
 (cd "$root" && unset DISPLAY WAYLAND_DISPLAY && "${tests[@]}" </dev/null) 2>&1 | tee "$log" |
     sed -u '/^[0-9]*\.[0-9]* s: /d' || status=$?
@@ -120,22 +144,6 @@ elif [ "$status" != 0 ] && [ "$failed" = 0 ]; then
     result "sawtooth_tests, exit $status" 1
 fi
 
-end_to_end() {
-    local test interpreter status
-    for test in "$root"/tests/end_to_end/*; do
-        case $test in
-        *.sh) interpreter=bash ;;
-        *.py) interpreter=/usr/bin/python3 ;; # the one with the packaged numpy
-        *) continue ;;
-        esac
-        status=0
-        SECONDS=0
-        "$interpreter" "$test" "$root/build/$preset/sawtooth" </dev/null || status=$?
-        echo "$SECONDS.0 s  ${test#"$root/"}" >>"$times"
-        result "${test#"$root/"}" "$status"
-    done
-}
-
 # Only clang-format 14: every release formats a little differently.
 formatting() {
     local status=0
@@ -149,8 +157,14 @@ formatting() {
     result "formatting (clang-format-14 -i FILE)" "$status"
 }
 
-if [ -z "$tag" ]; then
-    end_to_end
+if [ -n "$beside" ]; then
+    wait "$beside" || result "end-to-end tests, exit $?" 1
+    trap - EXIT
+    cat "$end_to_end_log"
+    while read -r test status seconds; do
+        echo "$seconds.0 s  $test" >>"$times"
+        result "$test" "$status"
+    done <"$ends"
     status=0
     /usr/bin/python3 "$root/tests/seeded/run.py" --verify || status=$?
     result "tests/seeded fit the code" "$status"
