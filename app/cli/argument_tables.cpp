@@ -81,6 +81,8 @@ constexpr OptionRow option_rows[] = {
      "compile for a GPU so that threads wait at random times, of seed N, around barriers (0: not)", run},
     {"--on", Takes::one, "COMMAND", "run in the worker this starts, like \"ssh HOST sawtooth worker\"",
      run | sweep | check | report | bench | devices | window},
+    {"--recording", Takes::one, "NAME", "show the recorded times of a GPU beside outputs of this CPU",
+     run | sweep | report | shot | window},
     {"--cache-dir", Takes::one, "DIR", "folder for compiled kernels and measured limits",
      measuring | check | window | worker | devices},
     {"--measure", Takes::nothing, "", "measure the limits of the CPU and of the first GPU, and keep the best",

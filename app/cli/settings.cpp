@@ -14,6 +14,7 @@
 #include "app/engine/files/files.h"
 #include "app/engine/files/npz.h"
 #include "app/engine/machine/devices.h"
+#include "app/engine/recordings/recordings.h"
 #include "app/engine/run/configure.h"
 #include "app/engine/run/sweep_axes.h"
 #include "app/engine/tables/triton_configs.h"
@@ -137,6 +138,19 @@ void settle_launcher(const Arguments& arguments, OptionReader& reader, Request& 
         reader.refuse("--on", "expected a command that starts a worker, like \"ssh HOST sawtooth worker\"");
 }
 
+void settle_recording(const Arguments& arguments, OptionReader& reader, Request& request) {
+    if (!arguments.has("--recording")) return;
+    request.recording = arguments.value("--recording");
+    const Names names = recording_names();
+    if (std::find(names.begin(), names.end(), request.recording) == names.end())
+        return reader.refuse("--recording",
+                             names.empty() ? "no recordings are installed" : "not one of " + listed(names));
+    for (const char* const other : {"--on", "--input", "--backend"})
+        if (arguments.has(other))
+            return reader.refuse("--recording", std::string("cannot be combined with ") + other);
+    request.backend = BackendChoice::cuda;
+}
+
 void settle_cache_directory(const Arguments& arguments, OptionReader& reader, Settings& settings) {
     if (!arguments.has("--cache-dir")) return;
     const std::string path = arguments.value("--cache-dir");
@@ -226,6 +240,7 @@ Outcome<Settings> settle(const Arguments& arguments) {
     settle_architecture(arguments, reader, request);
     settle_kernels(arguments, reader, request);
     settle_launcher(arguments, reader, request);
+    settle_recording(arguments, reader, request);
     if (!reader.error()) settle_cache_directory(arguments, reader, settings);
     if (reader.error()) return *reader.error();
     return settings;

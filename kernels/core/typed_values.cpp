@@ -96,12 +96,6 @@ class Reader {
     size_t at_ = 0;
 };
 
-std::optional<double> as_number(const Value& value) {
-    if (const auto* integer = std::get_if<int64_t>(&value)) return static_cast<double>(*integer);
-    if (const auto* real = std::get_if<double>(&value)) return *real;
-    return {};
-}
-
 std::string_view trimmed(std::string_view text) {
     while (text.starts_with(' ')) text.remove_prefix(1);
     while (text.ends_with(' ')) text.remove_suffix(1);
@@ -257,6 +251,12 @@ Outcome<std::vector<Value>> values_of_range(const Parameter& row, std::string_vi
 }
 
 }  // namespace
+
+std::optional<double> as_number(const Value& value) {
+    if (const auto* integer = std::get_if<int64_t>(&value)) return static_cast<double>(*integer);
+    if (const auto* real = std::get_if<double>(&value)) return *real;
+    return {};
+}
 
 Outcome<double> evaluate(std::string_view text) {
     Reader reader(text);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,8 @@ namespace sawtooth {
 // 1024, 1024^2, 1024^3 ("2k"). The error says what is invalid.
 Outcome<double> evaluate(std::string_view text);
 
+// The number of an integer or a real value; nullopt of others.
+std::optional<double> as_number(const Value& value);
 // Returns the number as a value of the row's type; rounded for integers.
 Value number_value(const Parameter& row, double number);
 

@@ -15,6 +15,13 @@ const FigureSweep* find_figure_sweep(const std::vector<FigureSweep>& sweeps, con
     return nullptr;
 }
 
+// Errors and times are recorded.
+void say_where_outputs_come_from(std::vector<Figure>& figures) {
+    for (Figure& figure : figures)
+        if (figure.place == Place::outputs && !figure.marks.empty())
+            figure.caption += (figure.caption.empty() ? "" : " ") + std::string("Computed by this CPU.");
+}
+
 }  // namespace
 
 std::shared_ptr<const Result> with_figure_parameters(const Result& result, const Parameters& parameters) {
@@ -31,6 +38,7 @@ std::vector<Figure> figures_of(const Result& result, const View& view) {
     figures.push_back(occupancy_figure(result));
     figures.push_back(roofline_figure(result));
     for (Figure& figure : occupancy_curve_figures(result)) figures.push_back(std::move(figure));
+    if (!result.request.recording.empty()) say_where_outputs_come_from(figures);
     return figures;
 }
 

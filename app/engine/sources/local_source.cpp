@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "app/engine/recordings/recordings.h"
 #include "app/engine/run/result_figures.h"
 #include "app/engine/run/stopwatch.h"
 #include "app/engine/wire/checked.h"
@@ -24,7 +25,18 @@ void LocalSource::on_deaf(const OnDeaf& deaf) {
 
 Outcome<Source::Seen> LocalSource::run(ResultId id, const Request& request, const std::optional<View>& view,
                                        std::stop_token stop, const OnNews& news) {
-    const auto seen = [&](const std::shared_ptr<const Result>& result) {
+    std::optional<RecordedRun> recorded;
+    if (!request.recording.empty()) {
+        auto prepared = recording_.prepare(request);
+        if (!prepared) return prepared.error();
+        recorded = std::move(*prepared);
+    }
+    const auto seen = [&](std::shared_ptr<const Result> result) -> Outcome<Seen> {
+        if (recorded) {
+            auto shown = recorded->shown(result.get());
+            if (!shown) return shown.error();
+            result = std::move(*shown);
+        }
         store_.add(id, result);
         Stopwatch clock;
         Seen seen{result, shared_figures(view ? figures_of(*result, *view) : std::vector<Figure>())};
@@ -32,12 +44,13 @@ Outcome<Source::Seen> LocalSource::run(ResultId id, const Request& request, cons
         seen.figures_ms = clock.hops().front().ms;
         return seen;
     };
-    const auto ran = live_.run(request, std::move(stop), [&](const Progress& progress, auto partial) {
+    if (recorded && !recorded->live()) return seen(nullptr);
+    const Request& live = recorded ? *recorded->live() : request;
+    const auto ran = live_.run(live, std::move(stop), [&](const Progress& progress, auto partial) {
         if (!news) return;
         news(progress, nullptr);
         if (!partial) return;
-        const Seen now = seen(partial);
-        news(progress, &now);
+        if (const auto now = seen(partial)) news(progress, &*now);
     });
     if (!ran) return ran.error();
     return seen(*ran);
@@ -45,6 +58,7 @@ Outcome<Source::Seen> LocalSource::run(ResultId id, const Request& request, cons
 
 Outcome<SweepCell> LocalSource::cell(const Sweep& sweep, size_t index, std::stop_token stop,
                                      const OnProgress& progress) {
+    if (!sweep.base.recording.empty()) return recorded_cell(sweep, index, recording_);
     auto cell = cells_.sweep_cell(sweep, index, std::move(stop), progress);
     if (cell && cells_.broken()) return Error::failure(cell->refused);
     return cell;

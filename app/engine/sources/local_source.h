@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "app/engine/recordings/recordings.h"
 #include "app/engine/sources/source.h"
 
 namespace sawtooth {
@@ -38,6 +39,7 @@ class LocalSource : public Source {
   private:
     Runner live_, cells_;  // two, so that sweeps keep the inputs and reference of the live run
     ResultStore store_;
+    OpenRecording recording_;
 };
 
 }  // namespace sawtooth

@@ -3,6 +3,7 @@
 namespace sawtooth {
 
 bool Sources::is_here(const Request& request) const {
+    if (!request.recording.empty()) return true;
     const bool needs_kernels = request.backend != BackendChoice::cpu || !request.arch.empty();
     return request.on.empty() && !(needs_kernels && isolated_ == Isolated::kernels);
 }

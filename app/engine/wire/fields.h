@@ -42,8 +42,8 @@ namespace sawtooth {
     constexpr std::string_view name_of_type(const Type*) { return #Type; }
 
 SAWTOOTH_FIELDS(Parameters, values)
-SAWTOOTH_FIELDS(Request, family, variants, backend, device, arch, kernels, jitter, on, threads, preset,
-                parameters, seed, values, optional, input, repeats, cache, profile, extras,
+SAWTOOTH_FIELDS(Request, family, variants, backend, device, arch, kernels, jitter, on, recording, threads,
+                preset, parameters, seed, values, optional, input, repeats, cache, profile, extras,
                 time_limit_seconds, memory_limit_bytes)
 SAWTOOTH_FIELDS(SweepAxis, parameter, values, also)
 SAWTOOTH_FIELDS(Sweep, id, base, axes, search)
@@ -70,7 +70,7 @@ SAWTOOTH_FIELDS(OutputVerdict, output, verdict, judged, elements, rel_l2, worst)
 SAWTOOTH_FIELDS(TimeStatistics, median, q1, q3, samples, disturbed)
 SAWTOOTH_FIELDS(VariantResult, name, index, refused, exact, outputs, errors, verdicts, memory_bytes, work,
                 time, launches, launch_count, compiled, tracks, metrics)
-SAWTOOTH_FIELDS(Ceilings::Gpu, bf16_operations_per_second, launch_stream_us, launch_graph_us,
+SAWTOOTH_FIELDS(GpuCeilings, bf16_operations_per_second, launch_stream_us, launch_graph_us,
                 launch_programmatic_us)
 SAWTOOTH_FIELDS(Ceilings, processor, date, driver, clock_mhz, threads, copy_bytes_per_second,
                 triad_bytes_per_second, operations_per_second, launch_us, gpu)

@@ -37,10 +37,10 @@ void draw_backend_chooser(LabState& lab, float width) {
     ImGui::SetNextItemWidth(width);
     if (ImGui::BeginCombo("##backend", present.name.c_str(), ImGuiComboFlags_HeightLarge)) {
         for (const BackendOption& option : backend_options(lab)) {
-            const bool chosen = option.backend == present.backend && option.device == present.device;
+            const bool chosen = option.is_same(present);
             const auto flags = option.reason.empty() ? 0 : ImGuiSelectableFlags_Disabled;
             if (ImGui::Selectable(option.name.c_str(), chosen, flags))
-                choose_backend(lab, option.backend, option.device);
+                choose_backend(lab, option.backend, option.device, option.recording);
             tooltip(option.reason.empty() ? option.meaning : option.reason);
             if (chosen) ImGui::SetItemDefaultFocus();
         }
@@ -120,7 +120,22 @@ void draw_run_progress(LabState& lab, float width) {
     ImGui::PopStyleColor();
 }
 
-void draw_device(const LabState& lab, float width) {
+// Offers the settings whose times were recorded.
+void draw_nearest_recorded(LabState& lab, float width) {
+    const char* const set = "Set###set nearest";
+    const float button = ImGui::CalcTextSize(set, nullptr, true).x + 2 * ImGui::GetStyle().FramePadding.x;
+    const std::string nearest = words_of(lab.nearest_recorded);
+    ImGui::AlignTextToFramePadding();
+    elided_text("no recorded times; nearest: " + nearest, width - button - units(8));
+    tooltip(fmt::format("{} has no times for these settings. The nearest ones that it has: {}.",
+                        recording_words(lab.request.recording), nearest));
+    ImGui::SameLine(0, units(8));
+    if (ImGui::Button(set)) choose_nearest_recorded(lab);
+    tooltip(fmt::format("Sets {}.", nearest));
+}
+
+void draw_device(LabState& lab, float width) {
+    if (!lab.nearest_recorded.values.empty()) return draw_nearest_recorded(lab, width);
     const DeviceWords words = device_words(lab);
     ImGui::AlignTextToFramePadding();
     if (words.surprising) {

@@ -41,10 +41,12 @@ void add_backends(const LabState& lab, Actions& all) {
     for (const BackendOption& option : backend_options(lab))
         all.push_back({.group = "Backend",
                        .name = option.name,
-                       .act = [backend = option.backend, device = option.device](
-                                  LabState& now) { choose_backend(now, backend, device); },
+                       .act =
+                           [option](LabState& now) {
+                               choose_backend(now, option.backend, option.device, option.recording);
+                           },
                        .reason = because(option.reason),
-                       .is_on = always(option.backend == present.backend && option.device == present.device),
+                       .is_on = always(option.is_same(present)),
                        .meaning = option.meaning});
     for (const Chip& chip : chips())
         all.push_back({.group = "Compile for",

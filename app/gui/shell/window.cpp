@@ -20,6 +20,7 @@
 #include "app/gui/shell/graphics.h"
 #include "app/gui/shell/icon.h"
 #include "app/gui/shell/layout_trial.h"
+#include "app/gui/state/backends.h"
 #include "app/gui/state/crash_report.h"
 #include "app/gui/state/headless.h"
 #include "app/gui/state/input_file.h"
@@ -313,7 +314,9 @@ std::optional<Error> run_window_until(const WindowOptions& options,
         lab->settings.backend = BackendChoice::cuda;
         lab->settings.device = options.request.device;
     }
-    lab->wants_kept_backend = options.request.on.empty();
+    lab->recordings = recording_names();
+    lab->wants_kept_backend = options.request.on.empty() && options.request.recording.empty();
+    choose_kept_recording(*lab);
     keep_log(*lab, state);
     const CrashWatch crashes(state, lab->log_file->path());
     std::optional<SavedLayout> layout;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/engine/recordings/recordings.h"
 #include "app/engine/run/configure.h"
 #include "app/gui/state/lab.h"
 #include "app/gui/state/run_rows.h"
@@ -64,6 +65,17 @@ BackendOption any_gpu_option(const LabState& lab, int device) {
             "A GPU, with kernels compiled for it.", reason_no_gpu(lab)};
 }
 
+BackendOption recorded_option(const LabState& lab, const std::string& name) {
+    return {
+        BackendChoice::cuda,
+        0,
+        recording_words(name),
+        "Times, launches, occupancy, counters and errors that were recorded on this GPU, beside outputs of "
+        "this CPU.",
+        has_cuda_form(*lab.family) ? "" : no_cuda_form,
+        name};
+}
+
 }  // namespace
 
 bool has_cuda_form(const Family& family) {
@@ -83,22 +95,40 @@ std::vector<BackendOption> backend_options(const LabState& lab) {
     else if (lab.devices)
         for (size_t i = 0; i < lab.devices->gpus.size(); ++i) options.push_back(gpu_option(lab, i));
     if (options.size() == 2) options.push_back(any_gpu_option(lab, 0));
+    if (!elsewhere(lab))
+        for (const std::string& name : lab.recordings) options.push_back(recorded_option(lab, name));
     return options;
 }
 
 BackendOption present_backend(const LabState& lab) {
+    if (!lab.request.recording.empty()) return recorded_option(lab, lab.request.recording);
     for (BackendOption& option : backend_options(lab))
-        if (option.backend == lab.request.backend &&
+        if (option.recording.empty() && option.backend == lab.request.backend &&
             (option.backend != BackendChoice::cuda || option.device == lab.request.device))
             return option;
     return any_gpu_option(lab, lab.request.device);
 }
 
-void choose_backend(LabState& lab, BackendChoice backend, int device) {
+void choose_backend(LabState& lab, BackendChoice backend, int device, const std::string& recording) {
     lab.wants_kept_backend = false;
     lab.request.backend = lab.settings.backend = backend;
     lab.request.device = lab.settings.device = device;
+    lab.request.recording = lab.settings.recording = recording;
     submit(lab);
+}
+
+void choose_kept_recording(LabState& lab) {
+    const std::string kept = lab.settings.recording;
+    if (!lab.wants_kept_backend || kept.empty()) return;
+    if (std::find(lab.recordings.begin(), lab.recordings.end(), kept) == lab.recordings.end()) return;
+    choose_backend(lab, BackendChoice::cuda, 0, kept);
+    lab.history.present.reset();  // this is the initial state and no step of undo
+}
+
+void choose_nearest_recorded(LabState& lab) {
+    const Request before = lab.request;
+    for (const auto& [name, value] : lab.nearest_recorded.values) lab.request.parameters.set(name, value);
+    take_change(lab, before);
 }
 
 void take_devices(LabState& lab) {
@@ -110,7 +140,8 @@ void take_devices(LabState& lab) {
     const int device = lab.settings.device;
     const auto options = backend_options(lab);
     const auto found = std::find_if(options.begin(), options.end(), [&](const BackendOption& option) {
-        return option.backend == kept && (kept != BackendChoice::cuda || option.device == device);
+        return option.recording.empty() && option.backend == kept &&
+               (kept != BackendChoice::cuda || option.device == device);
     });
     if (found != options.end() && found->reason.empty()) {
         choose_backend(lab, kept, device);
@@ -133,6 +164,7 @@ Backend backend_in_force(const LabState& lab) {
 
 std::optional<Chip> chip_in_force(const LabState& lab) {
     if (backend_in_force(lab) == Backend::cpu) return cpu_chip();
+    if (!lab.request.recording.empty()) return {};
     const auto device = static_cast<size_t>(lab.request.device);
     if (elsewhere(lab) || !lab.devices || device >= lab.devices->gpus.size()) return {};
     return lab.devices->gpus[device];
@@ -142,6 +174,8 @@ DeviceWords device_words(const LabState& lab) {
     if (!lab.result) return {lab.request.on.empty() ? "" : "through " + lab.request.on, false};
     const Result& result = *lab.result;
     const Request& asked = result.request;
+    if (!asked.recording.empty())
+        return {fmt::format("times of {}, outputs of this CPU", result.device), false};
     if (!asked.on.empty()) return {fmt::format("ran on {}, through {}", result.device, asked.on), false};
     if (asked.backend == BackendChoice::automatic)
         return {"auto: ran on " + result.device, gpu_is_usable(lab) && result.backend == Backend::cpu};

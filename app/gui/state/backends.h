@@ -12,16 +12,25 @@ namespace sawtooth {
 struct BackendOption {
     BackendChoice backend = BackendChoice::cpu;
     int device = 0;
-    std::string name;     // "H200"
-    std::string meaning;  // one sentence
-    std::string reason;   // why it cannot be chosen; "" if it can
+    std::string name;            // "H200"
+    std::string meaning;         // one sentence
+    std::string reason;          // why it cannot be chosen; "" if it can
+    std::string recording = {};  // Request::recording; "": it is no recording
+
+    bool is_same(const BackendOption& other) const {
+        return backend == other.backend && device == other.device && recording == other.recording;
+    }
 };
 std::vector<BackendOption> backend_options(const LabState& lab);
 // The option that the Request names.
 BackendOption present_backend(const LabState& lab);
 
 // Sets what the user chose: it is used for runs and saved for the next start.
-void choose_backend(LabState& lab, BackendChoice backend, int device);
+void choose_backend(LabState& lab, BackendChoice backend, int device, const std::string& recording = "");
+// Sets the parameters of the recorded result that is nearest to the present settings.
+void choose_nearest_recorded(LabState& lab);
+// Chooses the recording of the last start, if it is still there.
+void choose_kept_recording(LabState& lab);
 // Takes the devices once they are found, and then the saved backend if it is still available.
 void take_devices(LabState& lab);
 

@@ -166,6 +166,18 @@ void take_event(LabState& lab, const Event& event) {
     of_sweep ? take_sweep_event(lab, event) : take_run_event(lab, event);
 }
 
+// Opens the recording that the settings name, and looks for its nearest result.
+std::optional<Error> settle_recording(LabState& lab) {
+    lab.recording.reset();
+    lab.nearest_recorded = {};
+    if (lab.request.recording.empty()) return {};
+    auto recording = lab.open_recording.get(lab.request.recording, *lab.family);
+    if (!recording) return recording.error();
+    lab.recording = *recording;
+    lab.nearest_recorded = lab.recording->changes_to_nearest(lab.parameters);
+    return {};
+}
+
 // Settles the current settings, or sets the problem that is shown.
 bool settle(LabState& lab) {
     const auto configuration = configure_shapes(request_of(lab), lab.given, backend_in_force(lab));
@@ -174,6 +186,10 @@ bool settle(LabState& lab) {
         return false;
     }
     lab.parameters = configuration->parameters;
+    if (auto error = settle_recording(lab)) {
+        lab.problem = Problem{"", *error};
+        return false;
+    }
     const auto runs = [&](const Variant& variant) {
         return !lab.disabled_variants.contains(variant.name) && reason_refused(lab, variant).empty();
     };

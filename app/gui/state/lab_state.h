@@ -13,6 +13,7 @@
 #include "app/engine/engine.h"
 #include "app/engine/files/npz.h"
 #include "app/engine/machine/devices.h"
+#include "app/engine/recordings/recordings.h"
 #include "app/gui/state/background.h"
 #include "app/gui/state/file_writer.h"
 #include "kernels/core/family.h"
@@ -152,6 +153,7 @@ struct Settings {
     int width = 1600, height = 900;
     BackendChoice backend = BackendChoice::cpu;
     int device = 0;
+    std::string recording;    // Request::recording
     bool own_layout = false;  // the user docked or resized panels, which the layout must then keep
 
     bool operator==(const Settings&) const = default;
@@ -245,6 +247,12 @@ struct LabState {
     std::optional<Devices> devices;
     std::optional<Background<Devices>> search;
     bool wants_kept_backend = false;
+
+    std::vector<std::string> recordings;  // the names of all recorded GPUs
+    OpenRecording open_recording;
+    // The recording that the Request names, of this family, and what must change for its nearest result.
+    std::shared_ptr<const Recording> recording;
+    Parameters nearest_recorded;
 
     // The arrays of the input file, without their data, and the parameters fixed by them.
     Arrays given;

@@ -81,6 +81,10 @@ bool set(Settings& settings, std::string_view name, std::string_view value) {
             }
         return false;
     }
+    if (name == "recording") {
+        settings.recording = value;
+        return value.size() < 64;
+    }
     if (name == "layout") {
         settings.own_layout = value == own_layout;
         return settings.own_layout || value == default_layout;
@@ -131,9 +135,10 @@ void save(LabState& lab, const std::string& path, std::string text) {
 
 std::string settings_text(const Settings& settings) {
     return fmt::format(
-        "theme = {}\nscale = {}\nwidth = {}\nheight = {}\nbackend = {}\ndevice = {}\nlayout = {}\n",
+        "theme = {}\nscale = {}\nwidth = {}\nheight = {}\nbackend = {}\ndevice = {}\nrecording = {}\nlayout "
+        "= {}\n",
         name_of(settings.theme), settings.scale, settings.width, settings.height, name_of(settings.backend),
-        settings.device, settings.own_layout ? own_layout : default_layout);
+        settings.device, settings.recording, settings.own_layout ? own_layout : default_layout);
 }
 
 TakenLines take_lines(std::string_view text,

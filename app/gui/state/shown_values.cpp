@@ -56,9 +56,19 @@ Value present_value(const LabState& lab, const Parameter& row) {
     return shown_value(lab, row);
 }
 
+// Why another value of a row has no recorded times; "" if there are some.
+std::string reason_not_recorded(const LabState& lab, const Parameter& row) {
+    if (!lab.recording || row.renews == Renews::figures || is_run_row(row)) return "";
+    const auto recorded = lab.recording->values(row.name);
+    if (recorded.size() > 1 || lab.nearest_recorded.has(row.name)) return "";
+    return fmt::format("{} has only {} = {}. Choose another backend to set it.",
+                       recording_words(lab.request.recording), row.name,
+                       recorded.empty() ? "" : to_text(recorded.front()));
+}
+
 std::string reason_fixed(const LabState& lab, const Parameter& row) {
     const auto found = lab.fixed.find(row.name);
-    if (found == lab.fixed.end()) return "";
+    if (found == lab.fixed.end()) return reason_not_recorded(lab, row);
     return fmt::format("Fixed by the array {} of {}. Close the file to set it.", found->second,
                        lab.request.input);
 }

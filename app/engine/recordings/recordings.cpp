@@ -1,0 +1,242 @@
+#include "app/engine/recordings/recordings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <utility>
+
+#include "app/engine/files/files.h"
+#include "app/engine/run/configure.h"
+#include "kernels/core/typed_values.h"
+
+namespace sawtooth {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A name is part of a path, and comes from the command line or a settings file.
+bool is_name(const std::string& name) {
+    return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+    });
+}
+
+Error unknown(const std::string& name) {
+    const auto names = recording_names();
+    return Error::usage(fmt::format(
+        "recording {}: not known; accepted: {}", name,
+        names.empty() ? "none, as no recordings are installed" : fmt::format("{}", fmt::join(names, ", "))));
+}
+
+// Gives a recorded result the arrays that were computed here.
+void take_arrays(const Result& live, Result& shown) {
+    shown.inputs = live.inputs;
+    shown.reference = live.reference;
+    shown.hops = live.hops;
+    shown.complete = live.complete;
+    for (VariantResult& variant : shown.variants) {
+        const VariantResult* const computed = find(live, variant.name);
+        variant.outputs = computed && computed->ran() ? computed->outputs : Arrays();
+    }
+}
+
+void leave_times_out(Result& result) {
+    result.ceilings.reset();
+    result.copy.reset();
+    result.clocks.reset();
+    result.timed = result.complete;
+    for (VariantResult& variant : result.variants) {
+        variant.time.reset();
+        variant.launches.clear();
+        variant.metrics.clear();
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> recording_names() {
+    std::vector<std::string> names;
+    const auto folder = find_asset("recordings");
+    if (!folder) return names;
+    std::error_code ignored;
+    for (fs::directory_iterator at(*folder, ignored), end; !ignored && at != end; at.increment(ignored))
+        if (const std::string name = at->path().filename().string(); is_name(name)) names.push_back(name);
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+std::string recording_words(const std::string& name) {
+    const size_t dash = name.find('-');
+    std::string gpu = name.substr(0, dash);
+    for (char& c : gpu)
+        if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+    return dash == std::string::npos ? gpu + ", recorded" : gpu + ", recorded " + name.substr(dash + 1);
+}
+
+std::string words_of(const Parameters& changes) {
+    std::vector<std::string> words;
+    for (const auto& [name, value] : changes.values) words.push_back(name + " = " + to_text(value));
+    return fmt::format("{}", fmt::join(words, ", "));
+}
+
+Outcome<std::shared_ptr<const Recording>> Recording::open(const std::string& name, const Family& family) {
+    const auto path = is_name(name) ? find_asset(fmt::format("recordings/{}/{}.sawtooth", name, family.name))
+                                    : std::nullopt;
+    if (!path) {
+        const auto names = recording_names();
+        if (std::find(names.begin(), names.end(), name) == names.end()) return unknown(name);
+        return Error::failure(fmt::format("recording {}: has no results of {}", name, family.name));
+    }
+    auto read = read_session(*path);
+    if (!read) return read.error();
+    return std::make_shared<const Recording>(family, std::move(read->session.results));
+}
+
+Recording::Recording(const Family& family, std::vector<SessionResult> results) : family_(family) {
+    for (SessionResult& result : results) {
+        const ResultSummary& summary = result.summary();
+        if (summary.request.family != family.name) continue;
+        Parameters acting = family.acting(summary.parameters, Backend::cuda);
+        entries_.push_back({std::move(result), std::move(acting)});
+    }
+}
+
+std::pair<int, double> Recording::distance(const Entry& entry, const Parameters& acting) const {
+    int different = 0;
+    double sum = 0;
+    for (const Parameter& row : family_.parameters) {
+        if (row.renews == Renews::figures) continue;
+        const Value &recorded = entry.acting.at(row.name), &asked = acting.at(row.name);
+        if (recorded == asked) continue;
+        ++different;
+        const auto from = as_number(recorded), to = as_number(asked);
+        const bool has_ratio = from && to && *from > 0 && *to > 0;
+        sum += has_ratio ? std::abs(std::log2(*from / *to)) : 1;
+    }
+    return {different, sum};
+}
+
+Outcome<std::shared_ptr<const Result>> Recording::find(const Parameters& settled) const {
+    const Parameters acting = family_.acting(settled, Backend::cuda);
+    for (const Entry& entry : entries_) {
+        if (distance(entry, acting).first > 0) continue;
+        auto opened = entry.result.open();
+        if (!opened) return opened.error();
+        auto result = std::make_shared<Result>(*opened->result);
+        result->device += ", recorded " + entry.result.summary().date.substr(0, 10);
+        return std::shared_ptr<const Result>(std::move(result));
+    }
+    return std::shared_ptr<const Result>();
+}
+
+Parameters Recording::changes_to_nearest(const Parameters& settled) const {
+    const Parameters acting = family_.acting(settled, Backend::cuda);
+    const auto nearer = [&](const Entry& left, const Entry& right) {
+        return distance(left, acting) < distance(right, acting);
+    };
+    const auto nearest = std::min_element(entries_.begin(), entries_.end(), nearer);
+    Parameters changes;
+    if (nearest == entries_.end()) return changes;
+    for (const Parameter& row : family_.parameters)
+        if (row.renews != Renews::figures && nearest->acting.at(row.name) != acting.at(row.name))
+            changes.set(row.name, nearest->acting.at(row.name));
+    return changes;
+}
+
+std::vector<Value> Recording::values(const std::string& parameter) const {
+    std::vector<Value> values;
+    for (const Entry& entry : entries_) {
+        const Value& value = entry.acting.at(parameter);
+        if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+    }
+    return values;
+}
+
+Outcome<std::shared_ptr<const Recording>> OpenRecording::get(const std::string& name, const Family& family) {
+    if (recording_ && name_ == name && family_ == &family) return recording_;
+    auto opened = Recording::open(name, family);
+    if (!opened) return opened.error();
+    name_ = name;
+    family_ = &family;
+    recording_ = *opened;
+    return recording_;
+}
+
+Outcome<RecordedRun> OpenRecording::prepare(const Request& asked) {
+    const auto family = find_offered_family(asked.family);
+    if (!family) return family.error();
+    const auto recording = get(asked.recording, **family);
+    if (!recording) return recording.error();
+    return RecordedRun::prepare(asked, **recording);
+}
+
+Outcome<RecordedRun> RecordedRun::prepare(const Request& asked, const Recording& recording) {
+    if (!asked.input.empty())
+        return Error::usage("recording: an input file cannot be used; recordings have generated inputs");
+    const auto configuration = configure_shapes(asked, {}, Backend::cuda);
+    if (!configuration) return configuration.error();
+    const auto recorded = recording.find(configuration->parameters);
+    if (!recorded) return recorded.error();
+
+    RecordedRun run;
+    run.asked_ = asked;
+    run.parameters_ = configuration->parameters;
+    run.recorded_ = *recorded;
+    if (!run.recorded_)
+        run.not_recorded_ = fmt::format(
+            "{}: these settings were not recorded, so there are no times; nearest: {}",
+            recording_words(asked.recording), words_of(recording.changes_to_nearest(run.parameters_)));
+    Request live = asked;
+    live.recording.clear();
+    live.arch.clear();
+    live.preset.clear();
+    live.backend = BackendChoice::cpu;
+    live.repeats = 0;
+    live.profile = Profile::none;
+    live.parameters = run.parameters_;
+    live.variants.clear();
+    for (const Variant* const variant : configuration->variants)
+        if (variant->runs_on(Backend::cpu)) live.variants.push_back(variant->name);
+    if (!live.variants.empty() && configure_shapes(live, {}, Backend::cpu)) run.live_ = std::move(live);
+    return run;
+}
+
+Outcome<std::shared_ptr<const Result>> RecordedRun::shown(const Result* live) const {
+    if (!recorded_ && !live) return Error::failure(not_recorded_);
+    auto shown = std::make_shared<Result>(recorded_ ? *recorded_ : *live);
+    shown->request = asked_;
+    shown->parameters = parameters_;
+    const auto is_left_out = [this](const VariantResult& variant) {
+        const auto& wanted = asked_.variants;
+        return !wanted.empty() && std::find(wanted.begin(), wanted.end(), variant.name) == wanted.end();
+    };
+    std::erase_if(shown->variants, is_left_out);
+    if (!recorded_) {
+        leave_times_out(*shown);
+        shown->notes.push_back(not_recorded_);
+        return std::shared_ptr<const Result>(std::move(shown));
+    }
+    if (live) take_arrays(*live, *shown);
+    shown->notes.push_back(
+        fmt::format("times, launches, occupancy, counters and errors were recorded on {}; outputs {}",
+                    shown->device, live ? "were computed by this CPU" : "cannot be computed by this CPU"));
+    return std::shared_ptr<const Result>(std::move(shown));
+}
+
+SweepCell recorded_cell(const Sweep& sweep, size_t index, OpenRecording& open) {
+    SweepCell cell{sweep.cell(index), "", nullptr};
+    const auto result = [&]() -> Outcome<std::shared_ptr<const Result>> {
+        const auto run = open.prepare(sweep.request(index));
+        if (!run) return run.error();
+        return run->shown(nullptr);
+    }();
+    if (result)
+        cell.result = *result;
+    else
+        cell.refused = result.error().text;
+    return cell;
+}
+
+}  // namespace sawtooth

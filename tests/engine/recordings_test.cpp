@@ -1,0 +1,154 @@
+// Recorded GPUs: their times beside outputs that this machine computes.
+
+#include "app/engine/recordings/recordings.h"
+
+#include <algorithm>
+
+#include "app/engine/sources/local_source.h"
+#include "tests/engine/engine_events.h"
+#include "tests/gui/gpu_result.h"
+#include "tests/kit/catch.h"
+#include "tests/kit/contains.h"
+#include "tests/kit/temporary_folder.h"
+#include "tests/kit/workshop.h"
+
+namespace sawtooth {
+namespace {
+
+const Family& scan() { return *find_family("scan"); }
+
+Request recorded_scan(int64_t length) {
+    Request request = scan_request({{"length", length}, {"channels", int64_t{4}}});
+    request.backend = BackendChoice::cuda;
+    request.recording = "h200-2026-11";
+    return request;
+}
+
+// Results of scan "on a GPU" with these lengths.
+Recording recording_of(const std::vector<int64_t>& lengths) {
+    std::vector<SessionResult> results;
+    for (const int64_t length : lengths) {
+        Request request = recorded_scan(length);
+        request.recording.clear();
+        auto result = gpu_result(request, "NVIDIA H200, sm_90a");
+        result->parameters = configure_shapes(request, {}, Backend::cuda)->parameters;
+        results.emplace_back(*result, Figures(), "2026-11-26 10:20:30");
+    }
+    return Recording(scan(), std::move(results));
+}
+
+std::shared_ptr<const Result> live_result(const Request& request, const TemporaryFolder& folder) {
+    Runner runner(folder.path());
+    const auto result = runner.run(request, {});
+    REQUIRE(result);
+    return *result;
+}
+
+TEST_CASE("recorded settings have the recorded times, and outputs of this CPU", "[recordings]") {
+    const TemporaryFolder folder;
+    const Recording recording = recording_of({64, 256});
+    const auto run = RecordedRun::prepare(recorded_scan(256), recording);
+    REQUIRE(run);
+    REQUIRE(run->live());
+    CHECK(run->live()->backend == BackendChoice::cpu);
+    CHECK(run->live()->recording.empty());
+    const auto live = live_result(*run->live(), folder);
+    const auto shown = run->shown(live.get());
+    REQUIRE(shown);
+    const Result& result = **shown;
+    CHECK(result.device == "NVIDIA H200, sm_90a, recorded 2026-11-26");
+    CHECK(result.backend == Backend::cuda);
+    CHECK(result.request == recorded_scan(256));
+    CHECK(result.inputs.size() == live->inputs.size());
+    size_t with_outputs = 0;
+    for (const VariantResult& variant : result.variants) {
+        CHECK(variant.time);
+        const VariantResult* const computed = find(*live, variant.name);
+        CHECK(variant.outputs.empty() == (!computed || !computed->ran()));
+        with_outputs += !variant.outputs.empty() && variant.outputs.front().data;
+    }
+    CHECK(with_outputs > 0);
+    CHECK(std::any_of(result.notes.begin(), result.notes.end(), [](const std::string& note) {
+        return contains(note, "outputs were computed by this CPU");
+    }));
+}
+
+TEST_CASE("settings that were not recorded have no times, and name the nearest", "[recordings]") {
+    const TemporaryFolder folder;
+    const Recording recording = recording_of({64, 256});
+    const auto run = RecordedRun::prepare(recorded_scan(200), recording);
+    REQUIRE(run);
+    const auto live = live_result(*run->live(), folder);
+    const auto shown = run->shown(live.get());
+    REQUIRE(shown);
+    for (const VariantResult& variant : (*shown)->variants) {
+        CHECK_FALSE(variant.time);
+        CHECK(variant.launches.empty());
+    }
+    CHECK((*shown)->notes.back() ==
+          "H200, recorded 2026-11: these settings were not recorded, so there are no times; nearest: length "
+          "= 256");
+    const Parameters asked = configure_shapes(recorded_scan(200), {}, Backend::cuda)->parameters;
+    CHECK(words_of(recording.changes_to_nearest(asked)) == "length = 256");
+    const Parameters known = configure_shapes(recorded_scan(64), {}, Backend::cuda)->parameters;
+    CHECK(recording.changes_to_nearest(known).values.empty());
+    CHECK(recording.values("length") == std::vector<Value>{int64_t{64}, int64_t{256}});
+    CHECK(recording.values("channels") == std::vector<Value>{int64_t{4}});
+}
+
+TEST_CASE("parameters without effect do not tell recorded results apart", "[recordings]") {
+    const Recording recording = recording_of({64});
+    for (const Parameter& row : scan().parameters) {
+        if (row.renews != Renews::figures) continue;
+        Parameters other = configure_shapes(recorded_scan(64), {}, Backend::cuda)->parameters;
+        other.set(row.name, row.initial);
+        CHECK(recording.changes_to_nearest(other).values.empty());
+    }
+}
+
+TEST_CASE("only the variants of the Request are shown of a recording", "[recordings]") {
+    Request request = recorded_scan(64);
+    request.variants = {"lookback"};
+    const auto run = RecordedRun::prepare(request, recording_of({64}));
+    REQUIRE(run);
+    const auto shown = run->shown(nullptr);
+    REQUIRE(shown);
+    REQUIRE((*shown)->variants.size() == 1);
+    CHECK((*shown)->variants.front().name == "lookback");
+    CHECK(contains((*shown)->notes.back(), "outputs cannot be computed by this CPU"));
+}
+
+TEST_CASE("an unknown recording, an input file and a path are refused in words", "[recordings]") {
+    for (const char* const name : {"no-such-gpu", "../scan", "/etc", ""}) {
+        const auto opened = Recording::open(name, scan());
+        REQUIRE_FALSE(opened);
+        CHECK(contains(opened.error().text, "not known; accepted: "));
+    }
+    Request request = recorded_scan(64);
+    request.input = "in.npz";
+    const auto run = RecordedRun::prepare(request, recording_of({64}));
+    REQUIRE_FALSE(run);
+    CHECK(contains(run.error().text, "an input file cannot be used"));
+}
+
+TEST_CASE("every installed recording answers its own settings", "[recordings]") {
+    for (const std::string& name : recording_names()) {
+        INFO(name);
+        for (const Family* family : offered_families()) {
+            INFO(family->name);
+            const auto recording = Recording::open(name, *family);
+            REQUIRE(recording);
+            Request request;
+            request.family = family->name;
+            request.backend = BackendChoice::cuda;
+            const auto defaults = configure_shapes(request, {}, Backend::cuda);
+            REQUIRE(defaults);
+            const auto found = (*recording)->find(defaults->parameters);
+            REQUIRE(found);
+            CHECK(*found);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace sawtooth
