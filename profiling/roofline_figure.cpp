@@ -155,7 +155,7 @@ Figure roofline_figure(const Result& result) {
     }
     std::vector<Marked> marks;
     for (const VariantResult& variant : result.variants)
-        if (auto mark = marked(variant)) marks.push_back(std::move(*mark));
+        if (auto mark = marked(variant)) marks.push_back(*mark);
     if (marks.empty()) {
         leave_out(figure,
                   "Needs a timed variant whose launches are recorded and declare operations: run with "

@@ -145,7 +145,9 @@ std::vector<const Line*> lines_over_one_x(const Figure& figure) {
     return lines;
 }
 
-std::string or_else(std::string name, const char* otherwise) { return name.empty() ? otherwise : name; }
+std::string or_else(const std::string& name, const char* otherwise) {
+    return name.empty() ? otherwise : name;
+}
 
 }  // namespace
 

@@ -296,8 +296,9 @@ void draw_matrix(Canvas& canvas, const Theme& theme, const Figure& figure, const
 
     const float seam = std::min(unit, place.cell_width * 0.1f);
     for (size_t i = 0; i < matrix.cells.size(); ++i) {
-        const float left = place.cells.left + static_cast<float>(i % columns) * place.cell_width;
-        const float top = place.cells.top + static_cast<float>(i / columns) * place.cell_height;
+        const size_t row = i / columns, column = i % columns;
+        const float left = place.cells.left + static_cast<float>(column) * place.cell_width;
+        const float top = place.cells.top + static_cast<float>(row) * place.cell_height;
         const Box box{left, top, left + place.cell_width - seam, top + place.cell_height - seam};
         const int kind = matrix.cells[i];
         const bool empty = kind < 0 || static_cast<size_t>(kind) >= matrix.kinds.size();

@@ -27,7 +27,7 @@ Interrupts::Interrupts() {
 // The signals stay blocked: a late one must not end the program before its files are written.
 Interrupts::~Interrupts() {
     done_ = true;
-    pthread_kill(thread_.native_handle(), SIGTERM);
+    pthread_kill(thread_.native_handle(), SIGTERM);  // NOLINT(bugprone-bad-signal-to-kill-thread): blocked
     thread_.join();
 }
 

@@ -69,18 +69,18 @@ std::string PageDrawings::figure(const Figure& figure) {
     bare.title.clear();
     bare.caption.clear();
     return drawing([&](Canvas& canvas, const Theme& theme) { draw_page(canvas, bare, theme, width, height); },
-                   width, height);
+                   static_cast<int>(width), static_cast<int>(2 * middle));
 }
 
 std::string PageDrawings::swatch(int variant) {
-    constexpr int width = 28, height = 12;
+    constexpr float width = 28, middle = 6;
     return drawing(
         [&](Canvas& canvas, const Theme& theme) {
             const Stroke stroke = stroke_of({Ink::Role::variant, variant}, theme);
-            canvas.path(std::array<Point, 2>{{{0, height / 2}, {width, height / 2}}}, stroke);
-            canvas.marker(stroke.marker, {width / 2, height / 2}, 3.5f, stroke.colour);
+            canvas.path(std::array<Point, 2>{{{0, middle}, {width, middle}}}, stroke);
+            canvas.marker(stroke.marker, {width / 2, middle}, 3.5f, stroke.colour);
         },
-        width, height);
+        static_cast<int>(width), static_cast<int>(2 * middle));
 }
 
 }  // namespace sawtooth::cli

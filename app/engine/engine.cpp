@@ -92,7 +92,7 @@ struct Engine::Jobs {
     std::shared_ptr<const Result> newest;
 };
 
-Engine::Engine(std::string cache_directory, std::function<void()> wake)
+Engine::Engine(const std::string& cache_directory, std::function<void()> wake)
     : sources_(cache_directory, Sources::Isolated::kernels, Counts::launches),
       wake_(std::move(wake)),
       jobs_(std::make_unique<Jobs>()),
@@ -346,7 +346,8 @@ void Engine::renew_sweeps(const Result& newest) {
                                          std::make_shared<const SweepResult>(background.steps->result()));
     }
     for (const auto& [ticket, sweep] : renewed) {
-        const auto figures = guarded([&]() -> Outcome<std::vector<Figure>> { return figures_of(*sweep); });
+        const auto figures =
+            guarded([&sweep = *sweep]() -> Outcome<std::vector<Figure>> { return figures_of(sweep); });
         if (figures) send_cell(ticket, sweep, *figures);
     }
 }

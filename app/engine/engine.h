@@ -57,7 +57,7 @@ class Engine {
     // `wake` is called when an event is available, on the engine's thread or inside a call of the caller; it
     // must only wake the caller's loop. The program must ignore SIGPIPE, because a worker may exit before it
     // is written to.
-    Engine(std::string cache_directory, std::function<void()> wake);
+    Engine(const std::string& cache_directory, std::function<void()> wake);
     ~Engine();  // cancels and waits
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;

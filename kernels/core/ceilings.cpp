@@ -8,7 +8,7 @@ namespace sawtooth {
 
 double empty_launch_us(const Ceilings& ceilings, Follow follow) {
     if (!ceilings.gpu || follow == Follow::wait) return ceilings.launch_us;
-    const Ceilings::Gpu& gpu = *ceilings.gpu;
+    const GpuCeilings& gpu = *ceilings.gpu;
     if (follow == Follow::stream) return gpu.launch_stream_us;
     if (follow == Follow::graph) return gpu.launch_graph_us;
     return gpu.launch_programmatic_us.value_or(gpu.launch_graph_us);

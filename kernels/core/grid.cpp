@@ -8,12 +8,12 @@ namespace sawtooth {
 
 Side side(std::string name, int64_t count) { return {count, std::move(name)}; }
 
-Side pieces(std::string name, int64_t count, std::string piece_name, int64_t piece) {
+Side pieces(const std::string& name, int64_t count, const std::string& piece_name, int64_t piece) {
     return {ceil_divide(count, piece), "ceil(" + name + " / " + piece_name + ")"};
 }
 
-Side pieces(std::string name, int64_t count, int64_t piece) {
-    return pieces(std::move(name), count, std::to_string(piece), piece);
+Side pieces(const std::string& name, int64_t count, int64_t piece) {
+    return pieces(name, count, std::to_string(piece), piece);
 }
 
 Side operator*(const Side& left, const Side& right) {

@@ -17,8 +17,8 @@ struct Side {
 // The side whose formula is one name, such as "B".
 Side side(std::string name, int64_t count);
 // The side with the formula "ceil(L / block_size)", or "ceil(L / 256)".
-Side pieces(std::string name, int64_t count, std::string piece_name, int64_t piece);
-Side pieces(std::string name, int64_t count, int64_t piece);
+Side pieces(const std::string& name, int64_t count, const std::string& piece_name, int64_t piece);
+Side pieces(const std::string& name, int64_t count, int64_t piece);
 Side operator*(const Side& left, const Side& right);
 Side operator+(const Side& left, const Side& right);
 

@@ -125,6 +125,13 @@ struct VariantResult {
     Verdict verdict() const;
 };
 
+// Of a GPU only: products on the tensor cores, and the time of an empty launch in a long chain.
+struct GpuCeilings {
+    double bf16_operations_per_second = 0;
+    double launch_stream_us = 0, launch_graph_us = 0;
+    std::optional<double> launch_programmatic_us;  // if the chip has such launches
+};
+
 // The highest rates measured on a machine with that many threads. They are kept in the cache and measured
 // again when a variant exceeds one.
 struct Ceilings {
@@ -136,14 +143,7 @@ struct Ceilings {
     double triad_bytes_per_second = 0;  // two read, one written
     double operations_per_second = 0;   // f32 multiplies and adds, counted separately
     double launch_us = 0;               // an empty launch, waited for
-
-    // On GPUs only: products on the tensor cores, and the time of an empty launch in a long chain.
-    struct Gpu {
-        double bf16_operations_per_second = 0;
-        double launch_stream_us = 0, launch_graph_us = 0;
-        std::optional<double> launch_programmatic_us;  // if the chip has such launches
-    };
-    std::optional<Gpu> gpu = {};
+    std::optional<GpuCeilings> gpu = {};
 };
 
 // A copy on the same device, measured in turns with the variants.

@@ -61,7 +61,8 @@ Occupancy theoretical_occupancy(const Chip& chip, int64_t threads_per_block, con
         return {0, {}, "does not fit"};
     const int64_t warps_a_block = (threads_per_block + warp - 1) / warp;
     const int64_t warps = result.activeBlocksPerMultiprocessor * warps_a_block;
-    return {static_cast<double>(warps) / (chip.threads_per_multiprocessor / warp),
+    const int64_t most_warps = chip.threads_per_multiprocessor / warp;
+    return {static_cast<double>(warps) / static_cast<double>(most_warps),
             {},
             limiter_of(result.limitingFactors),
             result.activeBlocksPerMultiprocessor};

@@ -124,7 +124,7 @@ Comparison turned(const Comparison& slower) {
 // interval.
 double told_ratio(const Comparison& comparison) {
     constexpr int most = 3;
-    const auto [pace, ratio, low, high] = comparison;
+    const double ratio = comparison.ratio, low = comparison.low, high = comparison.high;
     int digits = high > low ? static_cast<int>(std::ceil(-std::log10((high - low) / ratio))) : most;
     digits = std::clamp(digits, 1, most);
     const auto is_outside = [&](double told) { return told < low || told > high; };

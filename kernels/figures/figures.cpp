@@ -249,8 +249,10 @@ Figure output_figure(const Result& result, const View& view, const Array& refere
         power = std::max(power, *agreement);
         ++agreeing;
     }
-    if (agreeing == 1) figure.marks.push_back(std::move(agreed));
-    if (agreeing < 2) return figure;
+    if (agreeing < 2) {
+        if (agreeing == 1) figure.marks.push_back(std::move(agreed));
+        return figure;
+    }
     agreed.label = std::to_string(agreeing) + " agree (rel. 1e" + std::to_string(power) + ")";
     agreed.ink = {Ink::Role::highlight};
     figure.marks.insert(figure.marks.begin() + 1, std::move(agreed));

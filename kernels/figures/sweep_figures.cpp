@@ -8,6 +8,7 @@
 
 #include "kernels/core/common_parameters.h"
 #include "kernels/core/table.h"
+#include "kernels/core/typed_values.h"
 #include "kernels/figures/comparison.h"
 #include "kernels/figures/correctness.h"
 #include "kernels/figures/figures.h"
@@ -16,12 +17,6 @@
 
 namespace sawtooth {
 namespace {
-
-std::optional<double> as_number(const Value& value) {
-    if (const auto* integer = std::get_if<int64_t>(&value)) return static_cast<double>(*integer);
-    if (const auto* real = std::get_if<double>(&value)) return *real;
-    return {};
-}
 
 bool are_numbers(const SweepAxis& axis) {
     return std::all_of(axis.values.begin(), axis.values.end(),
@@ -102,6 +97,11 @@ std::string words_of_inner(const SweepResult& sweep, const SweepCell& cell) {
                : "";
 }
 
+// Where the value at `index` stands on its axis.
+double x_of(const SweepAxis& axis, size_t index) {
+    return are_numbers(axis) ? *as_number(axis.values[index]) : static_cast<double>(index);
+}
+
 std::vector<Line> curves_of(const SweepResult& sweep, const Number& number) {
     const SweepAxis& outer = sweep.sweep.axes.front();
     const bool numbers = are_numbers(outer);
@@ -110,7 +110,7 @@ std::vector<Line> curves_of(const SweepResult& sweep, const Number& number) {
     for (size_t i = 0; i < sweep.cells.size(); ++i) {
         const SweepCell& cell = sweep.cells[i];
         if (!cell.result) continue;
-        const double x = numbers ? *as_number(outer.values[i / inner]) : static_cast<double>(i / inner);
+        const double x = x_of(outer, i / inner);
         for (const VariantResult& variant : cell.result->variants) {
             const auto y = variant.ran() ? number(*cell.result, variant) : std::nullopt;
             if (!y) continue;
@@ -161,7 +161,6 @@ void add_times(Figure& figure, const SweepResult& sweep, std::vector<Line> media
 
 std::vector<TimedCell> timed_cells_of(const SweepResult& sweep, const std::string& curve) {
     const SweepAxis& outer = sweep.sweep.axes.front();
-    const bool numbers = are_numbers(outer);
     const size_t inner = sweep.sweep.axes.size() > 1 ? sweep.sweep.axes[1].values.size() : 1;
     std::vector<TimedCell> timed;
     for (size_t i = 0; i < sweep.cells.size(); ++i) {
@@ -169,9 +168,7 @@ std::vector<TimedCell> timed_cells_of(const SweepResult& sweep, const std::strin
         if (!cell.result) continue;
         for (const VariantResult& variant : cell.result->variants)
             if (variant.time && variant.name + words_of_inner(sweep, cell) == curve)
-                timed.push_back(
-                    {numbers ? *as_number(outer.values[i / inner]) : static_cast<double>(i / inner), &variant,
-                     cell.result.get()});
+                timed.push_back({x_of(outer, i / inner), &variant, cell.result.get()});
     }
     return timed;
 }

@@ -40,7 +40,7 @@ Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays
 std::vector<BenchCase> bench_cases(Backend backend) {
     std::vector<BenchCase> cases;
     const auto add = [&](int64_t batch, int64_t length, int64_t channels,
-                         std::vector<std::string> variants = {}) {
+                         const std::vector<std::string>& variants = {}) {
         for (const char* op : {"sum", "linear"}) {
             BenchCase row;
             row.name = std::string(op) + " " + to_text(Shape{batch, length, channels});

@@ -92,7 +92,7 @@ inline std::shared_ptr<const Result> full_result() {
     result->work = {2e6, inf};
     result->variants = {full_variant(), {}};
     result->ceilings = Ceilings{"a GPU", "2030-01-02", "580.1", 1980, 2,
-                                1.5e10,  2e10,         3.25e11, 4.5,  Ceilings::Gpu{1, 2, 3, 4}};
+                                1.5e10,  2e10,         3.25e11, 4.5,  GpuCeilings{1, 2, 3, 4}};
     result->clocks = Clocks{1000, 1500.5, 1980, "power"};
     result->notes = {"one", "two"};
     result->complete = true;

@@ -29,12 +29,14 @@
 #include <cstdlib>
 #include <cstring>
 
+// NOLINTBEGIN(bugprone-reserved-identifier): the names of the C library
 extern "C" {
 void* __libc_malloc(size_t);
 void* __libc_calloc(size_t, size_t);
 void* __libc_realloc(void*, size_t);
 void* __libc_memalign(size_t, size_t);
 }
+// NOLINTEND(bugprone-reserved-identifier)
 
 namespace {
 
@@ -130,6 +132,7 @@ __attribute__((destructor)) void write_count() {
 extern "C" {
 
 // The C library calls this before the static initialisers of the program.
+// NOLINTNEXTLINE(bugprone-reserved-identifier)
 int __libc_start_main(int (*main)(int, char**, char**), int argc, char** argv, void (*init)(), void (*fini)(),
                       void (*loader_fini)(), void* stack_end) {
     REAL(__libc_start_main);

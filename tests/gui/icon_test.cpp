@@ -8,7 +8,9 @@ TEST_CASE("the icon of the window is a line on a square with round corners", "[g
     for (const int size : {32, 64}) {
         const auto pixels = icon_pixels(size);
         REQUIRE(pixels.size() == static_cast<size_t>(size * size * 4));
-        const auto at = [&](int x, int y) { return &pixels[static_cast<size_t>((y * size + x) * 4)]; };
+        const auto at = [&](int x, int y) {
+            return &pixels[static_cast<size_t>(4) * static_cast<size_t>(y * size + x)];
+        };
         CHECK(at(0, 0)[3] == 0);                  // outside
         CHECK(at(size / 2, size / 8)[3] == 255);  // the ground
         CHECK(at(size / 2, size / 8)[0] < 0x20);

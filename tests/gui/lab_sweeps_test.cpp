@@ -141,7 +141,7 @@ TEST_CASE("a sweep by the user takes the values of its parameter and can be canc
 TEST_CASE("a form takes ranges, a second axis, repeats and a search, and says what is wrong", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
-    const auto wrong = [&](SweepForm form) {
+    const auto wrong = [&](const SweepForm& form) {
         const auto sweep = sweep_of(lab, form);
         REQUIRE_FALSE(sweep);
         lab.sweep_form = form;

@@ -47,7 +47,7 @@ TEST_CASE("large numbers are written in one way on every axis", "[viz]") {
 }
 
 TEST_CASE("an axis whose data still comes ends at round numbers and moves rarely", "[viz]") {
-    const auto bounds = [](Scale scale, std::vector<double> y) {
+    const auto bounds = [](Scale scale, const std::vector<double>& y) {
         Figure figure;
         figure.y = {.label = "y", .scale = scale, .growing = true};
         figure.marks.emplace_back(Line{"", {}, std::vector<double>(y.size(), 1.0), y});

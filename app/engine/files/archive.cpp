@@ -253,7 +253,7 @@ std::optional<std::string> write_archive(const std::string& path, const std::vec
     for (ServedMember& member : served)
         if (auto problem = add_member(archive.get(), member)) return problem;
     if (zip_close(archive.get()) != 0) return zip_error_strerror(zip_get_error(archive.get()));
-    archive.release();  // zip_close has freed it
+    static_cast<void>(archive.release());  // zip_close has freed it
     return {};
 }
 

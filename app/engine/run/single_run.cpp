@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "app/engine/run/compare.h"
 #include "app/engine/run/planned_kernels.h"
@@ -70,7 +71,7 @@ SingleRun::~SingleRun() {
     timer->device().on_compiling({});
     // A launch is still using the memory of the plans; freeing it would wait forever.
     if (timer->abandoned())
-        new std::vector<std::optional<Plan>>(std::move(plans_));
+        static_cast<void>(std::make_unique<std::vector<std::optional<Plan>>>(std::move(plans_)).release());
     else
         timer->stop_recording();
 }

@@ -467,7 +467,7 @@ std::optional<Ceilings> parse_ceilings(const std::string& text) {
     take(json, "operations_per_second", ceilings.operations_per_second);
     take(json, "launch_us", ceilings.launch_us);
     if (const auto gpu = json.find("gpu"); gpu != json.end() && gpu->is_object()) {
-        Ceilings::Gpu of_gpu;
+        GpuCeilings of_gpu;
         take(*gpu, "bf16_operations_per_second", of_gpu.bf16_operations_per_second);
         take(*gpu, "launch_stream_us", of_gpu.launch_stream_us);
         take(*gpu, "launch_graph_us", of_gpu.launch_graph_us);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -90,9 +91,9 @@ void build_layout(ImGuiID dock_space, ImVec2 size) {
     };
     for (const Panel& panel : panels()) ImGui::DockBuilderDockWindow(panel.name, place_of(panel));
     // If several panels meet in one dock, the first one is in front.
-    for (auto panel = in_front.rbegin(); panel != in_front.rend(); ++panel)
-        ImGui::DockBuilderGetNode(place_of(**panel))->SelectedTabId =
-            ImGui::FindWindowByName((*panel)->name)->TabId;
+    for (const Panel* const panel : in_front | std::views::reverse)
+        ImGui::DockBuilderGetNode(place_of(*panel))->SelectedTabId =
+            ImGui::FindWindowByName(panel->name)->TabId;
     ImGui::DockBuilderFinish(dock_space);
 }
 

@@ -50,13 +50,13 @@ void limit_process() {
 // A lab with the first family and without an engine.
 LabState idle_lab(const Settings& settings) {
     LabState lab;
-    lab.engine = {[](Request, View) { return 0; },
-                  [](Sweep) { return 0; },
-                  [](View, Parameters) {},
+    lab.engine = {[](const Request&, const View&) { return 0; },
+                  [](const Sweep&) { return 0; },
+                  [](const View&, const Parameters&) {},
                   [](const std::vector<Kept>&) {},
                   [] {},
                   [](uint64_t) {},
-                  [](CheckRequest) { return 0; },
+                  [](const CheckRequest&) { return 0; },
                   [] {},
                   [] { return std::vector<Event>(); },
                   [] {},

@@ -69,10 +69,12 @@ Facts facts_of(const Family& family, const Result& result) {
 std::string name_of(const Facts& facts, const std::vector<Facts>& all) {
     constexpr size_t most = 3;
     std::vector<std::string> parts;
+    const auto differs = [&](size_t i) {
+        return std::any_of(all.begin(), all.end(),
+                           [&](const Facts& other) { return other[i].second != facts[i].second; });
+    };
     for (size_t i = 0; i < facts.size(); ++i)
-        if (std::any_of(all.begin(), all.end(),
-                        [&](const Facts& other) { return other[i].second != facts[i].second; }))
-            parts.push_back(facts[i].first + facts[i].second);
+        if (differs(i)) parts.push_back(facts[i].first + facts[i].second);
     if (parts.empty()) return "the same settings";
     const bool has_more = parts.size() > most;
     parts.resize(std::min(parts.size(), most));

@@ -119,7 +119,7 @@ void multiply_in_double(const float* row, int64_t inner, const float* strip, dou
     constexpr int each = static_cast<int>(hn::MaxLanes(wide)), vectors = static_cast<int>(cpu::lanes) / each;
     hn::Vec<decltype(wide)> sums[vectors];
     HWY_UNROLL(8)
-    for (int p = 0; p < vectors; ++p) sums[p] = hn::Zero(wide);
+    for (auto& sum : sums) sum = hn::Zero(wide);
     for (int64_t k = 0; k < inner; ++k) {
         const auto spread = hn::Set(wide, double{row[k]});
         HWY_UNROLL(8)

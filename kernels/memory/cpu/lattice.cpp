@@ -95,24 +95,23 @@ int64_t scratch_of_lattice(const CpuJob& job, int64_t tokens) {
 
 void walk_lattice(const CpuJob& job, Range tokens, const cpu::Item& item) {
     const int64_t sequence = item.index, stride = padded(job.d), first_slot = sequence * job.slot_count;
-    const auto [k, v, q, gates, scores, y] =
-        cpu::take_rooms<LatticeRooms>(item.scratch, job, tokens_together(tokens.count()));
+    const auto rooms = cpu::take_rooms<LatticeRooms>(item.scratch, job, tokens_together(tokens.count()));
     float* const slots = job.m.live.as<float>() + first_slot * stride;
     const auto each_slot = [&](auto&& act) {
         for (int64_t i = 0; i < job.slot_count; ++i) act(first_slot + i);
     };
     if (tokens.first == 0) each_slot([&](int64_t slot) { load_initial(job, slot); });
     in_blocks(tokens, item.stop, [&](Range block) {
-        job.load_keys(job.k, sequence, block, k);
-        job.load(job.v, sequence, block, v);
-        job.load_keys(job.q, sequence, block, q);
+        job.load_keys(job.k, sequence, block, rooms.k);
+        job.load(job.v, sequence, block, rooms.v);
+        job.load_keys(job.q, sequence, block, rooms.q);
         for (int64_t row = 0; row < block.count(); ++row) {
             each_slot([&](int64_t slot) {
                 put_boundary(job, slot, block.first + row, slots + (slot - first_slot) * stride);
             });
-            step(job, slots, k + row * stride, v + row * stride, gates);
-            read(job, slots, q + row * stride, scores, y);
-            job.put(sequence, block.first + row, 0, y, stride);
+            step(job, slots, rooms.k + row * stride, rooms.v + row * stride, rooms.gates);
+            read(job, slots, rooms.q + row * stride, rooms.scores, rooms.y);
+            job.put(sequence, block.first + row, 0, rooms.y, stride);
         }
     });
     if (tokens.last == job.length) each_slot([&](int64_t slot) { put_final(job, slot); });

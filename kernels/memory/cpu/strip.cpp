@@ -41,8 +41,8 @@ HWY_INLINE V total(const V (&sums)[most_chains][vectors], int p) {
 
 HWY_INLINE void clear(V (&sums)[most_chains][vectors]) {
     HWY_UNROLL(4)
-    for (int c = 0; c < most_chains; ++c) HWY_UNROLL(4)
-    for (int p = 0; p < vectors; ++p) sums[c][p] = hn::Zero(tag);
+    for (auto& chain : sums) HWY_UNROLL(4)
+    for (V& sum : chain) sum = hn::Zero(tag);
 }
 
 void error_of(const float* m, const float* k, int64_t columns, const float* v, float* e) {

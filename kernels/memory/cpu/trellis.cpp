@@ -63,8 +63,7 @@ int64_t scratch_of_trellis(const CpuJob& job, int64_t tokens) {
 void walk_trellis(const CpuJob& job, Range tokens, const cpu::Item& item) {
     const StripChain &keys = job.memory, &values = job.values;
     const int64_t stride = padded(job.d), sequence = item.index;
-    const auto [k, v, q, x, z, r, y] =
-        cpu::take_rooms<TrellisRooms>(item.scratch, job, tokens_together(tokens.count()));
+    const auto rooms = cpu::take_rooms<TrellisRooms>(item.scratch, job, tokens_together(tokens.count()));
     const auto each_strip = [&](auto&& act) {
         for (const StripChain* chain : {&keys, &values})
             for (int64_t strip = 0; strip < chain->strips(); ++strip)
@@ -72,19 +71,21 @@ void walk_trellis(const CpuJob& job, Range tokens, const cpu::Item& item) {
     };
     if (tokens.first == 0) each_strip([](const StripChain& chain, int64_t at) { chain.load_initial(at); });
     in_blocks(tokens, item.stop, [&](Range block) {
-        job.load_keys(job.k, sequence, block, k);
-        job.load(job.v, sequence, block, v);
-        job.load_keys(job.q, sequence, block, q);
-        job.load(job.x, sequence, block, x);
+        job.load_keys(job.k, sequence, block, rooms.k);
+        job.load(job.v, sequence, block, rooms.v);
+        job.load_keys(job.q, sequence, block, rooms.q);
+        job.load(job.x, sequence, block, rooms.x);
         for (int64_t row = 0; row < block.count(); ++row) {
             const int64_t at = row * stride, token = block.first + row;
-            std::fill(k + at + job.compress, k + at + stride, 0.0f);
-            step_matrix(keys, sequence, keys.gate(sequence, token), x + at, k + at, x + at, z);
-            norm_silu(z, job.compress);
-            apply_matrix(keys, sequence, q + at, r);
-            norm_silu(r, job.compress);
-            step_matrix(values, sequence, values.gate(sequence, token), z, v + at, r, y);
-            job.put(sequence, token, 0, y, stride);
+            std::fill(rooms.k + at + job.compress, rooms.k + at + stride, 0.0f);
+            step_matrix(keys, sequence, keys.gate(sequence, token), rooms.x + at, rooms.k + at, rooms.x + at,
+                        rooms.z);
+            norm_silu(rooms.z, job.compress);
+            apply_matrix(keys, sequence, rooms.q + at, rooms.r);
+            norm_silu(rooms.r, job.compress);
+            step_matrix(values, sequence, values.gate(sequence, token), rooms.z, rooms.v + at, rooms.r,
+                        rooms.y);
+            job.put(sequence, token, 0, rooms.y, stride);
         }
     });
     if (tokens.last == job.length)

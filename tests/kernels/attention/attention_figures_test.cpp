@@ -258,7 +258,7 @@ TEST_CASE("rates stand beside the peak of the products that the device has", "[a
     CHECK(marks_of<Bars>(figure).front().bars.front().segments.front().length == Approx(40000));
     CHECK(marks_of<Bars>(figure).front().bars.front().text == "50 % of peak");
     result.backend = Backend::cuda;
-    result.ceilings->gpu = Ceilings::Gpu{};
+    result.ceilings->gpu = GpuCeilings{};
     result.ceilings->gpu->bf16_operations_per_second = 400e12;
     figure = peak_figure(result);
     CHECK(marks_of<Bars>(figure).front().bars.front().text == "10 % of peak");

@@ -206,7 +206,7 @@ TEST_CASE("chosen rows have the values of the whole reference", "[attention]") {
 
 struct Row {
     int64_t head, position;
-    auto operator<=>(const Row&) const = default;
+    auto operator<=>(const Row&) const = default;  // NOLINT(modernize-use-nullptr): not written here
 };
 
 std::set<Row> rows_in(const Array& rows, int64_t heads) {

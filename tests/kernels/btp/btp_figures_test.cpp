@@ -243,21 +243,21 @@ TEST_CASE("btp: errors of constructions are those against explicit products", "[
     const auto set_gates = [&](double gate) {
         for (const size_t at : {1, 5, 9, 13}) gates[at] = static_cast<float>(gate);
     };
-    for (size_t index = 0; index < constructions.size(); ++index) {
-        INFO(constructions[index]);
-        const Line line = line_named(marks_of<Line>(figure), constructions[index]);
+    for (const std::string& construction : constructions) {
+        INFO(construction);
+        const Line line = line_named(marks_of<Line>(figure), construction);
         REQUIRE(line.x.size() == 41);  // 0, a gap, 1e-38 to 1
         set_gates(0);
-        const double at_zero = error_of(constructions[index], gates);
-        CHECK(std::isnan(line.y[0]) == (constructions[index] == "log_difference"));
+        const double at_zero = error_of(construction, gates);
+        CHECK(std::isnan(line.y[0]) == (construction == "log_difference"));
         if (!std::isnan(at_zero)) CHECK(line.y[0] == Approx(at_zero).margin(1e-15));
         CHECK(std::isnan(line.y[1]));
         for (size_t i = 2; i < 41; ++i) {
             set_gates(line.x[i]);
             CHECK(line.x[i] == Approx(std::pow(10, static_cast<int>(i) - 40)));
-            CHECK(line.y[i] == Approx(error_of(constructions[index], gates)).margin(1e-15));
+            CHECK(line.y[i] == Approx(error_of(construction, gates)).margin(1e-15));
         }
-        if (constructions[index] != "log_difference" && constructions[index] != "cumprod_ratio")
+        if (construction != "log_difference" && construction != "cumprod_ratio")
             for (const double error : line.y) CHECK_FALSE(error > 1e-6);
     }
     CHECK(marks_of<Rule>(figure).front().label == "0, log_difference: NaN");
@@ -270,14 +270,14 @@ TEST_CASE("btp: errors of constructions by block length use the gates from the d
     const Result result = result_of({{"H", 1}, {"L", 200}, {"BL", 16}, {"drawn_block", drawn_block}});
     const auto all = find(result.inputs, "a")->as<float>();
     const Figure figure = figure_of(result, "construction-error-by-block");
-    for (size_t index = 0; index < constructions.size(); ++index) {
-        const Line line = line_named(marks_of<Line>(figure), constructions[index]);
+    for (const std::string& construction : constructions) {
+        const Line line = line_named(marks_of<Line>(figure), construction);
         CHECK(line.x == std::vector<double>{16, 32, 64});
         CHECK(line.sets.parameter == "BL");
         for (size_t i = 0; i < 3; ++i) {
             const auto block = static_cast<int64_t>(line.x[i]);
             const auto first = all.begin() + std::min(16 * drawn_block, 200 - block);
-            CHECK(line.y[i] == Approx(error_of(constructions[index], {first, first + block})).margin(1e-15));
+            CHECK(line.y[i] == Approx(error_of(construction, {first, first + block})).margin(1e-15));
         }
     }
     const Result small = result_of({{"L", 40}});

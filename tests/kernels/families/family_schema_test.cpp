@@ -89,7 +89,7 @@ TEST_CASE("a parameter with a short name has a title, unique among names and tit
 }
 
 TEST_CASE("axes of the same kind have the same title in all families", "[schema]") {
-    const auto titles = [](const char* family, std::vector<std::string> names) {
+    const auto titles = [](const char* family, const std::vector<std::string>& names) {
         std::vector<std::string> all;
         for (const std::string& name : names) all.push_back(find_family(family)->parameter(name)->title);
         return all;

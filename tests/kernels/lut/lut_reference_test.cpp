@@ -13,9 +13,9 @@ using Numbers = std::vector<double>;
 
 // A problem of two detectors with two pairs. The first finds -2 and 3.5, which choose row 2, and flips bit 0.
 // The second finds 0 and skips a pair, which chooses row 0.
-Problem by_hand(Settings more = {}) {
+Problem by_hand(const Settings& more = {}) {
     Problem problem(
-        lut_family(), sized(1, 4, 2, 2, 2, std::move(more)),
+        lut_family(), sized(1, 4, 2, 2, 2, more),
         {floats("x", {1, 4}, {1, 3, 3, -0.5f}), integers("anchors", {2, 2, 2}, {0, 1, 1, 3, 2, 1, 3, -1}),
          floats("dy", {1, 2}, {2, -1})});
     return problem;
@@ -24,7 +24,10 @@ Problem by_hand(Settings more = {}) {
 TEST_CASE("two detectors choose rows, and their weakest bits give gradients", "[lut]") {
     Problem problem = by_hand({{"lr", 0.5}});
     const auto weights = problem["weights"].as<float>();  // 10 detector + 2 row + output
-    for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i % 8 + i / 8 * 10);
+    for (size_t i = 0; i < weights.size(); ++i) {
+        const size_t detector = i / 8;
+        weights[i] = static_cast<float>(i % 8 + detector * 10);
+    }
     const auto outputs = problem.reference();
     CHECK(values_of(outputs, "lookup_index") == Numbers{2, 0});
     CHECK(values_of(outputs, "min_delta") == Numbers{-2, 0});

@@ -227,7 +227,7 @@ TEST_CASE("events through the buffer give what events through the statistic give
 // with PE flipped.
 Problem sums_of(const std::vector<float>& weights, float dy, Settings more = {}) {
     more.insert(more.end(), {{"arithmetic", "integer"}, {"rescale", 1.0}});  // up to 2048
-    return Problem(family(), sized(2, 2, 2, 1, 1, 1, 1, std::move(more)),
+    return Problem(family(), sized(2, 2, 2, 1, 1, 1, 1, more),
                    {floats("x", {2, 2, 2}, {0, 3, 2e-3f, 1e-3f, 0, 3, 2e-3f, 1e-3f}),
                     floats("positional", {1, 1, 1}, {1e-4f}), integers("anchors", {1, 1, 2}, {0, 1}),
                     floats("weights", {1, 8, 1}, weights), floats("dy", {2, 2, 1}, {0, dy, 0, dy})});

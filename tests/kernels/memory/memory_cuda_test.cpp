@@ -13,7 +13,7 @@ namespace sawtooth::memory_facts {
 namespace {
 
 Settings sized(const char* rule, int64_t batch, int64_t length, int64_t d, int64_t chunk,
-               Settings more = {}) {
+               const Settings& more = {}) {
     return with({{"rule", rule}, {"batch", batch}, {"length", length}, {"d", d}, {"chunk", chunk}}, more);
 }
 
@@ -221,7 +221,7 @@ TEST_CASE("large shapes of memory are right on CUDA", "[memory][cuda][gpu]") {
     if (!gpu()) return;
     const char* const precision = GENERATE("f32", "tf32", "bf16");
     const auto check = [&](const char* rule, int64_t batch, int64_t length, int64_t d, int64_t chunk,
-                           Settings more = {}) {
+                           const Settings& more = {}) {
         more.emplace_back("precision", precision);
         check_variants(sized(rule, batch, length, d, chunk, more));
     };

@@ -239,8 +239,8 @@ TEST_CASE("later tokens do not change the values of earlier ones", "[memory][cpu
 }
 
 TEST_CASE("strategies declare where they are exact", "[memory]") {
-    const auto is_exact_with = [](const char* strategy, Settings settings) {
-        return is_exact(strategy, parameters_with(std::move(settings)));
+    const auto is_exact_with = [](const char* strategy, const Settings& settings) {
+        return is_exact(strategy, parameters_with(settings));
     };
     const Settings::value_type boundary = {"readout", "boundary"}, one = {"chunk", int64_t{1}};
     CHECK(is_exact_with("sequential", {boundary}));
