@@ -26,7 +26,7 @@ class WithGhosts {
 
     Figure result() {
         for (const Pinned& pin : pins_)
-            if (const Figure* const other = namesake(pin)) add_curves(*other, pin);
+            if (const Figure* const other = namesake(figure_, pin)) add_curves(*other, pin);
         for (Mark& mark : figure_.marks) {
             if (Tracks* const tracks = std::get_if<Tracks>(&mark)) add_tracks(*tracks);
             if (Bars* const bars = std::get_if<Bars>(&mark)) add_bars(*bars);
@@ -35,14 +35,6 @@ class WithGhosts {
     }
 
   private:
-    // The figure of the pin with the same meaning; null if it has none.
-    const Figure* namesake(const Pinned& pin) const {
-        for (const Figure& other : *pin.figures)
-            if (other.id == figure_.id && other.x.unit == figure_.x.unit && other.y.unit == figure_.y.unit)
-                return &other;
-        return nullptr;
-    }
-
     // Ghosts come first, so that they are drawn below.
     void add_curves(const Figure& other, const Pinned& pin) {
         std::vector<Mark> ghosts;
@@ -68,7 +60,7 @@ class WithGhosts {
 
     void add_tracks(Tracks& own) {
         for (const Pinned& pin : pins_) {
-            const Figure* const other = namesake(pin);
+            const Figure* const other = namesake(figure_, pin);
             for (const Mark& mark : other ? other->marks : std::vector<Mark>())
                 if (const Tracks* const tracks = std::get_if<Tracks>(&mark))
                     for (Tracks::Track track : tracks->tracks) {
@@ -98,7 +90,7 @@ class WithGhosts {
         figure_.y.categories = std::move(categories);
     }
     const Bar* bar_of(const Pinned& pin, const std::string& category) const {
-        const Figure* const other = namesake(pin);
+        const Figure* const other = namesake(figure_, pin);
         if (!other) return nullptr;
         const auto& names = other->y.categories;
         const auto at = static_cast<size_t>(std::find(names.begin(), names.end(), category) - names.begin());
@@ -113,6 +105,20 @@ class WithGhosts {
 };
 
 }  // namespace
+
+const Figure* namesake(const Figure& figure, const Pinned& pin) {
+    for (const Figure& other : *pin.figures)
+        if (other.id == figure.id && other.x.unit == figure.x.unit && other.y.unit == figure.y.unit)
+            return &other;
+    return nullptr;
+}
+
+bool has_map(const Figure& figure) {
+    return std::any_of(figure.marks.begin(), figure.marks.end(), [](const Mark& mark) {
+        return std::holds_alternative<HeatMap>(mark) || std::holds_alternative<Matrix>(mark) ||
+               std::holds_alternative<KindMap>(mark);
+    });
+}
 
 Figure with_ghosts(const Figure& figure, const std::vector<Pinned>& pins) {
     return WithGhosts(figure, pins).result();

@@ -14,6 +14,11 @@ struct Pinned {
     int number = 1;    // Ink::ghost
 };
 
+// The figure of a pinned result with the same meaning; null if it has none.
+const Figure* namesake(const Figure& figure, const Pinned& pin);
+// Whether another result can only be drawn in its place: it has a heat map, a matrix or a map of kinds.
+bool has_map(const Figure& figure);
+
 // The figure with what its namesakes among the figures of pinned results show: lines, bands, bars below those
 // of the same category, and tracks below its own. Figures of other marks have no ghosts.
 Figure with_ghosts(const Figure& figure, const std::vector<Pinned>& pins);

@@ -139,5 +139,49 @@ TEST_CASE("Ctrl+B pins, and the row of pins compares, brings back and unpins", "
     CHECK(lab.pins.empty());
 }
 
+// A figure with a heat map, and its title.
+std::vector<Figure> with_map(const std::string& title) {
+    HeatMap map;
+    map.rows = map.columns = 1;
+    map.values = {1};
+    Figure figure;
+    figure.id = "map";
+    figure.title = title;
+    figure.marks.emplace_back(std::move(map));
+    return {figure};
+}
+
+TEST_CASE("a heat map shows a pinned result in its place, and the newest one again", "[gui][window]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    User user(lab);
+    finish_run(engine, user);
+    const auto answer = [&](const std::string& title) {
+        auto result = std::make_shared<Result>(*lab.result);
+        result->request = engine.requests.back();
+        engine.answer(engine.run_ticket, result, with_map(title));
+        user.frames(3);
+    };
+    submit(lab);
+    answer("the earlier map");
+    toggle_pin(lab);
+    set_parameter(lab, row(lab, "length"), int64_t{64});
+    answer("the newest map");
+    const auto choose = [&](int entry) {
+        user.play([&](ImGuiTestContext* ctx) {
+            ctx->ItemClick("//Outputs/**/##pin");
+            ImGuiTestItemList items;
+            ctx->GatherItems(&items, "//$FOCUSED", 2);
+            REQUIRE(items.GetSize() == 2);
+            ctx->ItemClick(items.GetByIndex(entry)->ID);
+        });
+        user.frames(2);
+    };
+    choose(1);
+    CHECK(lab.pin_in_place == std::map<std::string, int>{{"map", 1}});
+    choose(0);
+    CHECK(lab.pin_in_place.empty());
+}
+
 }  // namespace
 }  // namespace sawtooth

@@ -89,6 +89,18 @@ TEST_CASE("tracks of a pinned result are rows below, and other marks have no gho
     CHECK(rows.tracks[2].ink.ghost == 4);
 }
 
+TEST_CASE("only figures with maps are shown in the place of one another", "[viz]") {
+    HeatMap map;
+    map.rows = map.columns = 1;
+    map.values = {1};
+    const Figure own = figure_of("mask", {line_of(0, 1), map});
+    CHECK(has_map(own));
+    CHECK_FALSE(has_map(figure_of("y", {line_of(0, 1)})));
+    const std::vector<Figure> others = {figure_of("y", {}), figure_of("mask", {map})}, none;
+    CHECK(namesake(own, {&others, "chunk 64", 1}) == &others[1]);
+    CHECK_FALSE(namesake(own, {&none, "chunk 64", 1}));
+}
+
 TEST_CASE("a fixed axis reaches as far as its ghosts, and figures of other units are no namesakes", "[viz]") {
     Figure own = figure_of("error", {line_of(0, 1)});
     own.y.minimum = 0;

@@ -113,6 +113,44 @@ Figure figure_as_drawn(const LabState& lab, const ShownFigure& shown, const std:
     return lab.hidden_variants.empty() ? figure : without_variants(figure, lab.hidden_variants);
 }
 
+// Whether results can be drawn in place of the figure: it has maps, which cannot lie over one another.
+bool can_show_pins(const LabState& lab, const ShownFigure& shown) {
+    const auto& ghosts = lab.told.ghosts;
+    return !shown.sweep && has_map(*shown.figure) &&
+           std::any_of(ghosts.begin(), ghosts.end(),
+                       [&](const Pinned& pin) { return namesake(*shown.figure, pin) != nullptr; });
+}
+
+// The pinned result that is drawn in place of the figure; null if it is the newest result.
+const Pinned* pin_in_place(const LabState& lab, const Figure& figure) {
+    const auto chosen = lab.pin_in_place.find(figure.id);
+    if (chosen == lab.pin_in_place.end()) return nullptr;
+    for (const Pinned& pin : lab.told.ghosts)
+        if (pin.number == chosen->second && namesake(figure, pin)) return &pin;
+    return nullptr;
+}
+
+// Draws the choice among the newest and the pinned results, of that width.
+void draw_pin_chooser(LabState& lab, const Figure& figure, float width) {
+    const char* const newest = "newest result";
+    const Pinned* const present = pin_in_place(lab, figure);
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {units(6), 0});
+    ImGui::SetNextItemWidth(width);
+    if (ImGui::BeginCombo("##pin", present ? present->name.c_str() : newest)) {
+        if (ImGui::Selectable(newest, !present)) lab.pin_in_place.erase(figure.id);
+        for (const Pinned& pin : lab.told.ghosts) {
+            if (!namesake(figure, pin)) continue;
+            ImGui::PushID(pin.number);
+            if (ImGui::Selectable(pin.name.c_str(), &pin == present))
+                lab.pin_in_place[figure.id] = pin.number;
+            ImGui::PopID();
+        }
+        ImGui::EndCombo();
+    }
+    ImGui::PopStyleVar();
+    tooltip("The result that this figure shows: the newest one, or one that is pinned.");
+}
+
 // Draws controls that only choose what is drawn at the right end of the title line, if there is a choice.
 // Returns their width.
 float draw_choosers(LabState& lab, const ShownFigure& shown, ImVec2 corner, float room) {
@@ -124,6 +162,11 @@ float draw_choosers(LabState& lab, const ShownFigure& shown, ImVec2 corner, floa
         width += own + units(8);
         ImGui::SetCursorScreenPos({corner.x + room - width + units(8), corner.y});
         draw_small_control(lab, *row, own);
+    }
+    if (can_show_pins(lab, shown)) {
+        width += own + units(8);
+        ImGui::SetCursorScreenPos({corner.x + room - width + units(8), corner.y});
+        draw_pin_chooser(lab, *shown.figure, own);
     }
     ImGui::SetCursorScreenPos(corner);
     return width;
@@ -282,8 +325,12 @@ class FigureFocus {
 
 }  // namespace
 
-std::optional<Frame> draw_shown_figure(LabState& lab, const std::string& panel, const ShownFigure& shown,
+std::optional<Frame> draw_shown_figure(LabState& lab, const std::string& panel, const ShownFigure& wanted,
                                        ImVec2 size) {
+    ShownFigure shown = wanted;
+    if (const Pinned* const pin = shown.sweep ? nullptr : pin_in_place(lab, *shown.figure);
+        pin && has_map(*shown.figure))
+        shown.figure = namesake(*shown.figure, *pin);
     const ImVec2 corner = ImGui::GetCursorScreenPos();
     ImGui::PushID(shown.sweep ? shown.sweep->key.c_str() : "result");
     ImGui::PushID(shown.figure->id.c_str());

@@ -272,7 +272,8 @@ struct LabState {
     // contains its figures with these ids.
     std::shared_ptr<const Result> times_of;
     std::set<std::string> kept_figures;
-    std::vector<Pin> pins;  // in the order in which they were pinned, of all families
+    std::map<std::string, int> pin_in_place;  // the number of the pin that a figure of maps shows, by its id
+    std::vector<Pin> pins;                    // in the order in which they were pinned, of all families
     std::vector<BackgroundSweep> sweeps;
     Checking checking;
     std::optional<Failure> failure;
