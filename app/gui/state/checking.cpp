@@ -11,6 +11,9 @@ void start_check(LabState& lab) {
     request.base.preset.clear();
     request.base.input.clear();
     request.base.values = Values::usual;
+    // A recording cannot be checked, but the kernels that compute its outputs can.
+    if (!request.base.recording.empty()) request.base.backend = BackendChoice::cpu;
+    request.base.recording.clear();
     request.base.optional = false;
     request.base.time_limit_seconds.reset();
     lab.checking = {};
