@@ -27,6 +27,7 @@ constexpr unsigned window = bit(Command::window), list = bit(Command::list), run
                    worker = bit(Command::worker);
 constexpr unsigned measuring = run | sweep | bench | report | shot;
 constexpr unsigned one_configuration = run | sweep | shot | report;
+constexpr unsigned divisible = sweep | check | report | bench;
 
 constexpr OptionRow option_rows[] = {
     {"--all", Takes::nothing, "", "include families that have no kernels yet", list},
@@ -80,7 +81,14 @@ constexpr OptionRow option_rows[] = {
     {"--jitter", Takes::one, "N",
      "compile for a GPU so that threads wait at random times, of seed N, around barriers (0: not)", run},
     {"--on", Takes::one, "COMMAND", "run in the worker this starts, like \"ssh HOST sawtooth worker\"",
-     run | sweep | check | report | bench | devices | window},
+     run | devices | window},
+    {"--on", Takes::several, "COMMAND",
+     "run in the worker this starts, like \"ssh HOST sawtooth worker\"; repeatable: several workers share "
+     "the "
+     "cells of a sweep, or the families",
+     divisible},
+    {"--on-file", Takes::one, "HOSTS", "the commands of several workers, one a line; # begins a comment",
+     divisible},
     {"--cache-dir", Takes::one, "DIR", "folder for compiled kernels and measured limits",
      measuring | check | window | worker | devices},
     {"--measure", Takes::nothing, "", "measure the limits of the CPU and of the first GPU, and keep the best",

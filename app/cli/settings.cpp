@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "app/cli/worker_list.h"
 #include "app/engine/files/files.h"
 #include "app/engine/files/npz.h"
 #include "app/engine/machine/devices.h"
@@ -124,17 +125,25 @@ void settle_architecture(const Arguments& arguments, OptionReader& reader, Reque
 void settle_kernels(const Arguments& arguments, OptionReader& reader, Request& request) {
     if (!arguments.has("--kernels")) return;
     request.kernels = arguments.value("--kernels");
-    if (arguments.has("--on")) return;  // the worker opens the file, on its own machine
+    if (arguments.has("--on") || arguments.has("--on-file"))
+        return;  // the worker opens the file, on its own machine
     struct stat status {};
     if (::stat(request.kernels.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
         reader.refuse("--kernels", "expected a folder that contains kernels/FAMILY/FILE.cu");
 }
 
-void settle_launcher(const Arguments& arguments, OptionReader& reader, Request& request) {
-    if (!arguments.has("--on")) return;
-    request.on = arguments.value("--on");
-    if (request.on.empty())
-        reader.refuse("--on", "expected a command that starts a worker, like \"ssh HOST sawtooth worker\"");
+void settle_workers(const Arguments& arguments, OptionReader& reader, Settings& settings) {
+    settings.workers = arguments.values("--on");
+    if (arguments.has("--on-file")) {
+        auto more = read_workers(arguments.value("--on-file"));
+        if (!more) return reader.fail(more.error());
+        settings.workers.insert(settings.workers.end(), more->begin(), more->end());
+    }
+    if (settings.workers.size() > most_workers)
+        return reader.fail(
+            Error::usage(fmt::format("--on and --on-file name {} workers; at most {} are possible",
+                                     settings.workers.size(), most_workers)));
+    if (!settings.workers.empty()) settings.request.on = settings.workers.front();
 }
 
 void settle_cache_directory(const Arguments& arguments, OptionReader& reader, Settings& settings) {
@@ -225,7 +234,7 @@ Outcome<Settings> settle(const Arguments& arguments) {
     settle_backend(arguments, reader, settings);
     settle_architecture(arguments, reader, request);
     settle_kernels(arguments, reader, request);
-    settle_launcher(arguments, reader, request);
+    settle_workers(arguments, reader, settings);
     if (!reader.error()) settle_cache_directory(arguments, reader, settings);
     if (reader.error()) return *reader.error();
     return settings;

@@ -16,6 +16,8 @@ namespace sawtooth::cli {
 struct Settings {
     const Family* family = nullptr;  // null for subcommands without a family
     Request request;
+    // The commands of --on and --on-file, in order. With more than one, `request.on` is the first.
+    std::vector<std::string> workers;
     std::string cache_directory;
     std::vector<std::string> notes;  // options that this run cannot honour
 };

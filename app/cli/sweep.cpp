@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
+#include <utility>
 
 #include "app/cli/command_sources.h"
 #include "app/cli/interrupts.h"
@@ -20,9 +22,43 @@
 namespace sawtooth::cli {
 namespace {
 
-std::string words_of(const SweepResult& done) {
-    if (done.sweep.search && done.cells.size() == done.sweep.cells()) return "the fastest again";
-    return cell_words(done.sweep, done.cells.back().values);
+void show(ProgressBar& bar, const SweepResult& so_far, const std::string& words) {
+    bar.show(static_cast<double>(count_of_measured(so_far)) / static_cast<double>(so_far.sweep.cells()),
+             words);
+}
+
+std::vector<size_t> all_cells(const Sweep& sweep) {
+    std::vector<size_t> cells(sweep.cells());
+    std::iota(cells.begin(), cells.end(), size_t{0});
+    return cells;
+}
+
+// A search measures in its own order, in one place.
+std::optional<Error> search(Source& source, SweepResult& result, std::stop_token stop, ProgressBar& bar) {
+    const auto swept = run_sweep(source, result.sweep, std::move(stop), [&](const SweepResult& done) {
+        result = done;
+        const bool all_ran = done.cells.size() == done.sweep.cells();
+        show(bar, done, all_ran ? "the fastest again" : cell_words(done.sweep, done.cells.back().values));
+    });
+    if (!swept) return swept.error();
+    result = *swept;
+    return {};
+}
+
+// Measures those cells of `result` where the settings say. After an error it has the finished ones.
+std::optional<Error> measure(const Settings& settings, SweepResult& result, const std::vector<size_t>& cells,
+                             const std::stop_token& stop, ProgressBar& bar) {
+    const auto show_cell = [&](size_t cell) {
+        show(bar, result, cell_words(result.sweep, result.sweep.cell(cell)));
+    };
+    show(bar, result, "first cell");
+    if (settings.workers.size() > 1)
+        return run_cells_in_team(settings.workers, settings.cache_directory, result, cells, stop, show_cell,
+                                 [&](const std::string& line) { note_beside(bar, line); });
+    CommandSources sources(settings.cache_directory);
+    Source& source = sources.of(result.sweep.base);
+    if (result.sweep.search) return search(source, result, stop, bar);
+    return run_cells(source, result, cells, stop, show_cell);
 }
 
 // Why a variant did not run in any cell; "" if it ran, or if the reasons differ.
@@ -104,6 +140,8 @@ int sweep(const Arguments& arguments) {
     const auto axes = settle_axes(arguments, *settings);
     if (!axes) return fail(axes.error());
     const Sweep sweep{"", settings->request, *axes, arguments.has("--best")};
+    if (sweep.search && settings->workers.size() > 1)
+        return fail(Error::usage("--best measures the fastest in turns on one machine; give one --on"));
     if (const auto problem = check_export(arguments, *settings)) return fail(*problem);
     const auto files = settle_files(arguments);
     if (!files) return fail(files.error());
@@ -112,23 +150,13 @@ int sweep(const Arguments& arguments) {
 
     Interrupts interrupts;
     ProgressBar bar;
-    SweepResult result{sweep, {}, false};  // keeps the finished cells if the sweep is cancelled
-    bar.show(0, "first cell");
-    CommandSources sources(settings->cache_directory);
-    const auto swept =
-        run_sweep(sources.of(sweep.base), sweep, interrupts.token(), [&](const SweepResult& done) {
-            result = done;
-            bar.show(static_cast<double>(done.cells.size()) / static_cast<double>(sweep.cells()),
-                     words_of(done));
-        });
+    SweepResult result = unmeasured(sweep);
+    auto error = measure(*settings, result, all_cells(sweep), interrupts.token(), bar);
     bar.clear();
-    if (swept)
-        result = *swept;
-    else if (swept.error().kind != Error::Kind::cancelled)
-        return fail(swept.error());
-    const Error cancelled{Error::Kind::cancelled,
-                          fmt::format("cancelled: {} of {} cells done", result.cells.size(), sweep.cells())};
-    if (result.cells.empty() && !swept) return fail(cancelled);  // keeps the existing files
+    const size_t measured = count_of_measured(result);
+    if (error && error->kind == Error::Kind::cancelled)
+        error->text = fmt::format("cancelled: {} of {} cells done", measured, sweep.cells());
+    if (error && measured == 0) return fail(*error);  // keeps the existing files
 
     const Table table = sweep_table(result);
     const auto text = text_asked(arguments, result, table);
@@ -136,7 +164,7 @@ int sweep(const Arguments& arguments) {
     const int written = write_documents(
         *files, arguments.has("--json"),
         {.text = *text, .json = to_json(result), .csv = table.csv(), .markdown = table.markdown()});
-    return swept ? exit_code(written, first_wrong(result), arguments.has("--allow-wrong")) : fail(cancelled);
+    return error ? fail(*error) : exit_code(written, first_wrong(result), arguments.has("--allow-wrong"));
 }
 
 }  // namespace sawtooth::cli
