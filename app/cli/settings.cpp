@@ -291,6 +291,22 @@ std::optional<Error> check_export(const Arguments& arguments, const Settings& se
     return check_triton(*settings.family);
 }
 
+Outcome<std::optional<Shard>> settle_shard(const Arguments& arguments) {
+    if (!arguments.has("--shard")) return std::optional<Shard>();
+    const std::string text = arguments.value("--shard");
+    const char* const end = text.data() + text.size();
+    Shard shard;
+    const auto [slash, problem] = std::from_chars(text.data(), end, shard.number);
+    const bool is_pair = problem == std::errc{} && slash != end && *slash == '/';
+    const auto count = is_pair ? std::from_chars(slash + 1, end, shard.count) : std::from_chars_result{};
+    const bool is_whole = is_pair && count.ec == std::errc{} && count.ptr == end;
+    if (!is_whole || shard.number < 1 || shard.number > shard.count || shard.count > most_shards)
+        return Error::usage(Refusal{
+            "--shard", text,
+            fmt::format("expected K/N, the shard and their number, from 1/1 to {0}/{0}", most_shards)});
+    return std::optional(shard);
+}
+
 Outcome<int> settle_trials(const Arguments& arguments) {
     int trials = 1000;
     OptionReader reader(arguments);
