@@ -9,6 +9,8 @@ constexpr CommandRow command_rows[] = {
     {Command::list, "list", "Show families with their variants, parameters and arrays."},
     {Command::run, "run", "Run one configuration; print times, errors and occupancy of every variant."},
     {Command::sweep, "sweep", "Run every combination of the values of one or two parameters."},
+    {Command::join, "join",
+     "Make one session of the shards of a sweep; print its table and the missing cells."},
     {Command::check, "check",
      "Try settings that make wrong kernels of families fail; show the smallest one that does."},
     {Command::report, "report",
@@ -22,11 +24,12 @@ constexpr CommandRow command_rows[] = {
 };
 
 constexpr unsigned window = bit(Command::window), list = bit(Command::list), run = bit(Command::run),
-                   sweep = bit(Command::sweep), check = bit(Command::check), report = bit(Command::report),
-                   shot = bit(Command::shot), bench = bit(Command::bench), devices = bit(Command::devices),
-                   worker = bit(Command::worker);
+                   sweep = bit(Command::sweep), join = bit(Command::join), check = bit(Command::check),
+                   report = bit(Command::report), shot = bit(Command::shot), bench = bit(Command::bench),
+                   devices = bit(Command::devices), worker = bit(Command::worker);
 constexpr unsigned measuring = run | sweep | bench | report | shot;
 constexpr unsigned one_configuration = run | sweep | shot | report;
+constexpr unsigned divisible = sweep | check | report | bench;
 
 constexpr OptionRow option_rows[] = {
     {"--all", Takes::nothing, "", "include families that have no kernels yet", list},
@@ -38,6 +41,13 @@ constexpr OptionRow option_rows[] = {
     {"--best", Takes::nothing, "",
      "search for the fastest: few repeats for all cells, more for those that may be the fastest", sweep},
     {"--export", Takes::one, "json|triton", "print the fastest values instead of the table", sweep},
+    {"--shard", Takes::one, "K/N",
+     "measure only the K-th of N parts of the sweep, which take about as long as each other; needs --session",
+     sweep},
+    {"--session", Takes::one, "FILE", "write the cells as a session, at least every few seconds",
+     sweep | join},
+    {"--resume", Takes::nothing, "", "keep the cells that the file of --session has, and measure the others",
+     sweep},
     {"--set", Takes::several, "NAME=VALUE",
      "set a parameter by its name or title; numbers may be written 2k or 4*1024; repeatable",
      one_configuration},
@@ -80,7 +90,14 @@ constexpr OptionRow option_rows[] = {
     {"--jitter", Takes::one, "N",
      "compile for a GPU so that threads wait at random times, of seed N, around barriers (0: not)", run},
     {"--on", Takes::one, "COMMAND", "run in the worker this starts, like \"ssh HOST sawtooth worker\"",
-     run | sweep | check | report | bench | devices | window},
+     run | devices | window},
+    {"--on", Takes::several, "COMMAND",
+     "run in the worker this starts, like \"ssh HOST sawtooth worker\"; repeatable: several workers share "
+     "the "
+     "cells of a sweep, or the families",
+     divisible},
+    {"--on-file", Takes::one, "HOSTS", "the commands of several workers, one a line; # begins a comment",
+     divisible},
     {"--recording", Takes::one, "NAME", "show the recorded times of a GPU beside outputs of this CPU",
      run | sweep | report | shot | window},
     {"--cache-dir", Takes::one, "DIR", "folder for compiled kernels and measured limits",
@@ -95,18 +112,21 @@ constexpr OptionRow option_rows[] = {
     {"--pictures", Takes::one, "DIR", "write what a wrong variant computed and should have as SVG files",
      check},
     {"--allow-wrong", Takes::nothing, "", "exit with 0 even if a variant computes wrong outputs",
-     run | sweep | check | bench},
+     run | sweep | join | check | bench},
     {"--json", Takes::nothing, "", "print one JSON document and nothing else",
-     list | run | sweep | check | report | shot | bench | devices},
-    {"--json-file", Takes::one, "FILE", "write the JSON document ('-': standard output)", sweep | bench},
-    {"--csv", Takes::one, "FILE", "write the table as CSV ('-': standard output)", sweep | bench},
-    {"--markdown", Takes::one, "FILE", "write the table as Markdown ('-': standard output)", sweep | bench},
+     list | run | sweep | join | check | report | shot | bench | devices},
+    {"--json-file", Takes::one, "FILE", "write the JSON document ('-': standard output)",
+     sweep | join | bench},
+    {"--csv", Takes::one, "FILE", "write the table as CSV ('-': standard output)", sweep | join | bench},
+    {"--markdown", Takes::one, "FILE", "write the table as Markdown ('-': standard output)",
+     sweep | join | bench},
 };
 
 constexpr PositionalRow positional_rows[] = {
     {Command::list, "FAMILY", Takes::several, "families to show (all)"},
     {Command::run, "FAMILY", Takes::one, "family, as in `sawtooth list`"},
     {Command::sweep, "FAMILY", Takes::one, "family, as in `sawtooth list`"},
+    {Command::join, "SESSION", Takes::several, "files that sweep --session wrote, of the same sweep"},
     {Command::check, "FAMILY", Takes::several, "families to check (all)"},
     {Command::report, "DIR", Takes::one, "folder of the report; created if it does not exist"},
     {Command::report, "FAMILY", Takes::several, "families to run (all); one with --set"},

@@ -120,7 +120,8 @@ std::optional<Error> check_not_empty(const Arguments& arguments) {
 Arguments gathered(Command command, const Slots& slots) {
     Arguments arguments;
     arguments.command = command;
-    for (const auto& [name, values] : slots.lists) arguments.families = values;
+    for (const auto& [name, values] : slots.lists)
+        (name == "FAMILY" ? arguments.families : arguments.files) = values;
     for (const auto& [name, value] : slots.words)
         if (name == "FAMILY")
             arguments.families = {value};

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "app/cli/bench_tables.h"
 #include "app/cli/command_sources.h"
@@ -8,10 +10,67 @@
 #include "app/cli/table_files.h"
 #include "app/cli/terminal.h"
 #include "app/engine/run/configure.h"
+#include "app/engine/sources/worker_team.h"
+#include "app/engine/tables/joined_bench.h"
 #include "app/engine/wire/json.h"
 #include "kernels/core/nearest.h"
 
 namespace sawtooth::cli {
+namespace {
+
+// The families with cases that are named.
+std::vector<std::string> families_to_time(const std::vector<std::string>& names) {
+    std::vector<std::string> families;
+    for (const Family* family : offered_families())
+        if (family->bench_cases && std::find(names.begin(), names.end(), family->name) != names.end())
+            families.push_back(family->name);
+    return families;
+}
+
+// Every family in the next free worker. Errors: those of run_team, if no family was done.
+Outcome<BenchReport> bench_in_team(const Settings& settings, const std::vector<std::string>& families,
+                                   const std::stop_token& stop, ProgressBar& bar) {
+    std::vector<BenchReport> reports(families.size());
+    std::set<size_t> done;
+    TeamTask task;
+    task.commands = settings.workers;
+    task.base = settings.request;
+    task.parts = families.size();
+    task.part_name = "family";
+    task.work = [&](WorkerSource& source, const std::string& on, size_t part,
+                    std::stop_token stop_team) -> std::optional<TeamTask::PartError> {
+        Request base = settings.request;
+        base.on = on;
+        auto report = source.bench({families[part]}, base, std::move(stop_team), {});
+        const bool is_lost = source.cells().take_loss().has_value();
+        if (!report) return TeamTask::PartError{report.error(), is_lost};
+        reports[part] = std::move(*report);
+        return {};
+    };
+    task.finished = [&](size_t part) {
+        done.insert(part);
+        bar.show(static_cast<double>(done.size()) / static_cast<double>(families.size()), families[part]);
+    };
+    task.told = [&](const std::string& line) { note_beside(bar, line); };
+    const auto error = run_team(task, settings.cache_directory, stop);
+    if (error && (done.empty() || error->kind == Error::Kind::cancelled)) return *error;
+    std::vector<BenchReport> finished;
+    for (const size_t part : done) finished.push_back(std::move(reports[part]));
+    BenchReport all = joined(finished);
+    if (error) all.ended = error;
+    return all;
+}
+
+Outcome<BenchReport> bench_anywhere(const Settings& settings, const std::vector<std::string>& names,
+                                    const std::stop_token& stop, ProgressBar& bar) {
+    if (settings.workers.size() > 1) return bench_in_team(settings, families_to_time(names), stop, bar);
+    CommandSources sources(settings.cache_directory);
+    return sources.of(settings.request)
+        .bench(names, settings.request, stop,
+               [&](const Progress& progress, auto) { bar.show(progress.fraction, progress.words); });
+}
+
+}  // namespace
 
 int bench(const Arguments& arguments) {
     std::vector<std::string> names = arguments.families;
@@ -34,11 +93,7 @@ int bench(const Arguments& arguments) {
 
     Interrupts interrupts;
     ProgressBar bar;
-    CommandSources sources(settings->cache_directory);
-    const auto report =
-        sources.of(settings->request)
-            .bench(names, settings->request, interrupts.token(),
-                   [&](const Progress& progress, auto) { bar.show(progress.fraction, progress.words); });
+    const auto report = bench_anywhere(*settings, names, interrupts.token(), bar);
     bar.clear();
     if (!report) return fail(report.error());
     for (const std::string& note : report->notes) print_note(note);

@@ -69,6 +69,14 @@ std::vector<std::string> ratio_cells(const BenchRow& row) {
     return cells;
 }
 
+// Where the row was measured: its host too if the report is of several.
+std::string place_of(const BenchRow& row, const BenchReport& report) {
+    const bool has_one_host = std::all_of(report.rows.begin(), report.rows.end(),
+                                          [&](const BenchRow& other) { return other.host == row.host; });
+    const std::string& device = row.device.empty() ? report.device : row.device;
+    return has_one_host ? device : fmt::format("{} ({})", device, row.host);
+}
+
 std::vector<const BenchRow*> rows_of(const BenchReport& report, const std::string& family) {
     std::vector<const BenchRow*> rows;
     for (const BenchRow& row : report.rows)
@@ -141,8 +149,9 @@ std::string bench_text(const BenchReport& report) {
     std::string text;
     for (const std::string& family : families_of(report)) {
         const auto rows = rows_of(report, family);
-        text += wrapped(fmt::format("{} on {}: median of {} repeats, caches {}", family, report.device,
-                                    report.repeats, report.cache == Cache::cold ? "cold" : "hot"),
+        text += wrapped(fmt::format("{} on {}: median of {} repeats, caches {}", family,
+                                    place_of(*rows.front(), report), report.repeats,
+                                    report.cache == Cache::cold ? "cold" : "hot"),
                         bench_width, 2) +
                 "\n\n" + table_of(rows).plain() + failures_of(rows, "") +
                 launch_tables_of(rows, &Table::plain) + "\n";
@@ -217,13 +226,13 @@ Table bench_table(const BenchReport& report) {
                                           number(bound.empty_launches)};
         for (std::string& cell : ratio_cells(row)) cells.push_back(std::move(cell));
         cells.push_back(row.time ? unstable_badge(*row.time) : "");
-        cells.insert(cells.end(), {row.note, report.date, report.device});
+        cells.insert(cells.end(), {row.note, report.date, place_of(row, report)});
         add(start_of(row, row.time), std::move(cells));
         for (const LaunchCost& cost : row.costs)
             add(start_of(row, cost.time),
-                {"", "", "", "", "", "", "", unstable_badge(cost.time), "", report.date, report.device,
-                 cost.name, short_number(cost.bytes), number(cost.gigabytes_per_second()),
-                 number(cost.over_copy), cost.meaning});
+                {"", "", "", "", "", "", "", unstable_badge(cost.time), "", report.date,
+                 place_of(row, report), cost.name, short_number(cost.bytes),
+                 number(cost.gigabytes_per_second()), number(cost.over_copy), cost.meaning});
     }
     return table;
 }

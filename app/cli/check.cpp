@@ -84,6 +84,8 @@ int check(const Arguments& arguments) {
             return fail(Error::usage(fmt::format("{} needs a GPU: leave out --backend cpu", option)));
         settings->request.backend = BackendChoice::cuda;
     }
+    if (arguments.has("--sanitize") && settings->workers.size() > 1)
+        return fail(Error::usage("--sanitize runs in one place; give one --on"));
     const auto families = chosen_families(arguments, settings->request);
     if (!families) return fail(families.error());
     const auto seconds = settle_seconds(arguments);
@@ -114,8 +116,11 @@ int check(const Arguments& arguments) {
         bar.clear();
         print(words_of(report));
     };
-    const auto reports = (arguments.has("--sanitize") ? sanitize : check_in_workers)(
-        settings->cache_directory, requests, interrupts.token(), show);
+    const auto reports =
+        arguments.has("--sanitize")
+            ? sanitize(settings->cache_directory, requests, interrupts.token(), show)
+            : check_in_workers(settings->cache_directory, requests, interrupts.token(), show,
+                               settings->workers, [&](const std::string& line) { note_beside(bar, line); });
     bar.clear();
     if (!reports) return fail(reports.error());
     std::string wrong;

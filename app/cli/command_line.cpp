@@ -58,6 +58,8 @@ int dispatch(const Arguments& arguments, const WindowCommands& window) {
             return run(arguments);
         case Command::sweep:
             return sweep(arguments);
+        case Command::join:
+            return join(arguments);
         case Command::check:
             return check(arguments);
         case Command::report:

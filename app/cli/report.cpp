@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "app/cli/command_sources.h"
 #include "app/cli/interrupts.h"
@@ -17,6 +18,7 @@
 #include "app/engine/run/configure.h"
 #include "app/engine/run/result_figures.h"
 #include "app/engine/sources/sweep_loop.h"
+#include "app/engine/sources/worker_team.h"
 #include "app/engine/wire/json.h"
 #include "kernels/core/nearest.h"
 
@@ -26,7 +28,8 @@ namespace {
 // Computes the progress of the whole report from the progress of its steps.
 class Steps {
   public:
-    explicit Steps(size_t families) : families_(families) {}
+    // Without a bar nothing is shown.
+    Steps(size_t families, ProgressBar* bar) : bar_(bar), families_(families) {}
 
     void start_family(const std::string& name, size_t index) {
         name_ = name;
@@ -38,13 +41,12 @@ class Steps {
     void show_sweep(size_t sweep, double fraction) {
         show(0.2 + 0.8 * (static_cast<double>(sweep) + fraction) / sweeps_, "sweeps for figures");
     }
-    void clear() { bar_.clear(); }
 
   private:
     void show(double fraction, const char* words) {
-        bar_.show(start_ + fraction / static_cast<double>(families_), name_ + ": " + words);
+        if (bar_) bar_->show(start_ + fraction / static_cast<double>(families_), name_ + ": " + words);
     }
-    ProgressBar bar_;
+    ProgressBar* bar_;
     size_t families_;
     std::string name_;
     double start_ = 0, sweeps_ = 0;
@@ -54,13 +56,12 @@ void append(std::vector<Figure>& to, std::vector<Figure> figures) {
     for (Figure& figure : figures) to.push_back(std::move(figure));
 }
 
-Outcome<FamilyReport> report_family(const Family& family, Request request, ResultId id, Sources& sources,
+Outcome<FamilyReport> report_family(const Family& family, Request request, ResultId id, Source& source,
                                     std::stop_token stop, Steps& steps) {
     request.family = family.name;
     FamilyReport report{&family, nullptr, {}};
     View view;
     view.columns = 480;  // a figure of the page is 560 pixels wide
-    Source& source = sources.of(request);
     const auto seen = source.run(id, request, view, stop,
                                  [&](const Progress& progress, auto) { steps.show_run(progress.fraction); });
     if (!seen) return seen.error();
@@ -91,6 +92,56 @@ Outcome<std::vector<const Family*>> families_of(const Arguments& arguments) {
     return chosen;
 }
 
+using Families = std::vector<const Family*>;
+using Reports = std::vector<FamilyReport>;
+
+Outcome<Reports> report_here(const Settings& settings, const Families& families, const std::stop_token& stop,
+                             ProgressBar& bar) {
+    Steps steps(families.size(), &bar);
+    CommandSources sources(settings.cache_directory);
+    Reports reports;
+    for (size_t i = 0; i < families.size(); ++i) {
+        steps.start_family(families[i]->name, i);
+        auto done =
+            report_family(*families[i], settings.request, i + 1, sources.of(settings.request), stop, steps);
+        if (!done) return done.error();
+        reports.push_back(std::move(*done));
+    }
+    return reports;
+}
+
+// Every family in the next free worker.
+Outcome<Reports> report_in_team(const Settings& settings, const Families& families,
+                                const std::stop_token& stop, ProgressBar& bar) {
+    Reports reports(families.size());
+    size_t finished = 0;
+    TeamTask task;
+    task.commands = settings.workers;
+    task.base = settings.request;
+    task.parts = families.size();
+    task.part_name = "family";
+    task.work = [&](WorkerSource& source, const std::string& on, size_t part,
+                    std::stop_token stop_team) -> std::optional<TeamTask::PartError> {
+        Request request = settings.request;
+        request.on = on;
+        Steps unseen(1, nullptr);
+        auto done = report_family(*families[part], request, part + 1, source, std::move(stop_team), unseen);
+        // A sweep goes on after it lost a worker, without that cell.
+        if (const auto loss = source.cells().take_loss())
+            return TeamTask::PartError{done ? Error::failure(*loss) : done.error(), true};
+        if (!done) return TeamTask::PartError{done.error()};
+        reports[part] = std::move(*done);
+        return {};
+    };
+    task.finished = [&](size_t part) {
+        bar.show(static_cast<double>(++finished) / static_cast<double>(families.size()),
+                 families[part]->name);
+    };
+    task.told = [&](const std::string& line) { note_beside(bar, line); };
+    if (auto error = run_team(task, settings.cache_directory, stop)) return *error;
+    return reports;
+}
+
 // Refuses a preset that a family lacks before anything runs.
 std::optional<Error> check_preset(const std::vector<const Family*>& families, const std::string& name) {
     for (const Family* family : families) {
@@ -117,22 +168,15 @@ int report(const Arguments& arguments) {
     if (const auto problem = check_writable(page)) return fail(*problem);
 
     Interrupts interrupts;
-    Steps steps(families->size());
-    CommandSources sources(settings->cache_directory);
-    std::vector<FamilyReport> reports;
-    for (size_t i = 0; i < families->size(); ++i) {
-        steps.start_family((*families)[i]->name, i);
-        auto done =
-            report_family(*(*families)[i], settings->request, i + 1, sources, interrupts.token(), steps);
-        if (!done) {
-            steps.clear();
-            if (*made) ::rmdir(folder.c_str());
-            return fail(done.error());
-        }
-        reports.push_back(std::move(*done));
+    ProgressBar bar;
+    const auto reports = (settings->workers.size() > 1 ? report_in_team : report_here)(
+        *settings, *families, interrupts.token(), bar);
+    bar.clear();
+    if (!reports) {
+        if (*made) ::rmdir(folder.c_str());
+        return fail(reports.error());
     }
-    steps.clear();
-    if (const auto problem = write_file(page, report_page(reports, today()))) return fail(*problem);
+    if (const auto problem = write_file(page, report_page(*reports, today()))) return fail(*problem);
     return print(arguments.has("--json") ? written_json({page}) : page + "\n");
 }
 

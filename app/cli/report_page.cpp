@@ -272,12 +272,22 @@ std::string parameters_html(const Family& family, const Result& result) {
     return "<h3>Parameters</h3>\n" + html_of(table) + unused;
 }
 
-std::string html_of(const FamilyReport& report, PageDrawings& drawings) {
+// The device and its measured limits.
+std::string machine_html(const std::string& device, const Result& result) {
+    const std::string limits = result.ceilings ? words_of(*result.ceilings) : "";
+    return fmt::format("<p>{}</p>\n<p class=\"quiet\">{}</p>\n", device, escaped(limits));
+}
+
+// With `place` the section says where it was measured.
+std::string html_of(const FamilyReport& report, bool place, PageDrawings& drawings) {
     const Family& family = *report.family;
     const Result& result = *report.result;
     const std::string settings = settings_of(result.request);
     std::string text = fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n", escaped(family.name),
                                    escaped(family.title.empty() ? family.name : family.title));
+    if (place)
+        text +=
+            machine_html(escaped(fmt::format("Measured on {} ({}).", result.device, result.host)), result);
     text += about_html(family, result, drawings);
     if (!settings.empty()) text += "<p>Run with " + escaped(settings) + ".</p>\n";
     text += summary_html(result);
@@ -298,23 +308,28 @@ std::string html_of(const FamilyReport& report, PageDrawings& drawings) {
 }  // namespace
 
 std::string report_page(const std::vector<FamilyReport>& families, const std::string& date) {
+    const Result& first = *families.front().result;
+    const bool is_of_several = std::any_of(families.begin(), families.end(), [&](const FamilyReport& report) {
+        return report.result->device != first.device || report.result->host != first.host;
+    });
     PageDrawings drawings;
     std::string links, bodies;
     for (const FamilyReport& report : families) {
         links += fmt::format("<a href=\"#{0}\">{0}</a>", escaped(report.family->name));
-        bodies += html_of(report, drawings);
+        bodies += html_of(report, is_of_several, drawings);
     }
-    const Result& first = *families.front().result;
-    const std::string limits = first.ceilings ? words_of(*first.ceilings) : "";
+    const std::string date_and_build = fmt::format("{}, sawtooth {}", escaped(date), build_identity());
+    const std::string machine =
+        is_of_several ? fmt::format("<p>Several machines, {}</p>\n", date_and_build)
+                      : machine_html(fmt::format("{}, {}", escaped(first.device), date_and_build), first);
     return fmt::format(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
         "<title>Sawtooth report, {0}</title>\n<style>{1}{2}"
         "@media screen and (prefers-color-scheme: dark) {{\n{3}{4}}}\n</style>\n</head>\n<body>\n<main>\n"
-        "<h1>Sawtooth report</h1>\n<p>{5}, {0}, sawtooth {6}</p>\n<p class=\"quiet\">{7}</p>\n"
-        "<nav>{8}</nav>\n{9}</main>\n</body>\n</html>\n",
-        escaped(date), style, drawings.light_style(), dark_style, drawings.dark_style(),
-        escaped(first.device), build_identity(), escaped(limits), links, bodies);
+        "<h1>Sawtooth report</h1>\n{5}<nav>{6}</nav>\n{7}</main>\n</body>\n</html>\n",
+        escaped(date), style, drawings.light_style(), dark_style, drawings.dark_style(), machine, links,
+        bodies);
 }
 
 }  // namespace sawtooth::cli

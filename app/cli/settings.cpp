@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "app/cli/worker_list.h"
 #include "app/engine/files/files.h"
 #include "app/engine/files/npz.h"
 #include "app/engine/machine/devices.h"
@@ -125,17 +126,25 @@ void settle_architecture(const Arguments& arguments, OptionReader& reader, Reque
 void settle_kernels(const Arguments& arguments, OptionReader& reader, Request& request) {
     if (!arguments.has("--kernels")) return;
     request.kernels = arguments.value("--kernels");
-    if (arguments.has("--on")) return;  // the worker opens the file, on its own machine
+    if (arguments.has("--on") || arguments.has("--on-file"))
+        return;  // the worker opens the file, on its own machine
     struct stat status {};
     if (::stat(request.kernels.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
         reader.refuse("--kernels", "expected a folder that contains kernels/FAMILY/FILE.cu");
 }
 
-void settle_launcher(const Arguments& arguments, OptionReader& reader, Request& request) {
-    if (!arguments.has("--on")) return;
-    request.on = arguments.value("--on");
-    if (request.on.empty())
-        reader.refuse("--on", "expected a command that starts a worker, like \"ssh HOST sawtooth worker\"");
+void settle_workers(const Arguments& arguments, OptionReader& reader, Settings& settings) {
+    settings.workers = arguments.values("--on");
+    if (arguments.has("--on-file")) {
+        auto more = read_workers(arguments.value("--on-file"));
+        if (!more) return reader.fail(more.error());
+        settings.workers.insert(settings.workers.end(), more->begin(), more->end());
+    }
+    if (settings.workers.size() > most_workers)
+        return reader.fail(
+            Error::usage(fmt::format("--on and --on-file name {} workers; at most {} are possible",
+                                     settings.workers.size(), most_workers)));
+    if (!settings.workers.empty()) settings.request.on = settings.workers.front();
 }
 
 void settle_recording(const Arguments& arguments, OptionReader& reader, Request& request) {
@@ -145,7 +154,7 @@ void settle_recording(const Arguments& arguments, OptionReader& reader, Request&
     if (std::find(names.begin(), names.end(), request.recording) == names.end())
         return reader.refuse("--recording",
                              names.empty() ? "no recordings are installed" : "not one of " + listed(names));
-    for (const char* const other : {"--on", "--input", "--backend"})
+    for (const char* const other : {"--on", "--on-file", "--input", "--backend"})
         if (arguments.has(other))
             return reader.refuse("--recording", std::string("cannot be combined with ") + other);
     request.backend = BackendChoice::cuda;
@@ -239,7 +248,7 @@ Outcome<Settings> settle(const Arguments& arguments) {
     settle_backend(arguments, reader, settings);
     settle_architecture(arguments, reader, request);
     settle_kernels(arguments, reader, request);
-    settle_launcher(arguments, reader, request);
+    settle_workers(arguments, reader, settings);
     settle_recording(arguments, reader, request);
     if (!reader.error()) settle_cache_directory(arguments, reader, settings);
     if (reader.error()) return *reader.error();
@@ -295,6 +304,22 @@ std::optional<Error> check_export(const Arguments& arguments, const Settings& se
     reader.word<std::string>("--export", {{"json", "json"}, {"triton", "triton"}}, kind);
     if (reader.error() || kind != "triton") return reader.error();
     return check_triton(*settings.family);
+}
+
+Outcome<std::optional<Shard>> settle_shard(const Arguments& arguments) {
+    if (!arguments.has("--shard")) return std::optional<Shard>();
+    const std::string text = arguments.value("--shard");
+    const char* const end = text.data() + text.size();
+    Shard shard;
+    const auto [slash, problem] = std::from_chars(text.data(), end, shard.number);
+    const bool is_pair = problem == std::errc{} && slash != end && *slash == '/';
+    const auto count = is_pair ? std::from_chars(slash + 1, end, shard.count) : std::from_chars_result{};
+    const bool is_whole = is_pair && count.ec == std::errc{} && count.ptr == end;
+    if (!is_whole || shard.number < 1 || shard.number > shard.count || shard.count > most_shards)
+        return Error::usage(Refusal{
+            "--shard", text,
+            fmt::format("expected K/N, the shard and their number, from 1/1 to {0}/{0}", most_shards)});
+    return std::optional(shard);
 }
 
 Outcome<int> settle_trials(const Arguments& arguments) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/cli/arguments.h"
+#include "app/engine/run/shards.h"
 #include "app/engine/window_options.h"
 #include "kernels/core/family.h"
 #include "kernels/core/request.h"
@@ -16,6 +17,8 @@ namespace sawtooth::cli {
 struct Settings {
     const Family* family = nullptr;  // null for subcommands without a family
     Request request;
+    // The commands of --on and --on-file, in order. With more than one, `request.on` is the first.
+    std::vector<std::string> workers;
     std::string cache_directory;
     std::vector<std::string> notes;  // options that this run cannot honour
 };
@@ -29,6 +32,8 @@ Outcome<std::vector<SweepAxis>> settle_axes(const Arguments& arguments, const Se
 std::optional<Error> check_export(const Arguments& arguments, const Settings& settings);
 // The value of --seconds; absent if it was not given.
 Outcome<std::optional<double>> settle_seconds(const Arguments& arguments);
+// The value of --shard; absent if it was not given.
+Outcome<std::optional<Shard>> settle_shard(const Arguments& arguments);
 // The value of --trials; 1000 if it was not given.
 Outcome<int> settle_trials(const Arguments& arguments);
 Outcome<WindowOptions> settle_window(const Arguments& arguments);

@@ -8,6 +8,7 @@ namespace sawtooth::cli {
 int list(const Arguments& arguments);
 int run(const Arguments& arguments);
 int sweep(const Arguments& arguments);
+int join(const Arguments& arguments);
 int check(const Arguments& arguments);
 int report(const Arguments& arguments);
 int bench(const Arguments& arguments);

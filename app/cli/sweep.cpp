@@ -1,98 +1,99 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <utility>
 
 #include "app/cli/command_sources.h"
 #include "app/cli/interrupts.h"
 #include "app/cli/settings.h"
 #include "app/cli/subcommands.h"
-#include "app/cli/table_files.h"
+#include "app/cli/sweep_documents.h"
 #include "app/cli/terminal.h"
+#include "app/engine/files/files.h"
+#include "app/engine/run/shards.h"
 #include "app/engine/run/sweep_axes.h"
+#include "app/engine/session/sweep_file.h"
 #include "app/engine/sources/sweep_loop.h"
-#include "app/engine/tables/tables.h"
-#include "app/engine/tables/triton_configs.h"
-#include "app/engine/wire/json.h"
-#include "kernels/figures/correctness.h"
 #include "kernels/figures/sweep_cells.h"
 
 namespace sawtooth::cli {
 namespace {
 
-std::string words_of(const SweepResult& done) {
-    if (done.sweep.search && done.cells.size() == done.sweep.cells()) return "the fastest again";
-    return cell_words(done.sweep, done.cells.back().values);
+void show(ProgressBar& bar, const SweepResult& so_far, const std::string& words) {
+    bar.show(static_cast<double>(count_of_measured(so_far)) / static_cast<double>(so_far.sweep.cells()),
+             words);
 }
 
-// Why a variant did not run in any cell; "" if it ran, or if the reasons differ.
-std::string skipped_everywhere(const SweepResult& result, const std::string& variant) {
-    std::string reason;
-    for (const SweepCell& cell : result.cells) {
-        const VariantResult* const row = cell.result ? find(*cell.result, variant) : nullptr;
-        if (!row) continue;
-        if (row->ran() || (!reason.empty() && reason != row->refused)) return "";
-        reason = row->refused;
+// The cells of the shard, or all, that the sweep does not have yet.
+std::vector<size_t> cells_to_measure(const SweepResult& result, const std::optional<Shard>& shard) {
+    std::vector<size_t> cells = cells_of_shard(costs_of_cells(result.sweep), shard.value_or(Shard()));
+    std::erase_if(cells, [&](size_t cell) { return !is_missing(result.cells[cell]); });
+    return cells;
+}
+
+// The session file, if there is one, after its cells were put into the sweep with --resume.
+Outcome<std::optional<SweepFile>> open_file(const Arguments& arguments, SweepResult& result) {
+    std::optional<SweepFile> file;
+    if (!arguments.has("--session")) return file;
+    const std::string path = arguments.value("--session");
+    if (auto problem = check_replaceable(path)) return *problem;
+    file = SweepFile(path, result.sweep);
+    if (!arguments.has("--resume")) return file;
+    auto resumed = SweepFile::resumed(path, result.sweep);
+    if (!resumed) return resumed.error();
+    if (auto problem = fill(result, resumed->session())) return *problem;
+    file = std::move(*resumed);
+    return file;
+}
+
+// Refuses options that do not go together.
+std::optional<Error> check_together(const Arguments& arguments, const Settings& settings) {
+    const bool searches = arguments.has("--best");
+    if (searches && settings.workers.size() > 1)
+        return Error::usage("--best measures the fastest in turns on one machine; give one --on");
+    for (const char* const option : {"--shard", "--resume"}) {
+        if (!arguments.has(option)) continue;
+        if (searches)
+            return Error::usage(
+                fmt::format("{} needs cells that are measured once; leave out --best", option));
+        if (!arguments.has("--session"))
+            return Error::usage(
+                fmt::format("{} needs --session FILE, the file that keeps the cells", option));
     }
-    return reason;
+    return {};
 }
 
-// The first wrong result, with the parameter values of its cell.
-std::string first_wrong(const SweepResult& result) {
-    for (const SweepCell& cell : result.cells) {
-        const std::string words = cell.result ? sawtooth::first_wrong(*cell.result) : "";
-        if (words.empty()) continue;
-        return cell_words(result.sweep, cell.values) + ": " + words;
-    }
-    return "";
-}
-
-// One line per variant that says where it is fastest, once the sweep is complete.
-std::string best_lines(const SweepResult& result) {
-    std::string lines;
-    if (!result.complete || result.cells.size() < 2) return lines;
-    for (const BestCells& best : best_cells(result))
-        lines += wrapped("fastest " + best_words(result, best), 110, 2) + "\n";
-    return lines.empty() ? "" : "\n" + lines;
-}
-
-// Returns whether the table needs the column: not if it is empty, or if every cell only says "right".
-bool is_told(const Table& table, size_t column) {
-    const std::string& name = table.columns[column].name;
-    if (name == "max abs error") return false;  // the errors beside it say more
-    return std::any_of(table.rows.begin(), table.rows.end(), [&](const std::vector<std::string>& row) {
-        return !row[column].empty() && (name != "verdict" || row[column] != "right");
+// A search measures in its own order, in one place.
+std::optional<Error> search(Source& source, SweepResult& result, std::stop_token stop, ProgressBar& bar) {
+    const auto swept = run_sweep(source, result.sweep, std::move(stop), [&](const SweepResult& done) {
+        result = done;
+        const bool all_ran = done.cells.size() == done.sweep.cells();
+        show(bar, done, all_ran ? "the fastest again" : cell_words(done.sweep, done.cells.back().values));
     });
+    if (!swept) return swept.error();
+    result = *swept;
+    return {};
 }
 
-// The table without empty columns and without the variants that ran nowhere, which have a line each below it.
-std::string text_of(const SweepResult& result, Table table) {
-    std::string lines;
-    const auto column =
-        static_cast<size_t>(std::find_if(table.columns.begin(), table.columns.end(),
-                                         [](const Table::Column& each) { return each.name == "variant"; }) -
-                            table.columns.begin());
-    std::set<std::string> told;
-    std::erase_if(table.rows, [&](const std::vector<std::string>& row) {
-        const std::string reason = row[column].empty() ? "" : skipped_everywhere(result, row[column]);
-        if (!reason.empty() && told.insert(row[column]).second)
-            lines += wrapped(row[column] + " skipped: " + reason, 110, 2) + "\n";
-        return !reason.empty();
-    });
-    for (size_t c = table.columns.size(); c-- > 0;) {
-        if (is_told(table, c)) continue;
-        const auto at = static_cast<std::ptrdiff_t>(c);
-        table.columns.erase(table.columns.begin() + at);
-        for (auto& row : table.rows) row.erase(row.begin() + at);
+// Measures those cells of `result` where the settings say. After an error it has the finished ones.
+std::optional<Error> measure(const Settings& settings, SweepResult& result, const std::vector<size_t>& cells,
+                             std::optional<SweepFile>& file, const std::stop_token& stop, ProgressBar& bar) {
+    const auto done = [&](size_t cell) {
+        if (file) file->add(cell, result.cells[cell]);
+        show(bar, result, cell_words(result.sweep, result.sweep.cell(cell)));
+    };
+    show(bar, result, "first cell");
+    if (settings.workers.size() > 1)
+        return run_cells_in_team(settings.workers, settings.cache_directory, result, cells, stop, done,
+                                 [&](const std::string& line) { note_beside(bar, line); });
+    CommandSources sources(settings.cache_directory);
+    Source& source = sources.of(result.sweep.base);
+    if (result.sweep.search) {
+        auto error = search(source, result, stop, bar);
+        for (size_t cell = 0; file && cell < result.cells.size(); ++cell) file->add(cell, result.cells[cell]);
+        return error;
     }
-    return table.plain() + (lines.empty() ? "" : "\n" + lines) + best_lines(result);
-}
-
-// The document of --export if that was requested, otherwise the document of the sweep.
-Outcome<std::string> text_asked(const Arguments& arguments, const SweepResult& result, const Table& table) {
-    if (arguments.value("--export") == "json") return tuned_json(result);
-    if (arguments.value("--export") == "triton") return triton_configs(result);
-    return text_of(result, table);
+    return run_cells(source, result, cells, stop, done);
 }
 
 }  // namespace
@@ -104,39 +105,30 @@ int sweep(const Arguments& arguments) {
     const auto axes = settle_axes(arguments, *settings);
     if (!axes) return fail(axes.error());
     const Sweep sweep{"", settings->request, *axes, arguments.has("--best")};
+    if (const auto problem = check_together(arguments, *settings)) return fail(*problem);
+    const auto shard = settle_shard(arguments);
+    if (!shard) return fail(shard.error());
     if (const auto problem = check_export(arguments, *settings)) return fail(*problem);
     const auto files = settle_files(arguments);
     if (!files) return fail(files.error());
+    SweepResult result = unmeasured(sweep);
+    auto file = open_file(arguments, result);
+    if (!file) return fail(file.error());
     for (const std::string& note : settings->notes) print_note(note);
     for (const std::string& note : axes_without_effect(sweep)) print_note(note);
 
     Interrupts interrupts;
     ProgressBar bar;
-    SweepResult result{sweep, {}, false};  // keeps the finished cells if the sweep is cancelled
-    bar.show(0, "first cell");
-    CommandSources sources(settings->cache_directory);
-    const auto swept =
-        run_sweep(sources.of(sweep.base), sweep, interrupts.token(), [&](const SweepResult& done) {
-            result = done;
-            bar.show(static_cast<double>(done.cells.size()) / static_cast<double>(sweep.cells()),
-                     words_of(done));
-        });
+    const std::vector<size_t> cells = cells_to_measure(result, *shard);
+    auto error = measure(*settings, result, cells, *file, interrupts.token(), bar);
     bar.clear();
-    if (swept)
-        result = *swept;
-    else if (swept.error().kind != Error::Kind::cancelled)
-        return fail(swept.error());
-    const Error cancelled{Error::Kind::cancelled,
-                          fmt::format("cancelled: {} of {} cells done", result.cells.size(), sweep.cells())};
-    if (result.cells.empty() && !swept) return fail(cancelled);  // keeps the existing files
-
-    const Table table = sweep_table(result);
-    const auto text = text_asked(arguments, result, table);
-    if (!text) return fail(text.error());
-    const int written = write_documents(
-        *files, arguments.has("--json"),
-        {.text = *text, .json = to_json(result), .csv = table.csv(), .markdown = table.markdown()});
-    return swept ? exit_code(written, first_wrong(result), arguments.has("--allow-wrong")) : fail(cancelled);
+    const size_t measured = count_of_measured(result);
+    if (error && error->kind == Error::Kind::cancelled)
+        error->text = fmt::format("cancelled: {} of {} cells done", measured, sweep.cells());
+    if (error && measured == 0) return fail(*error);  // keeps the existing files
+    if (*file)
+        if (const auto problem = (*file)->write()) return fail(*problem);
+    return write_sweep(arguments, *files, result, error);
 }
 
 }  // namespace sawtooth::cli

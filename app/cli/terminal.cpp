@@ -66,6 +66,11 @@ void ProgressBar::clear() {
     shown_ = false;
 }
 
+void note_beside(ProgressBar& bar, std::string_view text) {
+    bar.clear();
+    print_note(text);
+}
+
 std::string wrapped(std::string_view text, size_t width, size_t indent) {
     std::string lines;
     size_t column = 0;

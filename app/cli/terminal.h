@@ -38,6 +38,9 @@ class ProgressBar {
     std::chrono::steady_clock::time_point last_;
 };
 
+// Prints a note while the progress line is shown.
+void note_beside(ProgressBar& bar, std::string_view text);
+
 // Breaks a text at spaces into lines of at most `width` bytes; all but the first are indented.
 std::string wrapped(std::string_view text, size_t width, size_t indent);
 

@@ -172,6 +172,7 @@ struct Result {
     std::string main_output;         // the one whose error stands for a variant
     Backend backend = Backend::cpu;  // where the launches ran
     std::string device;
+    std::string host;    // the name of the machine where it ran; "" if unknown
     int processors = 0;  // threads of the pool, SMs of a GPU
     Arrays inputs, reference;
     Work work;

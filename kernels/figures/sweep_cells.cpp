@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "kernels/core/table.h"
 
@@ -11,6 +13,7 @@ namespace {
 // The repeats of a search: enough at the first visit to tell much slower cells at once, few at later visits.
 constexpr int first_repeats = least_repeats_to_tell, later_repeats = 3;
 constexpr size_t most_named = 4;  // most cells named in a sentence
+constexpr size_t most_missing_named = 20;
 
 double median_of(std::vector<double> samples) {
     std::sort(samples.begin(), samples.end());
@@ -51,6 +54,11 @@ std::vector<size_t> neighbours_of(const Sweep& sweep, size_t cell) {
     return neighbours;
 }
 
+// Whether the cell ran on that chip; "" is any.
+bool is_on(const SweepCell& cell, const std::string& device) {
+    return device.empty() || (cell.result && cell.result->device == device);
+}
+
 // ", 2.4x faster than 32, same as 128": compares with neighbours that are not among those named or left out.
 std::string neighbour_words(const SweepResult& sweep, const BestCells& best) {
     const TimeStatistics& time = *right_in(sweep.cells[best.cells.front()], best.variant)->time;
@@ -61,7 +69,8 @@ std::string neighbour_words(const SweepResult& sweep, const BestCells& best) {
             return std::find(cells.begin(), cells.end(), cell) != cells.end();
         };
         const VariantResult* const beside = right_in(sweep.cells[cell], best.variant);
-        if (!beside || is_in(best.left_out) || (best.cells.size() <= most_named && is_in(best.cells)))
+        if (!beside || !is_on(sweep.cells[cell], best.device) || is_in(best.left_out) ||
+            (best.cells.size() <= most_named && is_in(best.cells)))
             continue;
         const Comparison comparison = compare_cells(sweep.sweep, time, *beside->time);
         const std::string name = value_words(sweep.cells[cell].values);
@@ -81,6 +90,44 @@ std::vector<std::string> names_of(const SweepAxis& axis) {
     std::vector<std::string> names = {axis.parameter};
     names.insert(names.end(), axis.also.begin(), axis.also.end());
     return names;
+}
+
+SweepResult unmeasured(Sweep sweep) {
+    SweepResult result{std::move(sweep), {}, false};
+    for (size_t i = 0; i < result.sweep.cells(); ++i)
+        result.cells.push_back({result.sweep.cell(i), "", nullptr});
+    return result;
+}
+
+size_t count_of_measured(const SweepResult& sweep) {
+    return static_cast<size_t>(std::count_if(sweep.cells.begin(), sweep.cells.end(),
+                                             [](const auto& cell) { return !is_missing(cell); }));
+}
+
+std::vector<PlaceColumn> place_columns(const SweepResult& sweep) {
+    constexpr PlaceColumn all[] = {
+        {"device", [](const Result& result) -> const std::string& { return result.device; }},
+        {"host", [](const Result& result) -> const std::string& { return result.host; }},
+        {"worker", [](const Result& result) -> const std::string& { return result.request.on; }}};
+    std::vector<PlaceColumn> columns;
+    for (const PlaceColumn& column : all) {
+        std::set<std::string> texts;
+        for (const SweepCell& cell : sweep.cells)
+            if (cell.result) texts.insert(column.text(*cell.result));
+        if (texts.size() > 1) columns.push_back(column);
+    }
+    return columns;
+}
+
+std::string missing_words(const SweepResult& sweep) {
+    std::vector<std::string> names;
+    for (size_t i = 0; i < sweep.sweep.cells(); ++i)
+        if (i >= sweep.cells.size() || is_missing(sweep.cells[i]))
+            names.push_back(cell_words(sweep.sweep, sweep.sweep.cell(i)));
+    const size_t all = names.size();
+    names.resize(std::min(all, most_missing_named));
+    if (all > names.size()) names.push_back(std::to_string(all - names.size()) + " more");
+    return joined(names, "; ");
 }
 
 std::string cell_words(const Sweep& sweep, const std::vector<Value>& values) {
@@ -138,13 +185,13 @@ const VariantResult* right_in(const SweepCell& cell, const std::string& variant)
     return found && found->time && found->verdict() == Verdict::right ? found : nullptr;
 }
 
-BestCells best_cells(const SweepResult& sweep, const std::string& variant) {
-    BestCells best{variant, {}};
+BestCells best_cells(const SweepResult& sweep, const std::string& variant, const std::string& device) {
+    BestCells best{variant, {}, {}, device};
     std::vector<size_t> right;
     std::vector<const TimeStatistics*> times;
     for (size_t i = 0; i < sweep.cells.size(); ++i) {
         const VariantResult* const found = right_in(sweep.cells[i], variant);
-        if (!found) continue;
+        if (!found || !is_on(sweep.cells[i], device)) continue;
         right.push_back(i);
         times.push_back(&*found->time);
     }
@@ -157,14 +204,29 @@ BestCells best_cells(const SweepResult& sweep, const std::string& variant) {
 }
 
 std::vector<BestCells> best_cells(const SweepResult& sweep) {
-    std::map<int, std::string> variants;  // by index
+    struct Place {
+        std::string variant;
+        std::set<std::string> devices;
+    };
+    std::map<int, Place> places;  // by index of the variant
+    std::set<std::string> devices;
     for (const SweepCell& cell : sweep.cells) {
         if (!cell.result) continue;
-        for (const VariantResult& variant : cell.result->variants)
-            if (right_in(cell, variant.name)) variants[variant.index] = variant.name;
+        devices.insert(cell.result->device);
+        for (const VariantResult& variant : cell.result->variants) {
+            if (!right_in(cell, variant.name)) continue;
+            places[variant.index].variant = variant.name;
+            places[variant.index].devices.insert(cell.result->device);
+        }
     }
     std::vector<BestCells> all;
-    for (const auto& [index, name] : variants) all.push_back(best_cells(sweep, name));
+    for (const auto& [index, place] : places) {
+        if (devices.size() < 2)
+            all.push_back(best_cells(sweep, place.variant));
+        else
+            for (const std::string& device : place.devices)
+                all.push_back(best_cells(sweep, place.variant, device));
+    }
     return all;
 }
 
@@ -191,9 +253,10 @@ std::string best_words(const SweepResult& sweep, const BestCells& best) {
     const TimeStatistics& time = *right_in(sweep.cells[best.cells.front()], best.variant)->time;
     const size_t left_out = best.left_out.size();
     const std::string unstable = unstable_badge(time);
-    return best.variant + ": " + fastest_words(sweep, best) + ", " + short_time(time.median) +
-           " (quartiles " + short_time(time.q1) + " to " + short_time(time.q3) +
-           (unstable.empty() ? "" : ", " + unstable) + ")" + neighbour_words(sweep, best) +
+    return best.variant + (best.device.empty() ? "" : " on " + best.device) + ": " +
+           fastest_words(sweep, best) + ", " + short_time(time.median) + " (quartiles " +
+           short_time(time.q1) + " to " + short_time(time.q3) + (unstable.empty() ? "" : ", " + unstable) +
+           ")" + neighbour_words(sweep, best) +
            (left_out == 0 ? ""
             : left_out == 1
                 ? "; 1 more with a longer median was not measured again, so it is not ruled out"

@@ -10,6 +10,23 @@ namespace sawtooth {
 
 // Compares the cells of a sweep.
 
+// Whether a cell was not measured: it has neither a result nor a reason why it has none.
+inline bool is_missing(const SweepCell& cell) { return !cell.result && cell.refused.empty(); }
+// A sweep in which no cell was measured yet. It has all of them, so that they may be filled in any order.
+SweepResult unmeasured(Sweep sweep);
+// The number of cells that were measured or refused.
+size_t count_of_measured(const SweepResult& sweep);
+// "length 64; length 128; 3 more": the cells that are missing, or "".
+std::string missing_words(const SweepResult& sweep);
+
+// What to say of each cell about where it ran: those of device, host and worker (the command that started it)
+// that are not the same for all cells. None if one machine ran them all.
+struct PlaceColumn {
+    const char* name;
+    const std::string& (*text)(const Result& result);
+};
+std::vector<PlaceColumn> place_columns(const SweepResult& sweep);
+
 // "chunk", "C_G": the parameters that take the values of the axis.
 std::vector<std::string> names_of(const SweepAxis& axis);
 // "chunk 64", "BLOCK_M 64, BLOCK_N 32", "chunk and C_G 64".
@@ -26,16 +43,17 @@ Comparison compare_cells(const Sweep& sweep, const TimeStatistics& first, const 
 // The same as may_be_fastest for cells. In a search the first is the fastest of those visited most often.
 std::vector<size_t> fastest_cells(const Sweep& sweep, const std::vector<const TimeStatistics*>& times);
 
-// The indices of the cells that may be the fastest of those in which one variant is right. The first has the
-// least median, in a search among the cells visited most often.
+// The indices of the cells that may be the fastest of those in which one variant is right, on one chip. The
+// first has the least median, in a search among the cells visited most often.
 struct BestCells {
     std::string variant;
     std::vector<size_t> cells;
     // The cells that a search did not visit again because their medians were longer.
     std::vector<size_t> left_out = {};
+    std::string device = "";  // the chip, if the sweep ran on several: times of two chips are not compared
 };
-BestCells best_cells(const SweepResult& sweep, const std::string& variant);
-// The best cells of every variant that has right results, in the order of the family.
+BestCells best_cells(const SweepResult& sweep, const std::string& variant, const std::string& device = "");
+// The best cells of every variant that has right results, in the order of the family, on every chip.
 std::vector<BestCells> best_cells(const SweepResult& sweep);
 // The result of the variant in a cell if it is timed and right, otherwise null.
 const VariantResult* right_in(const SweepCell& cell, const std::string& variant);

@@ -320,7 +320,8 @@ std::string words_of_best(const SweepResult& sweep) {
     if (!sweep.complete) return progress_words(sweep);
     std::string words;
     for (const BestCells& best : best_cells(sweep))
-        words += (words.empty() ? "Fastest: " : "; ") + best.variant + " at " + fastest_words(sweep, best);
+        words += (words.empty() ? "Fastest: " : "; ") + best.variant +
+                 (best.device.empty() ? "" : " on " + best.device) + " at " + fastest_words(sweep, best);
     return words.empty() ? "" : words + ". ";
 }
 

@@ -86,6 +86,7 @@ inline std::shared_ptr<const Result> full_result() {
     result->request = full_request();
     result->parameters = result->request.parameters;
     result->device = "a GPU";
+    result->host = "node7";
     result->processors = 132;
     result->inputs = {Array::zeros("x", Dtype::f32, {2, 0, 3})};
     result->reference = {Array::zeros("y", Dtype::f64, {5})};

@@ -3,20 +3,21 @@
 #include <algorithm>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
-#include "app/engine/sources/worker_link.h"
+#include "app/engine/sources/worker_team.h"
 
 namespace sawtooth {
 namespace {
 
 // A GPU gives processes turns of milliseconds, so with more processes each one waits longer.
-constexpr int64_t most_workers = 4;
+constexpr size_t most_workers = 4;
 
 // On a CPU kernels use all cores; the machine of a remote worker is unknown.
-int64_t workers_for(const Request& base) {
-    if (base.backend == BackendChoice::cpu || !base.on.empty()) return 1;
-    return std::clamp<int64_t>(std::thread::hardware_concurrency(), 1, most_workers);
+std::vector<std::string> usual_commands(const Request& base) {
+    if (base.backend == BackendChoice::cpu || !base.on.empty()) return {base.on};
+    return std::vector<std::string>(std::clamp<size_t>(std::thread::hardware_concurrency(), 1, most_workers));
 }
 
 // Combines the reports of all workers so far into one. If several found the same variant wrong, the first
@@ -26,7 +27,8 @@ CheckReport together(const std::vector<CheckReport>& reports) {
     for (const CheckReport& report : reports) {
         if (report.family.empty()) continue;
         all.family = report.family;
-        all.device = report.device;
+        if (all.device.find(report.device) == std::string::npos)
+            all.device += (all.device.empty() ? "" : "; ") + report.device;
         all.size = report.size;
         all.tried += report.tried;
         all.judged += report.judged;
@@ -50,57 +52,52 @@ CheckReport together(const std::vector<CheckReport>& reports) {
 // The state of one family, shared by all workers.
 struct Shared {
     CheckRequest request;
-    std::vector<CheckReport> reports;  // by worker
-    int64_t left = 0;                  // reports that are not complete
+    std::vector<CheckReport> reports;  // by part
+    int64_t left = 0;                  // parts that are not finished
     std::stop_source stop;
-    CheckReport report;  // the combined report, once all are complete
+    CheckReport report;  // the combined report, once all parts are finished
 };
 
 class ParallelCheck {
   public:
-    ParallelCheck(const std::string& cache_directory, const std::vector<CheckRequest>& requests,
-                  std::stop_token stop, const OnCheck& news)
-        : cache_directory_(cache_directory),
-          workers_(workers_for(requests.front().base)),
-          stop_(std::move(stop)),
-          news_(news) {
+    ParallelCheck(const std::vector<CheckRequest>& requests, std::vector<std::string> commands,
+                  const OnCheck& news)
+        : news_(news), parts_(commands.size()) {
+        task_.commands = std::move(commands);
+        task_.base = requests.front().base;
+        task_.parts = requests.size() * parts_;
+        task_.part_name = "part of the check";
+        task_.work = [this](WorkerSource& source, const std::string& on, size_t part, std::stop_token stop) {
+            return work(source.cells(), on, part, std::move(stop));
+        };
+        task_.finished = [this](size_t part) { finish(families_[part / parts_]); };
+        const auto count = static_cast<int64_t>(parts_);
         for (const CheckRequest& request : requests) {
             CheckRequest own = request;
-            own.parts = workers_;
-            families_.push_back(
-                {own, std::vector<CheckReport>(static_cast<size_t>(workers_)), workers_, {}, {}});
+            own.parts = count;
+            families_.push_back({own, std::vector<CheckReport>(parts_), count, {}, {}});
         }
     }
 
-    Outcome<std::vector<CheckReport>> run() {
-        const std::stop_callback forward(stop_, [this] { stop_all(); });
-        {
-            std::vector<std::jthread> threads;
-            for (int64_t part = 0; part < workers_; ++part)
-                threads.emplace_back([this, part] { work(part); });
-        }
-        if (problem_) return *problem_;
-        if (stop_.stop_requested()) return Error::cancelled();
+    Outcome<std::vector<CheckReport>> run(const std::string& cache_directory, const std::stop_token& stop,
+                                          const std::function<void(const std::string&)>& told) {
+        task_.told = told;
+        if (auto error = run_team(task_, cache_directory, stop)) return *error;
         std::vector<CheckReport> reports;
         for (Shared& family : families_) reports.push_back(std::move(family.report));
         return reports;
     }
 
   private:
-    void stop_all() {
-        for (Shared& family : families_) family.stop.request_stop();
-    }
-
-    void work(int64_t part) {
-        WorkerLink link(cache_directory_);
-        link.leave_when_stopped();
-        for (Shared& family : families_) take(link, family, part);
-    }
-
-    void take(WorkerLink& link, Shared& family, int64_t part) {
-        CheckReport& own = family.reports[static_cast<size_t>(part)];
+    std::optional<TeamTask::PartError> work(WorkerLink& link, const std::string& on, size_t part,
+                                            const std::stop_token& stop) {
+        Shared& family = families_[part / parts_];
+        CheckReport& own = family.reports[part % parts_];
         CheckRequest request = family.request;
-        request.part = part;
+        request.base.on = on;
+        request.part = static_cast<int64_t>(part % parts_);
+        if (family.stop.stop_requested() && !stop.stop_requested()) return {};  // enough is found
+        const std::stop_callback forward(stop, [&] { family.stop.request_stop(); });
         const auto has_enough = [&] { return request.only_first && !own.findings.empty(); };
         const auto report = link.check(request, family.stop.get_token(), [&](const CheckReport& so_far) {
             const std::lock_guard lock(mutex_);
@@ -111,30 +108,37 @@ class ParallelCheck {
         const std::lock_guard lock(mutex_);
         if (report) own = *report;
         if (has_enough()) family.stop.request_stop();
-        if (!report && !problem_ && !family.stop.stop_requested()) problem_ = report.error();
-        if (problem_) return stop_all();
-        if (--family.left > 0 || stop_.stop_requested()) return;
+        const bool is_done = report || (family.stop.stop_requested() && !stop.stop_requested());
+        if (is_done) return {};
+        own = {};
+        return TeamTask::PartError{report.error(), link.take_loss().has_value()};
+    }
+
+    void finish(Shared& family) {
+        const std::lock_guard lock(mutex_);
+        if (--family.left > 0) return;
         family.report = together(family.reports);
         family.report.complete = true;
         family.report.trying.reset();
         if (news_) news_(family.report);
     }
 
-    const std::string cache_directory_;
-    const int64_t workers_;
-    const std::stop_token stop_;
     const OnCheck& news_;
+    const size_t parts_;
+    TeamTask task_;
     std::vector<Shared> families_;
     std::mutex mutex_;
-    std::optional<Error> problem_;
 };
 
 }  // namespace
 
 Outcome<std::vector<CheckReport>> check_in_workers(const std::string& cache_directory,
                                                    const std::vector<CheckRequest>& requests,
-                                                   std::stop_token stop, const OnCheck& news) {
-    return ParallelCheck(cache_directory, requests, std::move(stop), news).run();
+                                                   std::stop_token stop, const OnCheck& news,
+                                                   const std::vector<std::string>& commands,
+                                                   const std::function<void(const std::string&)>& told) {
+    return ParallelCheck(requests, commands.empty() ? usual_commands(requests.front().base) : commands, news)
+        .run(cache_directory, stop, told);
 }
 
 }  // namespace sawtooth

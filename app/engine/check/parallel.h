@@ -9,12 +9,16 @@
 
 namespace sawtooth {
 
-// Checks several families in workers, which take them one after another; a GPU gets several workers, because
-// compiling kernels takes most of the time. A launch that ends its worker is a finding. `news` gets reports
-// of every family, including the complete one. Errors: usage, no such machine, cancelled, or no worker could
-// be started.
+// Checks several families, which have the same base, in workers. Each family is divided among all workers,
+// one for each command (TeamTask); without commands they are on this machine, or those of `base.on`. There, a
+// GPU gets several workers, because compiling kernels takes most of the time. A launch that ends its worker
+// is a finding; a worker that cannot be started again is lost, and the others do its part. `news` gets
+// reports of every family, including the complete one, and `told` a line for each lost worker. Errors: usage,
+// no such machine, cancelled, or all workers are lost.
 Outcome<std::vector<CheckReport>> check_in_workers(const std::string& cache_directory,
                                                    const std::vector<CheckRequest>& requests,
-                                                   std::stop_token stop, const OnCheck& news);
+                                                   std::stop_token stop, const OnCheck& news,
+                                                   const std::vector<std::string>& commands = {},
+                                                   const std::function<void(const std::string&)>& told = {});
 
 }  // namespace sawtooth

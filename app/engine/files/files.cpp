@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "app/engine/files/descriptor.h"
+#include "app/engine/files/host_name.h"
 
 namespace sawtooth {
 namespace {
@@ -44,13 +45,8 @@ std::string folder_of(const std::string& path) {
     return folder.empty() ? "." : folder;
 }
 
-// The name of this machine, because other machines may write into the same folder.
-std::string host_name() {
-    char name[65] = {};
-    return ::gethostname(name, sizeof name - 1) == 0 ? name : "";
-}
-
-// The name of a temporary file beside the target: ".NAME.HOST.PID-COUNT.tmp".
+// The name of a temporary file beside the target: ".NAME.HOST.PID-COUNT.tmp". It names the machine, because
+// others may write into the same folder.
 std::string temporary_beside(const std::string& path) {
     static std::atomic<int> count = 0;
     const std::string name = fs::path(path).filename().string().substr(0, 120);  // names end at 255 bytes

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "app/engine/files/host_name.h"
 #include "app/engine/run/compare.h"
 #include "app/engine/run/planned_kernels.h"
 #include "app/engine/run/theory.h"
@@ -84,6 +85,7 @@ void SingleRun::start_result() {
     result_.main_output = prepared_.configuration.family->main_output;
     result_.backend = machine.backend();
     result_.device = machine.words;
+    result_.host = host_name();
     result_.processors = machine.pool ? machine.pool->threads() : machine.chip.multiprocessors;
     result_.inputs = prepared_.inputs;
     result_.reference = prepared_.reference;

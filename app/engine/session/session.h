@@ -65,7 +65,7 @@ struct SessionSweep {
         std::string refused;             // why it did not run; "" if it did
         std::optional<uint64_t> result;  // index in Session::results
     };
-    std::vector<Cell> cells;  // those that have run, from the first on
+    std::vector<Cell> cells;  // those that have run, in order; a shard of a sweep has only some
 };
 
 // A text mark on a figure of a result, or on a launch of a variant.
@@ -100,7 +100,8 @@ struct Session {
 
 // Adds a sweep and the results of its cells.
 void add_sweep(Session& session, const SweepResult& sweep);
-// A sweep of the session with the results of its cells. Errors: those of SessionResult::open.
+// A sweep of the session with the results of its cells; the cells of one with gaps are as in `unmeasured`.
+// Errors: those of SessionResult::open.
 Outcome<SweepResult> open_sweep(const Session& session, const SessionSweep& sweep);
 
 // Reads a whole .sawtooth file. Runs nothing, and no text of it becomes a path or a command. Errors: one line

@@ -199,11 +199,12 @@ class Fitter {
         const auto is_empty = [](const SweepAxis& axis) { return axis.values.empty(); };
         if (axes.empty() || axes.size() > 2 || std::any_of(axes.begin(), axes.end(), is_empty))
             return "a sweep has no cells";
-        if (sweep.cells.size() > sweep.sweep.cells()) return "a sweep has too many cells";
-        for (size_t i = 0; i < sweep.cells.size(); ++i) {
-            SessionSweep::Cell& cell = sweep.cells[i];
-            if (cell.index != i) return "the cells of a sweep are not in order";
-            cell.values = sweep.sweep.cell(i);
+        uint64_t next = 0;
+        for (SessionSweep::Cell& cell : sweep.cells) {
+            if (cell.index < next) return "the cells of a sweep are not in order";
+            if (cell.index >= sweep.sweep.cells()) return "a sweep has too many cells";
+            next = cell.index + 1;
+            cell.values = sweep.sweep.cell(cell.index);
             if (!cell.result) continue;
             if (*cell.result >= places_.size()) return no_such_result("a sweep", *cell.result);
             if (!move(*cell.result) || index_.results[*cell.result].request.family != sweep.sweep.base.family)

@@ -1,11 +1,15 @@
 #include "app/engine/session/session.h"
 
+#include "kernels/figures/sweep_cells.h"
+
 namespace sawtooth {
 
 void add_sweep(Session& session, const SweepResult& sweep) {
     SessionSweep added{sweep.sweep, {}};
-    for (const SweepCell& cell : sweep.cells) {
-        added.cells.push_back({added.cells.size(), cell.values, cell.refused, {}});
+    for (size_t i = 0; i < sweep.cells.size(); ++i) {
+        const SweepCell& cell = sweep.cells[i];
+        if (is_missing(cell)) continue;
+        added.cells.push_back({i, cell.values, cell.refused, {}});
         if (!cell.result) continue;
         added.cells.back().result = session.results.size();
         session.results.emplace_back(*cell.result);
@@ -14,14 +18,20 @@ void add_sweep(Session& session, const SweepResult& sweep) {
 }
 
 Outcome<SweepResult> open_sweep(const Session& session, const SessionSweep& sweep) {
-    SweepResult opened{sweep.sweep, {}, sweep.cells.size() == sweep.sweep.cells()};
+    SweepResult opened = unmeasured(sweep.sweep);
+    size_t measured = 0;  // from the first cell on
     for (const SessionSweep::Cell& cell : sweep.cells) {
-        opened.cells.push_back({cell.values, cell.refused, nullptr});
+        SweepCell& to = opened.cells[cell.index];
+        to.refused = cell.refused;
+        measured += cell.index == measured;
         if (!cell.result) continue;
         auto result = session.results[*cell.result].open();
         if (!result) return result.error();
-        opened.cells.back().result = std::move(result->result);
+        to.result = std::move(result->result);
     }
+    // A sweep that was interrupted ends with its last cell; one with gaps has all cells.
+    if (measured == sweep.cells.size()) opened.cells.resize(measured);
+    opened.complete = count_of_measured(opened) == sweep.sweep.cells();
     return opened;
 }
 

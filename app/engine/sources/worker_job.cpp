@@ -93,11 +93,12 @@ Error WorkerLink::Job::failure(const Failed& failed) {
         error = Error::failure("the worker cancelled the run by itself");
     if (!failed.ending) return error;
     link_.worker_->process.end(WorkerConnection::seconds_to_leave);
-    return given_up(error.text);
+    return given_up(error.text, Fault::job);
 }
 
 Error WorkerLink::Job::garbled(const std::string& reason) {
-    return given_up("invalid answer from the worker: " + reason + other_build(*worker().greeting));
+    return given_up("invalid answer from the worker: " + reason + other_build(*worker().greeting),
+                    Fault::worker);
 }
 
 std::optional<Error> WorkerLink::Job::find_worker() {
@@ -197,7 +198,9 @@ std::optional<Error> WorkerLink::Job::wait() {
     const WorkerConnection::Moved moved = worker().exchange(look_up_ms);
     if (moved == WorkerConnection::Moved::ended) return died();
     if (moved == WorkerConnection::Moved::something) patience_.heard(Clock::now());
-    if (const auto reason = patience_.spent(Clock::now())) return given_up(*reason);
+    const auto now = Clock::now();
+    if (const auto reason = patience_.spent(now))
+        return given_up(*reason, patience_.is_silent(now) ? Fault::worker : Fault::job);
     return {};
 }
 
@@ -222,11 +225,12 @@ Error WorkerLink::Job::cancelled() {
 
 Error WorkerLink::Job::died() {
     const std::string how = worker().process.end(seconds_to_die);
-    return lost("the worker exited" + (how.empty() ? "" : ", " + how) + last_words(),
-                "the next run starts a new one");
+    link_.loss_ = "the worker exited" + (how.empty() ? "" : ", " + how) + last_words();
+    return lost(*link_.loss_, "the next run starts a new one");
 }
 
-Error WorkerLink::Job::given_up(const std::string& reason) {
+Error WorkerLink::Job::given_up(const std::string& reason, Fault fault) {
+    if (fault == Fault::worker) link_.loss_ = reason;
     return lost(reason, "its worker was stopped; the next run starts a new one");
 }
 

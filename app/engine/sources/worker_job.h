@@ -62,8 +62,10 @@ class WorkerLink::Job {
     Error cancelled();
     Error died();
 
-    // Stops the worker and says what it was doing.
-    Error given_up(const std::string& reason);
+    // Stops the worker and says what it was doing. At fault is the job if another worker would end in the
+    // same way.
+    enum class Fault { job, worker };
+    Error given_up(const std::string& reason, Fault fault);
     Error lost(const std::string& reason, const char* consequence);
     Error not_started();
     std::string last_words();

@@ -229,6 +229,11 @@ Outcome<Devices> WorkerLink::devices(const DevicesJob& asked, const std::string&
     return std::move(found->devices);
 }
 
+std::optional<Error> WorkerLink::connect(const Request& request, std::stop_token stop) {
+    Job job(*this, request, std::move(stop), {});
+    return job.prepare();
+}
+
 void WorkerLink::warm_up(const Request& request) {
     if (worker_ || leaves_ || !std::exchange(was_ended_, false)) return;
     // If the worker cannot be started, the next job reports the reason.

@@ -6,6 +6,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/engine/check/check.h"
@@ -60,6 +61,13 @@ class WorkerLink {
     Outcome<Devices> devices(const DevicesJob& asked, const std::string& on, std::optional<double> seconds,
                              std::stop_token stop);
 
+    // Starts the worker for such Requests, unless it runs, waits for its greeting and sends it the input
+    // file. Errors: cancelled, usage (the file), or no worker could be started.
+    std::optional<Error> connect(const Request& request, std::stop_token stop);
+    // How a worker was lost since the last call, by no fault of its job: it exited, fell silent or broke the
+    // protocol. Another worker may do the job.
+    std::optional<std::string> take_loss() { return std::exchange(loss_, {}); }
+
     // If the last worker was stopped, starts one for jobs like this one without waiting for it.
     void warm_up(const Request& request);
     // Ends the worker and gives it that much time: its launcher may still have something to write.
@@ -80,7 +88,8 @@ class WorkerLink {
     std::unique_ptr<WorkerConnection> worker_;
     ResultStore results_;     // those whose arrays the worker has
     bool was_ended_ = false;  // the last worker was stopped after it had worked
-    uint64_t jobs_ = 0;       // the number of the last job
+    std::optional<std::string> loss_;
+    uint64_t jobs_ = 0;  // the number of the last job
     std::atomic<bool> leaves_ = false;
 };
 

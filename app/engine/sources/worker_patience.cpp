@@ -47,9 +47,11 @@ std::optional<std::string> WorkerPatience::spent(Time now) const {
     if (cancelled_ && now >= after(*cancelled_, seconds_after_cancel))
         return fmt::format("{} did not finish within {:g} s after it was cancelled", words_,
                            seconds_after_cancel);
-    if (const double silence = longest_silence(limit_); now >= after(heard_, silence))
-        return fmt::format("no response from the worker for {:.3g} s", silence);
+    if (is_silent(now))
+        return fmt::format("no response from the worker for {:.3g} s", longest_silence(limit_));
     return {};
 }
+
+bool WorkerPatience::is_silent(Time now) const { return now >= after(heard_, longest_silence(limit_)); }
 
 }  // namespace sawtooth

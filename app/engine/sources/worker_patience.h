@@ -30,6 +30,8 @@ class WorkerPatience {
     std::optional<Time> deadline(Time now) const;
     // Why the worker must be stopped now; nullopt if it may continue.
     std::optional<std::string> spent(Time now) const;
+    // Whether nothing was heard for too long.
+    bool is_silent(Time now) const;
 
   private:
     std::optional<double> limit_;

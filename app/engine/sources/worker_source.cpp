@@ -13,7 +13,7 @@ Outcome<Source::Seen> WorkerSource::run(ResultId id, const Request& request, con
 
 void WorkerSource::leave_when_stopped() {
     runs_.leave_when_stopped();
-    cells_.leave_when_stopped();
+    own_cells_.leave_when_stopped();
 }
 
 }  // namespace sawtooth

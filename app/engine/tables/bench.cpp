@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "app/engine/files/host_name.h"
 #include "app/engine/guarded.h"
 #include "app/engine/identity.h"
 #include "app/engine/machine/devices.h"
@@ -300,6 +301,10 @@ Outcome<BenchReport> run_bench(Runner& runner, const std::vector<std::string>& n
         if (!rows) {
             report.ended = rows.error();
             return report;
+        }
+        for (BenchRow& row : *rows) {
+            row.device = report.device;
+            row.host = host_name();
         }
         std::move(rows->begin(), rows->end(), std::back_inserter(report.rows));
     }

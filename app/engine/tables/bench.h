@@ -61,6 +61,7 @@ struct BenchRow {
     std::vector<LaunchCost> costs = {};  // only of a case `by_launch`, from separate repeats
     Verdict verdict = Verdict::pending;  // a wrong variant has no time
     std::vector<OutputVerdict> verdicts = {};
+    std::string device = "", host = "";  // where it was measured; the report may be of several machines
 };
 
 struct BenchReport {

@@ -404,6 +404,8 @@ Table sweep_table(const SweepResult& result) {
     Table table;
     for (const SweepAxis& axis : result.sweep.axes)
         for (const std::string& name : names_of(axis)) table.columns.push_back({name, ""});
+    const std::vector<PlaceColumn> places = place_columns(result);
+    for (const PlaceColumn& place : places) table.columns.push_back({place.name, "", false});
     table.columns.insert(table.columns.end(), {{"variant", "", false},
                                                {"time", "us"},
                                                {"q1", "us"},
@@ -419,18 +421,19 @@ Table sweep_table(const SweepResult& result) {
                                                {"wrong", "", false},
                                                {"skipped", "", false}});
     for (const SweepCell& cell : result.cells) {
+        if (is_missing(cell)) continue;
         std::vector<std::string> values;
         for (size_t a = 0; a < cell.values.size(); ++a)
             values.insert(values.end(), names_of(result.sweep.axes[a]).size(), to_text(cell.values[a]));
-        const auto add = [&](std::vector<std::string> rest) {
-            std::vector<std::string> row = values;
+        for (const PlaceColumn& place : places) values.push_back(cell.result ? place.text(*cell.result) : "");
+        const auto add = [&](const std::vector<std::string>& rest) {
+            std::vector<std::string>& row = table.rows.emplace_back(values);
             row.insert(row.end(), rest.begin(), rest.end());
-            table.rows.push_back(std::move(row));
         };
         if (!cell.result) {
             std::vector<std::string> rest(table.columns.size() - values.size());
             rest.back() = cell.refused;
-            add(std::move(rest));
+            add(rest);
             continue;
         }
         const std::vector<Field> speed_up = speed_up_fields(*cell.result);

@@ -77,8 +77,8 @@ SAWTOOTH_FIELDS(Ceilings, processor, date, driver, clock_mhz, threads, copy_byte
 SAWTOOTH_FIELDS(Copy, bytes, time)
 SAWTOOTH_FIELDS(Clocks, before_mhz, after_mhz, highest_mhz, throttled)
 SAWTOOTH_FIELDS(Hop, name, ms)
-SAWTOOTH_FIELDS(Result, request, parameters, main_output, backend, device, processors, inputs, reference,
-                work, variants, ceilings, copy, clocks, in_turns, notes, hops, timed, complete)
+SAWTOOTH_FIELDS(Result, request, parameters, main_output, backend, device, host, processors, inputs,
+                reference, work, variants, ceilings, copy, clocks, in_turns, notes, hops, timed, complete)
 SAWTOOTH_FIELDS(SweepCell, values, refused, result)
 
 SAWTOOTH_FIELDS(Axis, label, unit, scale, minimum, maximum, in_sight, categories, whole, growing, shared)
@@ -116,7 +116,7 @@ SAWTOOTH_FIELDS(Spread, median, q1, q3)
 SAWTOOTH_FIELDS(Bound, by, share, step_us, empty_launches)
 SAWTOOTH_FIELDS(LaunchCost, name, meaning, count, bytes, time, over_copy)
 SAWTOOTH_FIELDS(BenchRow, family, name, variant, parameters, time, limit_name, limit, ratio, errors, note,
-                launches, bound, costs, verdict, verdicts)
+                launches, bound, costs, verdict, verdicts, device, host)
 SAWTOOTH_FIELDS(BenchReport, device, date, version, rows, notes, repeats, cache, ended)
 
 SAWTOOTH_FIELDS(Chip, backend, name, architecture, multiprocessors, shared_bytes_per_block, memory_bytes,

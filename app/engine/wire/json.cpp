@@ -1,6 +1,8 @@
 #include "app/engine/wire/json.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "app/engine/identity.h"
@@ -235,6 +237,7 @@ Json result_of(const Result& result) {
     return {{"family", request.family},
             {"backend", name_of(result.backend)},
             {"device", result.device},
+            {"host", result.host.empty() ? Json() : Json(result.host)},
             {"version", build_identity()},
             {"seed", request.seed},
             {"values", name_of(request.values)},
@@ -274,6 +277,8 @@ Json row_of(const BenchRow& row) {
     Json object = {{"family", row.family},
                    {"name", row.name},
                    {"variant", row.variant},
+                   {"device", row.device},
+                   {"host", row.host},
                    {"parameters", object_of(row.family, row.parameters)},
                    {"time_us", time_of(row.time)},
                    {"limit", nullptr},
@@ -317,6 +322,7 @@ Json best_of(const SweepResult& sweep, const BestCells& best) {
     };
     const SweepCell& first = sweep.cells[best.cells.front()];
     return {{"variant", best.variant},
+            {"device", first.result->device},
             {"values", values_of(sweep.sweep, first)},
             {"time_us", time_of(right_in(first, best.variant)->time)},
             {"others", all({best.cells.begin() + 1, best.cells.end()})},
@@ -331,10 +337,16 @@ std::string to_json(const Result& result) { return text_of(result_of(result)); }
 
 std::string to_json(const SweepResult& result) {
     const Sweep& sweep = result.sweep;
+    std::vector<SweepCell> measured;
+    std::copy_if(result.cells.begin(), result.cells.end(), std::back_inserter(measured),
+                 [](const SweepCell& cell) { return !is_missing(cell); });
+    const std::vector<PlaceColumn> places = place_columns(result);
     const auto cell_of = [&](const SweepCell& cell) {
         Json object = {{"values", values_of(sweep, cell)}};
         object["refused"] = cell.refused.empty() ? Json() : Json(cell.refused);
         object["result"] = cell.result ? result_of(*cell.result) : Json();
+        for (const PlaceColumn& place : places)
+            object[place.name] = cell.result ? Json(place.text(*cell.result)) : Json();
         return object;
     };
     return text_of(
@@ -344,14 +356,13 @@ std::string to_json(const SweepResult& result) {
          {"search", sweep.search},
          {"complete", result.complete},
          {"best", list_of(best_cells(result), [&](const BestCells& best) { return best_of(result, best); })},
-         {"cells", list_of(result.cells, cell_of)}});
+         {"cells", list_of(measured, cell_of)}});
 }
 
 std::string tuned_json(const SweepResult& result) {
     const auto tuned_of = [&](const BestCells& best) {
         const Result& first = *result.cells[best.cells.front()].result;
         Json object = best_of(result, best);
-        object["device"] = first.device;
         object["parameters"] = object_of(result.sweep.base.family, first.parameters);
         return object;
     };

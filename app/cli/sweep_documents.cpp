@@ -1,0 +1,100 @@
+#include "app/cli/sweep_documents.h"
+
+#include <algorithm>
+#include <set>
+
+#include "app/cli/table_files.h"
+#include "app/cli/terminal.h"
+#include "app/engine/tables/tables.h"
+#include "app/engine/tables/triton_configs.h"
+#include "app/engine/wire/json.h"
+#include "kernels/figures/correctness.h"
+#include "kernels/figures/sweep_cells.h"
+
+namespace sawtooth::cli {
+namespace {
+
+// Why a variant did not run in any cell; "" if it ran, or if the reasons differ.
+std::string skipped_everywhere(const SweepResult& result, const std::string& variant) {
+    std::string reason;
+    for (const SweepCell& cell : result.cells) {
+        const VariantResult* const row = cell.result ? find(*cell.result, variant) : nullptr;
+        if (!row) continue;
+        if (row->ran() || (!reason.empty() && reason != row->refused)) return "";
+        reason = row->refused;
+    }
+    return reason;
+}
+
+// The first wrong result, with the parameter values of its cell.
+std::string first_wrong(const SweepResult& result) {
+    for (const SweepCell& cell : result.cells) {
+        const std::string words = cell.result ? sawtooth::first_wrong(*cell.result) : "";
+        if (words.empty()) continue;
+        return cell_words(result.sweep, cell.values) + ": " + words;
+    }
+    return "";
+}
+
+// One line per variant that says where it is fastest, once the sweep is complete.
+std::string best_lines(const SweepResult& result) {
+    std::string lines;
+    if (!result.complete || result.cells.size() < 2) return lines;
+    for (const BestCells& best : best_cells(result))
+        lines += wrapped("fastest " + best_words(result, best), 110, 2) + "\n";
+    return lines.empty() ? "" : "\n" + lines;
+}
+
+// Returns whether the table needs the column: not if it is empty, or if every cell only says "right".
+bool is_told(const Table& table, size_t column) {
+    const std::string& name = table.columns[column].name;
+    if (name == "max abs error") return false;  // the errors beside it say more
+    return std::any_of(table.rows.begin(), table.rows.end(), [&](const std::vector<std::string>& row) {
+        return !row[column].empty() && (name != "verdict" || row[column] != "right");
+    });
+}
+
+// The table without empty columns and without the variants that ran nowhere, which have a line each below it.
+std::string text_of(const SweepResult& result, Table table) {
+    std::string lines;
+    const auto column =
+        static_cast<size_t>(std::find_if(table.columns.begin(), table.columns.end(),
+                                         [](const Table::Column& each) { return each.name == "variant"; }) -
+                            table.columns.begin());
+    std::set<std::string> told;
+    std::erase_if(table.rows, [&](const std::vector<std::string>& row) {
+        const std::string reason = row[column].empty() ? "" : skipped_everywhere(result, row[column]);
+        if (!reason.empty() && told.insert(row[column]).second)
+            lines += wrapped(row[column] + " skipped: " + reason, 110, 2) + "\n";
+        return !reason.empty();
+    });
+    for (size_t c = table.columns.size(); c-- > 0;) {
+        if (is_told(table, c)) continue;
+        const auto at = static_cast<std::ptrdiff_t>(c);
+        table.columns.erase(table.columns.begin() + at);
+        for (auto& row : table.rows) row.erase(row.begin() + at);
+    }
+    return table.plain() + (lines.empty() ? "" : "\n" + lines) + best_lines(result);
+}
+
+// The document of --export if that was requested, otherwise the document of the sweep.
+Outcome<std::string> text_asked(const Arguments& arguments, const SweepResult& result, const Table& table) {
+    if (arguments.value("--export") == "json") return tuned_json(result);
+    if (arguments.value("--export") == "triton") return triton_configs(result);
+    return text_of(result, table);
+}
+
+}  // namespace
+
+int write_sweep(const Arguments& arguments, const TableFiles& files, const SweepResult& result,
+                const std::optional<Error>& error) {
+    const Table table = sweep_table(result);
+    const auto text = text_asked(arguments, result, table);
+    if (!text) return fail(text.error());
+    const int written = write_documents(
+        files, arguments.has("--json"),
+        {.text = *text, .json = to_json(result), .csv = table.csv(), .markdown = table.markdown()});
+    return error ? fail(*error) : exit_code(written, first_wrong(result), arguments.has("--allow-wrong"));
+}
+
+}  // namespace sawtooth::cli

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <optional>
+
+#include "app/cli/arguments.h"
+#include "app/cli/settings.h"
+#include "kernels/core/sweep.h"
+
+namespace sawtooth::cli {
+
+// Prints a sweep and writes its files, as the options --json, --export and those of settle_files say. Returns
+// the exit code: that of `error`, which is printed last; 4 if a result is wrong.
+int write_sweep(const Arguments& arguments, const TableFiles& files, const SweepResult& result,
+                const std::optional<Error>& error);
+
+}  // namespace sawtooth::cli
