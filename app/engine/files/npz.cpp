@@ -1,21 +1,15 @@
 #include "app/engine/files/npz.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#include <zip.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <complex>
 #include <cstring>
-#include <memory>
 #include <set>
 #include <utility>
 #include <vector>
 
-#include "app/engine/files/descriptor.h"
+#include "app/engine/files/archive.h"
 #include "app/engine/files/files.h"
 #include "app/engine/files/npy.h"
 #include "app/engine/machine/memory.h"
@@ -40,45 +34,6 @@ constexpr Format formats[] = {
     {"<c8", 8, Dtype::complex64, true}, {"<c16", 16, Dtype::complex64, false}, {"<i4", 4, Dtype::int32, true},
     {"<i8", 8, Dtype::int32, false},    {"|b1", 1, Dtype::int32, false},
 };
-
-struct CloseArchive {
-    void operator()(zip_t* archive) const { zip_discard(archive); }
-};
-using Archive = std::unique_ptr<zip_t, CloseArchive>;
-
-struct CloseMember {
-    void operator()(zip_file_t* member) const { zip_fclose(member); }
-};
-using Member = std::unique_ptr<zip_file_t, CloseMember>;
-
-std::string words_of(int code) {
-    zip_error_t error;
-    zip_error_init_with_code(&error, code);
-    std::string words = zip_error_strerror(&error);
-    zip_error_fini(&error);
-    return words;
-}
-
-// A name from a file, made safe for a single line on a terminal.
-std::string printable(std::string_view name) {
-    std::string text(name.substr(0, 80));
-    for (char& c : text)
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
-    return text;
-}
-
-// Reads in pieces, so that a stop takes effect soon. False if the member is too short, or if stopped.
-bool read_exactly(zip_file_t* member, void* to, int64_t bytes, const std::stop_token& stop) {
-    constexpr int64_t piece = 1 << 20;
-    auto* place = static_cast<char*>(to);
-    while (bytes > 0 && !stop.stop_requested()) {
-        const zip_int64_t count = zip_fread(member, place, static_cast<zip_uint64_t>(std::min(bytes, piece)));
-        if (count <= 0) return false;
-        place += count;
-        bytes -= count;
-    }
-    return bytes == 0;
-}
 
 // Gives the places in C order (last index fastest) of items that arrive in Fortran order (first index
 // fastest).
@@ -147,12 +102,10 @@ void convert(const Format& format, const std::byte* from, int64_t count, std::by
 // One array of an open archive. Errors start with "FILE: array NAME: ".
 class ArrayReader {
   public:
-    ArrayReader(zip_t* archive, zip_uint64_t index, const std::string& file, const std::string& name,
-                int64_t archive_bytes)
-        : archive_(archive),
+    ArrayReader(const Archive& archive, zip_uint64_t index, const std::string& file, const std::string& name)
+        : archive_(&archive),
           index_(index),
-          archive_bytes_(archive_bytes),
-          place_(fmt::format("{}: array {}: ", file, printable(name))) {
+          place_(fmt::format("{}: array {}: ", file, short_printable(name))) {
         array_.name = name;
     }
 
@@ -164,8 +117,8 @@ class ArrayReader {
         if (!header) return header.error();
         format_ = format_of(header->dtype);
         if (!format_)
-            return wrong(
-                fmt::format("dtype {} is not supported; {}", printable(header->dtype), accepted_dtypes));
+            return wrong(fmt::format("dtype {} is not supported; {}", short_printable(header->dtype),
+                                     accepted_dtypes));
         array_.dtype = format_->dtype;
         array_.shape = std::move(header->shape);
         fortran_order_ = header->fortran_order;
@@ -199,21 +152,11 @@ class ArrayReader {
 
     // Checks that the declared size is possible before it is used.
     std::optional<Error> open() {
-        zip_stat_t status;
-        constexpr zip_uint64_t needed = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD;
-        if (zip_stat_index(archive_, index_, 0, &status) != 0 || (status.valid & needed) != needed)
-            return wrong("the archive is damaged; write it with numpy.savez");
-        if (status.comp_method != ZIP_CM_STORE && status.comp_method != ZIP_CM_DEFLATE)
-            return wrong(fmt::format("compression method {} is not supported; accepted: stored, deflated",
-                                     status.comp_method));
-        constexpr zip_uint64_t best_deflation = 1032;  // the largest ratio that the format allows
-        const zip_uint64_t growth = status.comp_method == ZIP_CM_STORE ? 1 : best_deflation;
-        if (status.comp_size > static_cast<zip_uint64_t>(archive_bytes_) ||
-            status.size / growth > status.comp_size)
-            return wrong(fmt::format("declares {} bytes, more than the file can hold", status.size));
-        member_.reset(zip_fopen_index(archive_, index_, 0));
-        if (!member_) return wrong(zip_error_strerror(zip_get_error(archive_)));
-        bytes_ = static_cast<int64_t>(status.size);
+        const auto facts = facts_of(*archive_, index_);
+        if (!facts) return wrong(facts.error().text + "; write it with numpy.savez");
+        member_.reset(zip_fopen_index(archive_->zip.get(), index_, 0));
+        if (!member_) return wrong(zip_error_strerror(zip_get_error(archive_->zip.get())));
+        bytes_ = static_cast<int64_t>(facts->bytes);
         return {};
     }
 
@@ -273,12 +216,11 @@ class ArrayReader {
     }
     std::byte* at(int64_t index) { return array_.data.get() + index * bytes_of(array_.dtype); }
 
-    zip_t* archive_;
+    const Archive* archive_;
     zip_uint64_t index_;
     Array array_;
-    int64_t archive_bytes_;
     std::string place_;
-    Member member_;
+    MemberHandle member_;
     const Format* format_ = nullptr;
     bool fortran_order_ = false;
     int64_t bytes_ = 0, header_bytes_ = 0;
@@ -294,36 +236,36 @@ constexpr std::string_view ending = ".npy";
 std::optional<Error> check_name(const std::string& path, std::string_view member) {
     if (member.find("..") != std::string_view::npos || member.starts_with('/'))
         return Error::usage(fmt::format("{}: array {}: the name leads out of the archive; use a plain name",
-                                        path, printable(member)));
+                                        path, short_printable(member)));
     if (member.find('/') == std::string_view::npos && !member.ends_with(ending))
-        return Error::usage(fmt::format("{}: array {}: not an .npy array", path, printable(member)));
+        return Error::usage(fmt::format("{}: array {}: not an .npy array", path, short_printable(member)));
     return {};
 }
 
 // The arrays of the archive, without data; `skipped` gets the names that contain '/'.
-Outcome<std::vector<ArrayReader>> read_shapes(zip_t* archive, const std::string& path, int64_t file_bytes,
+Outcome<std::vector<ArrayReader>> read_shapes(const Archive& archive, const std::string& path,
                                               std::vector<std::string>& skipped) {
     constexpr size_t most_arrays = 1000;
-    const zip_int64_t count = zip_get_num_entries(archive, 0);
+    const zip_int64_t count = zip_get_num_entries(archive.zip.get(), 0);
     if (count <= 0) return wrong_file(path, "contains no arrays");
     std::vector<ArrayReader> readers;
     std::set<std::string> names;
     for (zip_int64_t i = 0; i < count; ++i) {
         const auto index = static_cast<zip_uint64_t>(i);
-        const char* found = zip_get_name(archive, index, ZIP_FL_ENC_RAW);
+        const char* found = zip_get_name(archive.zip.get(), index, ZIP_FL_ENC_RAW);
         if (!found) return wrong_file(path, "damaged");
         const std::string member = found;
         if (auto problem = check_name(path, member)) return *problem;
         if (member.find('/') != std::string::npos) {
-            skipped.push_back(printable(member));
+            skipped.push_back(short_printable(member));
             continue;
         }
         const std::string name = member.substr(0, member.size() - ending.size());
         if (!names.insert(name).second)
-            return wrong_file(path, fmt::format("contains array {} twice", printable(name)));
+            return wrong_file(path, fmt::format("contains array {} twice", short_printable(name)));
         if (names.size() > most_arrays)
             return wrong_file(path, fmt::format("contains more than {} arrays", most_arrays));
-        ArrayReader reader(archive, index, path, name, file_bytes);
+        ArrayReader reader(archive, index, path, name);
         if (auto problem = reader.read_shape()) return *problem;
         readers.push_back(std::move(reader));
     }
@@ -341,108 +283,25 @@ std::optional<Error> check_memory(const std::string& path, const Arrays& arrays,
                                       short_bytes(static_cast<double>(allowed)), limit ? "allowed" : "free"));
 }
 
-std::optional<std::string> add_array(zip_t* archive, const Array& array, const std::string& header) {
-    const auto problem = [&] { return std::string(zip_error_strerror(zip_get_error(archive))); };
-    // The fragments are not const, although libzip only reads them.
-    const zip_buffer_fragment_t parts[] = {
-        {reinterpret_cast<zip_uint8_t*>(const_cast<char*>(header.data())), header.size()},
-        {reinterpret_cast<zip_uint8_t*>(array.data.get()), static_cast<zip_uint64_t>(array.bytes())},
-    };
-    zip_source_t* source = zip_source_buffer_fragment(archive, parts, array.bytes() > 0 ? 2 : 1, 0);
-    if (!source) return problem();
-    const zip_int64_t index = zip_file_add(archive, (array.name + ".npy").c_str(), source, ZIP_FL_ENC_UTF_8);
-    if (index < 0) {
-        zip_source_free(source);
-        return problem();
-    }
-    const auto member = static_cast<zip_uint64_t>(index);
-    // All members are dated to the first day of ZIP, as in NumPy, so that equal arrays give equal files.
-    if (zip_set_file_compression(archive, member, ZIP_CM_STORE, 0) != 0 ||
-        zip_file_set_dostime(archive, member, 0, 1 << 5 | 1, 0) != 0)
-        return problem();
-    return {};
-}
-
-// The file that libzip writes to. Left to itself, libzip would first make up a file name from random numbers,
-// and the library for these crashes when it gets no memory.
-struct NewFile {
-    explicit NewFile(const std::string& path)
-        : file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) {
-        zip_error_init(&error);
-    }
-
-    zip_int64_t checked(zip_int64_t result) {
-        if (result < 0) zip_error_set(&error, ZIP_ER_WRITE, errno);
-        return result;
-    }
-
-    Descriptor file;
-    zip_error_t error;
-};
-
-// The source callback of libzip.
-zip_int64_t serve_new_file(void* state, void* data, zip_uint64_t bytes, zip_source_cmd_t command) {
-    NewFile& to = *static_cast<NewFile*>(state);
-    switch (command) {
-        case ZIP_SOURCE_SUPPORTS:
-            return zip_source_make_command_bitmap(
-                ZIP_SOURCE_OPEN, ZIP_SOURCE_READ, ZIP_SOURCE_CLOSE, ZIP_SOURCE_STAT, ZIP_SOURCE_ERROR,
-                ZIP_SOURCE_FREE, ZIP_SOURCE_SEEK, ZIP_SOURCE_TELL, ZIP_SOURCE_BEGIN_WRITE,
-                ZIP_SOURCE_COMMIT_WRITE, ZIP_SOURCE_ROLLBACK_WRITE, ZIP_SOURCE_WRITE, ZIP_SOURCE_SEEK_WRITE,
-                ZIP_SOURCE_TELL_WRITE, ZIP_SOURCE_REMOVE, ZIP_SOURCE_SUPPORTS, -1);
-        case ZIP_SOURCE_STAT:
-            zip_stat_init(static_cast<zip_stat_t*>(data));
-            return sizeof(zip_stat_t);
-        case ZIP_SOURCE_WRITE:
-            errno = write_all(to.file.number(), {static_cast<const char*>(data), bytes});
-            return to.checked(errno == 0 ? static_cast<zip_int64_t>(bytes) : -1);
-        case ZIP_SOURCE_SEEK_WRITE: {
-            const auto* const seek = static_cast<const zip_source_args_seek_t*>(data);
-            return to.checked(::lseek(to.file.number(), seek->offset, seek->whence)) < 0 ? -1 : 0;
-        }
-        case ZIP_SOURCE_TELL_WRITE:
-            return to.checked(::lseek(to.file.number(), 0, SEEK_CUR));
-        case ZIP_SOURCE_COMMIT_WRITE:
-            return to.checked(to.file.close() ? 0 : -1);
-        case ZIP_SOURCE_ERROR:
-            return zip_error_to_data(&to.error, data, bytes);
-        default:
-            return 0;
-    }
-}
-
-std::optional<std::string> write_archive(const std::string& path, const Arrays& arrays) {
-    NewFile file(path);
-    if (!file.file) return std::strerror(errno);
-    zip_error_t error;
-    zip_error_init(&error);
-    zip_source_t* const source = zip_source_function_create(serve_new_file, &file, &error);
-    if (!source) return zip_error_strerror(&error);
-    Archive archive(zip_open_from_source(source, ZIP_CREATE | ZIP_TRUNCATE, &error));
-    if (!archive) {
-        zip_source_free(source);
-        return zip_error_strerror(&error);
-    }
-    std::vector<std::string> headers;  // libzip reads them on close
+std::optional<std::string> write_arrays(const std::string& path, const Arrays& arrays) {
+    std::vector<std::string> headers;
     for (const Array& array : arrays) headers.push_back(npy_header(array));
-    for (size_t i = 0; i < arrays.size(); ++i)
-        if (auto problem = add_array(archive.get(), arrays[i], headers[i])) return problem;
-    if (zip_close(archive.get()) != 0) return zip_error_strerror(zip_get_error(archive.get()));
-    archive.release();  // zip_close has freed it
-    return {};
+    std::vector<NewMember> members;
+    for (size_t i = 0; i < arrays.size(); ++i) {
+        const std::string_view data(reinterpret_cast<const char*>(arrays[i].data.get()),
+                                    static_cast<size_t>(arrays[i].bytes()));
+        members.push_back({arrays[i].name + std::string(ending), {headers[i], data}});
+    }
+    return write_archive(path, members);
 }
 
 }  // namespace
 
 Outcome<InputFile> read_npz(const std::string& path, const ReadLimits& limits) {
-    struct stat status {};
-    if (::stat(path.c_str(), &status) != 0) return wrong_file(path, std::strerror(errno));
-    if (!S_ISREG(status.st_mode)) return wrong_file(path, "not a regular file");
-    int code = 0;
-    const Archive archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
-    if (!archive) return wrong_file(path, code == ZIP_ER_OPEN ? std::strerror(errno) : words_of(code));
+    const auto archive = open_archive(path);
+    if (!archive) return wrong_file(path, archive.error().text);
     InputFile file;
-    auto readers = read_shapes(archive.get(), path, status.st_size, file.skipped);
+    auto readers = read_shapes(*archive, path, file.skipped);
     if (!readers) return readers.error();
     for (const ArrayReader& reader : *readers) file.arrays.push_back(reader.array());
     if (limits.check)
@@ -459,7 +318,7 @@ Outcome<InputFile> read_npz(const std::string& path, const ReadLimits& limits) {
 
 std::optional<Error> write_npz(const std::string& path, const Arrays& arrays) {
     return write_file_with(path,
-                           [&](const std::string& temporary) { return write_archive(temporary, arrays); });
+                           [&](const std::string& temporary) { return write_arrays(temporary, arrays); });
 }
 
 }  // namespace sawtooth

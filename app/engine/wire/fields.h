@@ -11,9 +11,10 @@
 namespace sawtooth {
 
 // The fields of every struct that leaves the process, by name: in messages to and from workers and in session
-// files. A name never changes its meaning, so that builds of different age understand each other: readers
-// skip names that they do not know, and a field that is absent keeps its default. A default that is zero,
-// false or empty stays so, because such values are not written.
+// files (session_fields.h has those of session files alone). A name never changes its meaning, so that builds
+// of different age understand each other: readers skip names that they do not know, and a field that is
+// absent keeps its default. A default that is zero, false or empty stays so, because such values are not
+// written.
 //
 // The structured binding requires every field, so a field that is added later and forgotten here does not
 // compile.
@@ -155,9 +156,6 @@ SAWTOOTH_SENT_FIELDS(Array, (name, dtype, shape), name, dtype, shape, data, rows
 
 // The deadline belongs to the client, which stops the worker.
 SAWTOOTH_SENT_FIELDS(Progress, (fraction, words, excused), fraction, words, excused, deadline)
-
-#undef SAWTOOTH_FIELDS
-#undef SAWTOOTH_SENT_FIELDS
 
 template <class T>
 concept Struct = requires(T& value) {

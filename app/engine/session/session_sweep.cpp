@@ -1,0 +1,28 @@
+#include "app/engine/session/session.h"
+
+namespace sawtooth {
+
+void add_sweep(Session& session, const SweepResult& sweep) {
+    SessionSweep added{sweep.sweep, {}};
+    for (const SweepCell& cell : sweep.cells) {
+        added.cells.push_back({added.cells.size(), cell.values, cell.refused, {}});
+        if (!cell.result) continue;
+        added.cells.back().result = session.results.size();
+        session.results.emplace_back(*cell.result);
+    }
+    session.sweeps.push_back(std::move(added));
+}
+
+Outcome<SweepResult> open_sweep(const Session& session, const SessionSweep& sweep) {
+    SweepResult opened{sweep.sweep, {}, sweep.cells.size() == sweep.sweep.cells()};
+    for (const SessionSweep::Cell& cell : sweep.cells) {
+        opened.cells.push_back({cell.values, cell.refused, nullptr});
+        if (!cell.result) continue;
+        auto result = session.results[*cell.result].open();
+        if (!result) return result.error();
+        opened.cells.back().result = std::move(result->result);
+    }
+    return opened;
+}
+
+}  // namespace sawtooth
