@@ -60,6 +60,8 @@ int dispatch(const Arguments& arguments, const WindowCommands& window) {
             return sweep(arguments);
         case Command::check:
             return check(arguments);
+        case Command::compare:
+            return compare(arguments);
         case Command::report:
             return report(arguments);
         case Command::shot:
