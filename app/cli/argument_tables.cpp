@@ -13,6 +13,8 @@ constexpr CommandRow command_rows[] = {
      "Make one session of the shards of a sweep; print its table and the missing cells."},
     {Command::check, "check",
      "Try settings that make wrong kernels of families fail; show the smallest one that does."},
+    {Command::compare, "compare",
+     "Tell whether B is slower than A: two settings of a family, run in turns, or two session files."},
     {Command::report, "report",
      "Run families at their defaults, or one as set, and write DIR/index.html with summary, figures and "
      "tables."},
@@ -25,10 +27,11 @@ constexpr CommandRow command_rows[] = {
 
 constexpr unsigned window = bit(Command::window), list = bit(Command::list), run = bit(Command::run),
                    sweep = bit(Command::sweep), join = bit(Command::join), check = bit(Command::check),
-                   report = bit(Command::report), shot = bit(Command::shot), bench = bit(Command::bench),
-                   devices = bit(Command::devices), worker = bit(Command::worker);
-constexpr unsigned measuring = run | sweep | bench | report | shot;
-constexpr unsigned one_configuration = run | sweep | shot | report;
+                   compare = bit(Command::compare), report = bit(Command::report), shot = bit(Command::shot),
+                   bench = bit(Command::bench), devices = bit(Command::devices),
+                   worker = bit(Command::worker);
+constexpr unsigned recording = run | sweep | bench | report | shot, measuring = recording | compare;
+constexpr unsigned one_configuration = run | sweep | shot | report | compare;
 constexpr unsigned divisible = sweep | check | report | bench;
 
 constexpr OptionRow option_rows[] = {
@@ -51,6 +54,11 @@ constexpr OptionRow option_rows[] = {
     {"--set", Takes::several, "NAME=VALUE",
      "set a parameter by its name or title; numbers may be written 2k or 4*1024; repeatable",
      one_configuration},
+    {"--a", Takes::several, "NAME=VALUE",
+     "what A alone has: a parameter, or variant, preset, backend, device, threads or kernels; repeatable",
+     compare},
+    {"--b", Takes::several, "NAME=VALUE", "what B alone has, like block_size=512 or kernels=DIR; repeatable",
+     compare},
     {"--preset", Takes::one, "NAME", "start from these values instead of the defaults", one_configuration},
     {"--variant", Takes::several, "V", "run only this variant; repeatable (all that the backend has)",
      one_configuration | check},
@@ -73,18 +81,18 @@ constexpr OptionRow option_rows[] = {
      "numbers among generated inputs (usual)", one_configuration},
     {"--optional", Takes::nothing, "", "generate optional inputs too, such as initial states",
      one_configuration},
-    {"--repeat", Takes::one, "N", "timed repeats (9)", measuring},
+    {"--repeat", Takes::one, "N", "timed repeats, of compare in each of its 9 rounds (9)", measuring},
     {"--trials", Takes::one, "N", "comparisons of bench verdicts, on a quiet and on a busy machine (1000)",
      bench},
     {"--cache", Takes::one, "cold|hot", "state of the caches before every repeat (cold)", measuring},
     {"--profile", Takes::one, "none|timeline|counters|sampling",
-     "what is recorded of every launch (timeline)", measuring},
+     "what is recorded of every launch (timeline)", recording},
     {"--time-limit", Takes::one, "SECONDS", "stop a run that takes longer (none; window: 10)",
      measuring | window},
     {"--memory-limit", Takes::one, "BYTES", "refuse a run that needs more, like 512MiB (free memory)",
      measuring},
     {"--arch", Takes::one, "sm_XX",
-     "also compile for this chip and show registers and occupancy; no GPU needed", measuring},
+     "also compile for this chip and show registers and occupancy; no GPU needed", recording},
     {"--kernels", Takes::one, "DIR", "read .cu files from DIR/kernels instead of the built-in ones",
      measuring | check | window},
     {"--jitter", Takes::one, "N",
@@ -114,12 +122,13 @@ constexpr OptionRow option_rows[] = {
     {"--allow-wrong", Takes::nothing, "", "exit with 0 even if a variant computes wrong outputs",
      run | sweep | join | check | bench},
     {"--json", Takes::nothing, "", "print one JSON document and nothing else",
-     list | run | sweep | join | check | report | shot | bench | devices},
+     list | run | sweep | join | check | compare | report | shot | bench | devices},
     {"--json-file", Takes::one, "FILE", "write the JSON document ('-': standard output)",
      sweep | join | bench},
     {"--csv", Takes::one, "FILE", "write the table as CSV ('-': standard output)", sweep | join | bench},
     {"--markdown", Takes::one, "FILE", "write the table as Markdown ('-': standard output)",
-     sweep | join | bench},
+     sweep | join | bench | compare},
+    {"--junit", Takes::one, "FILE", "write the verdicts as JUnit XML ('-': standard output)", compare},
 };
 
 constexpr PositionalRow positional_rows[] = {
@@ -128,6 +137,8 @@ constexpr PositionalRow positional_rows[] = {
     {Command::sweep, "FAMILY", Takes::one, "family, as in `sawtooth list`"},
     {Command::join, "SESSION", Takes::several, "files that sweep --session wrote, of the same sweep"},
     {Command::check, "FAMILY", Takes::several, "families to check (all)"},
+    {Command::compare, "FAMILY", Takes::several,
+     "family whose settings are compared by --a and --b, or two files A.sawtooth B.sawtooth"},
     {Command::report, "DIR", Takes::one, "folder of the report; created if it does not exist"},
     {Command::report, "FAMILY", Takes::several, "families to run (all); one with --set"},
     {Command::shot, "FILE.png", Takes::one, "file to write"},

@@ -8,7 +8,7 @@
 
 namespace sawtooth::cli {
 
-enum class Command { window, list, run, sweep, join, check, report, shot, bench, devices, worker };
+enum class Command { window, list, run, sweep, join, check, compare, report, shot, bench, devices, worker };
 
 // The command line after parsing: options are checked, their values are still text.
 struct Arguments {

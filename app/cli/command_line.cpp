@@ -62,6 +62,8 @@ int dispatch(const Arguments& arguments, const WindowCommands& window) {
             return join(arguments);
         case Command::check:
             return check(arguments);
+        case Command::compare:
+            return compare(arguments);
         case Command::report:
             return report(arguments);
         case Command::shot:

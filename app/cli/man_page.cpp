@@ -73,7 +73,9 @@ constexpr std::pair<const char*, const char*> exit_codes[] = {
     {"0", "done"},
     {"1", "failed: a run, a device or a file that cannot be written; the reason is on standard error"},
     {"2", "the command line or an input file is wrong"},
-    {"4", "a variant computes wrong outputs (--allow-wrong accepts it)"},
+    {"3", "compare: B is slower than A"},
+    {"4", "a variant computes wrong outputs (--allow-wrong accepts it, but not for compare)"},
+    {"5", "compare: it cannot be told whether B is slower"},
     {"130", "interrupted"},
 };
 

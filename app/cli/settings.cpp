@@ -193,7 +193,8 @@ void settle_variants(const Arguments& arguments, Request& request) {
 
 void settle_family(const Arguments& arguments, OptionReader& reader, Settings& settings) {
     if (arguments.command == Command::check) return;  // check has families of its own
-    const bool one = arguments.command == Command::run || arguments.command == Command::sweep;
+    const bool one = arguments.command == Command::run || arguments.command == Command::sweep ||
+                     arguments.command == Command::compare;
     if (arguments.command == Command::report && arguments.families.size() != 1) {
         for (const char* option : {"--set", "--variant", "--input"})
             if (arguments.has(option))
@@ -394,8 +395,9 @@ Outcome<TableFiles> settle_files(const Arguments& arguments) {
     if (arguments.has("--json") && arguments.has("--export"))
         return Error::usage("--export and --json both print a document to standard output; give one of them");
     if (arguments.has("--json") || arguments.has("--export")) taken.push_back("-");
-    for (const auto& [option, to] : {std::pair("--json-file", &files.json), std::pair("--csv", &files.csv),
-                                     std::pair("--markdown", &files.markdown)}) {
+    for (const auto& [option, to] :
+         {std::pair("--json-file", &files.json), std::pair("--csv", &files.csv),
+          std::pair("--markdown", &files.markdown), std::pair("--junit", &files.junit)}) {
         if (!arguments.has(option)) continue;
         const std::string path = *to = arguments.value(option);
         if (path.empty())

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/cli/arguments.h"
@@ -37,13 +38,15 @@ Outcome<std::optional<Shard>> settle_shard(const Arguments& arguments);
 // The value of --trials; 1000 if it was not given.
 Outcome<int> settle_trials(const Arguments& arguments);
 Outcome<WindowOptions> settle_window(const Arguments& arguments);
+// The settings of A and of B of a comparison: what both have, then what --a and --b set for one of them.
+Outcome<std::pair<Settings, Settings>> settle_sides(const Arguments& arguments);
 Outcome<ShotOptions> settle_shot(const Arguments& arguments);
 
-// The files of --json-file, --csv and --markdown, checked to be writable. At most one document goes to
-// standard output.
+// The files of --json-file, --csv, --markdown and --junit, checked to be writable. At most one document goes
+// to standard output.
 struct TableFiles {
-    std::string json, csv, markdown;  // "" when absent
-    bool to_standard_output = false;  // one of the three goes there
+    std::string json, csv, markdown, junit;  // "" when absent
+    bool to_standard_output = false;         // one of them goes there
 };
 Outcome<TableFiles> settle_files(const Arguments& arguments);
 

@@ -16,6 +16,7 @@ int write_documents(const TableFiles& files, bool json_asked, const Documents& d
     write(files.json, documents.json);
     write(files.csv, documents.csv);
     write(files.markdown, documents.markdown);
+    write(files.junit, documents.junit);
     return problems.empty() ? 0 : fail(Error::failure(problems));
 }
 

@@ -9,7 +9,7 @@ namespace sawtooth::cli {
 // One table in every format.
 struct Documents {
     std::string text;  // for a terminal
-    std::string json, csv, markdown;
+    std::string json, csv = {}, markdown, junit = {};
 };
 
 // Prints the JSON document if it was requested, otherwise the text unless a file goes to standard output,

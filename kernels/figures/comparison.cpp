@@ -7,102 +7,67 @@
 
 #include "kernels/core/table.h"
 #include "kernels/figures/correctness.h"
+#include "kernels/figures/intervals.h"
 
 namespace sawtooth {
 namespace {
 
-constexpr double chance = 0.005;      // the chance that one of two intervals misses the true ratio
-constexpr double same_within = 1.05;  // smaller ratios do not matter; the placement of memory may cause them
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-struct Interval {
-    double low = 0, high = infinity;
+// The factors by which the interval must leave 1 for a winner, and within which times are the same.
+struct Limits {
+    double winner = 1, same = 1;
 };
+// In one round equal plans may differ by the placement of memory, or apart by a change of the machine.
+constexpr Limits one_round_in_turns{1.05, 1.05}, one_round_apart{apart_within, 1.05};
+// With several rounds these are the least factors for a winner.
+constexpr Limits rounds_in_turns{1.01, 1.03}, rounds_apart{1.05, 1.03};
 
-// How many of the smallest and of the largest of `count` samples lie outside the interval of the sign test,
-// which misses the median with at most that chance. Returns 0 if no interval does.
-size_t cut_of_median(size_t count) {
-    double exactly = std::pow(0.5, static_cast<double>(count)), tail = 0;
-    for (size_t k = 0; 2 * k < count; ++k) {
-        tail += exactly;
-        if (2 * tail > chance) return k;
-        exactly *= static_cast<double>(count - k) / static_cast<double>(k + 1);
-    }
-    return 0;
-}
-
-// The same for the ratios of all pairs of one of `count` samples and one of as many others, by the
-// distribution of the rank sum of Mann and Whitney, which is exact for few samples.
-size_t cut_of_ratios(size_t count) {
-    constexpr size_t few = 24;
-    constexpr double normal_quantile = 2.807;  // the two-sided quantile of that chance
-    const auto n = static_cast<double>(count);
-    if (count > few) {
-        const double cut = n * n / 2 - normal_quantile * n * std::sqrt((2 * n + 1) / 12);
-        return static_cast<size_t>(std::max(0.0, std::floor(cut)));
-    }
-    // orders[u] is the number of orders in which u ratios are below 1, a coefficient of the product of
-    //   (1 - x^(n+i)) / (1 - x^i).
-    std::vector<double> orders(count * count + 1, 0);
-    orders[0] = 1;
-    for (size_t i = 1; i <= count; ++i) {
-        for (size_t u = orders.size(); u-- > count + i;) orders[u] -= orders[u - count - i];
-        for (size_t u = i; u < orders.size(); ++u) orders[u] += orders[u - i];
-    }
-    double all = 0, tail = 0;
-    for (const double each : orders) all += each;
-    for (size_t u = 0; u < orders.size(); ++u) {
-        tail += orders[u];
-        if (2 * tail > chance * all) return u;
-    }
-    return 0;
-}
-
-Interval between(std::vector<double> values, size_t cut) {
-    if (cut == 0 || 2 * cut > values.size()) return {};
-    std::sort(values.begin(), values.end());
-    return {values[cut - 1], values[values.size() - cut]};
-}
-
-// Chooses evenly from the samples so that the work is bounded.
-std::vector<double> thinned(const std::vector<double>& samples, size_t count) {
-    constexpr size_t most = 200;
-    const size_t kept = std::min(most, count);
-    std::vector<double> some;
-    for (size_t i = 0; i < kept; ++i) some.push_back(samples[i * count / kept]);
-    return some;
-}
-
-// The interval of the ratios of all pairs: a disturbance of some repeats changes few of them.
-Interval interval_of_all(const TimeStatistics& first, const TimeStatistics& second) {
-    const size_t count = std::min(first.samples.size(), second.samples.size());
-    const std::vector<double> ones = thinned(first.samples, count), others = thinned(second.samples, count);
-    std::vector<double> ratios;
-    for (const double one : ones)
-        for (const double other : others) ratios.push_back(other / one);
-    return between(std::move(ratios), cut_of_ratios(ones.size()));
-}
-
-Comparison judged(double ratio, const Interval& interval, double within) {
+Comparison judged(double ratio, const Interval& interval, const Limits& limits) {
     Comparison comparison{Pace::cannot_tell, ratio, interval.low, interval.high};
-    if (interval.low >= 1 / same_within && interval.high <= same_within)
-        comparison.pace = Pace::same;
-    else if (interval.low > within)
+    if (interval.low > limits.winner)
         comparison.pace = Pace::faster;
-    else if (interval.high < 1 / within)
+    else if (interval.high < 1 / limits.winner)
         comparison.pace = Pace::slower;
+    else if (interval.low >= 1 / limits.same && interval.high <= limits.same)
+        comparison.pace = Pace::same;
     return comparison;
 }
 
-bool are_positive(const TimeStatistics& time) {
-    return !time.samples.empty() && std::all_of(time.samples.begin(), time.samples.end(),
-                                                [](double us) { return us > 0 && us < infinity; });
+bool are_positive(std::span<const TimeStatistics> times) {
+    return std::all_of(times.begin(), times.end(), [](const TimeStatistics& time) {
+        return !time.samples.empty() && std::all_of(time.samples.begin(), time.samples.end(),
+                                                    [](double us) { return us > 0 && us < infinity; });
+    });
 }
 
-double median_of(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    const size_t middle = values.size() / 2;
-    return values.size() % 2 == 1 ? values[middle] : std::sqrt(values[middle - 1] * values[middle]);
+bool are_disturbed(std::span<const TimeStatistics> times) {
+    size_t disturbed = 0, all = 0;
+    for (const TimeStatistics& time : times) disturbed += time.disturbed.size(), all += time.samples.size();
+    return 3 * disturbed > all;
+}
+
+bool have_as_many_samples(std::span<const TimeStatistics> first, std::span<const TimeStatistics> second) {
+    return std::equal(
+        first.begin(), first.end(), second.begin(), second.end(),
+        [](const auto& one, const auto& other) { return one.samples.size() == other.samples.size(); });
+}
+
+std::vector<double> samples_of(std::span<const TimeStatistics> times) {
+    std::vector<double> samples;
+    for (const TimeStatistics& time : times)
+        samples.insert(samples.end(), time.samples.begin(), time.samples.end());
+    return samples;
+}
+
+// Takes all samples as those of one round.
+Comparison compare_together(const std::vector<double>& first, const std::vector<double>& second, Met met) {
+    const Interval of_all = interval_of_all_pairs(first, second);
+    const double ratio = ratio_of({first, second, met == Met::in_turns});
+    if (met == Met::apart) return judged(ratio, of_all, one_round_apart);
+    const Interval of_turns = interval_of_median(ratios_of(first, second));
+    const Interval both{std::max(of_turns.low, of_all.low), std::min(of_turns.high, of_all.high)};
+    return judged(ratio, both.low <= both.high ? both : Interval{}, one_round_in_turns);
 }
 
 double with_digits(double value, int digits) {
@@ -148,25 +113,32 @@ std::string_view name_of(Pace pace) {
     return "";
 }
 
-Comparison compare_in_turns(const TimeStatistics& first, const TimeStatistics& second) {
-    const bool fits = first.samples.size() == second.samples.size();
-    if (!fits || !are_positive(first) || !are_positive(second)) return {Pace::cannot_tell, 0, 0, infinity};
+Comparison compare_rounds(std::span<const TimeStatistics> first, std::span<const TimeStatistics> second,
+                          Met met) {
+    const Comparison unknown{Pace::cannot_tell, 0, 0, infinity};
+    if (first.empty() || first.size() != second.size() || !are_positive(first) || !are_positive(second))
+        return unknown;
+    if (met == Met::in_turns && !have_as_many_samples(first, second)) return unknown;
+    if (met == Met::apart && (are_disturbed(first) || are_disturbed(second))) return unknown;
+    if (first.size() < least_rounds_to_tell)
+        return compare_together(samples_of(first), samples_of(second), met);
+    std::vector<RoundSamples> rounds;
     std::vector<double> ratios;
-    for (size_t round = 0; round < first.samples.size(); ++round)
-        ratios.push_back(second.samples[round] / first.samples[round]);
-    const Interval of_rounds = between(ratios, cut_of_median(ratios.size())),
-                   of_all = interval_of_all(first, second);
-    const Interval both{std::max(of_rounds.low, of_all.low), std::min(of_rounds.high, of_all.high)};
-    return judged(median_of(ratios), both.low <= both.high ? both : Interval{}, same_within);
+    for (size_t i = 0; i < first.size(); ++i) {
+        rounds.push_back({first[i].samples, second[i].samples, met == Met::in_turns});
+        ratios.push_back(ratio_of(rounds.back()));
+    }
+    Limits limits = met == Met::in_turns ? rounds_in_turns : rounds_apart;
+    limits.winner = std::max(limits.winner, std::sqrt(quartile_ratio(ratios)));
+    return judged(median_of_ratios(ratios), interval_of_rounds(rounds), limits);
+}
+
+Comparison compare_in_turns(const TimeStatistics& first, const TimeStatistics& second) {
+    return compare_rounds({&first, 1}, {&second, 1}, Met::in_turns);
 }
 
 Comparison compare_apart(const TimeStatistics& first, const TimeStatistics& second) {
-    const auto is_disturbed = [](const TimeStatistics& time) {
-        return 3 * time.disturbed.size() > time.samples.size();
-    };
-    if (!are_positive(first) || !are_positive(second) || is_disturbed(first) || is_disturbed(second))
-        return {Pace::cannot_tell, 0, 0, infinity};
-    return judged(second.median / first.median, interval_of_all(first, second), apart_within);
+    return compare_rounds({&first, 1}, {&second, 1}, Met::apart);
 }
 
 Comparison compare(const Result& result, const VariantResult& first, const VariantResult& second) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,18 +25,37 @@ struct Comparison {
 // Fewer repeats cannot exclude chance: with 6 of each, all of one are by chance faster than all of the other
 // in 1 of 462 comparisons.
 constexpr int least_repeats_to_tell = 6;
-
-// Compares two plans that took turns, so that sample i of both was measured in the same round. The interval
-// is the overlap of two intervals of 99.5 % that assume nothing about the distribution of times: that of the
-// sign test on the ratios of the rounds, which no disturbance longer than a round changes, and that of
-// Mann-Whitney's test on all ratios (Hodges and Lehmann), which a disturbance of few repeats hardly changes.
-Comparison compare_in_turns(const TimeStatistics& first, const TimeStatistics& second);
+// Fewer rounds do not show how far equal plans may lie apart from one round to another: with 3 rounds in
+// which the memory of either lies by chance in a fast or in a slow place, 1 of 32 comparisons would name a
+// winner.
+constexpr size_t least_rounds_to_tell = 6;
 
 // The factor by which a machine may change between two measurements.
 constexpr double apart_within = 1.5;
-// Compares two plans that were measured one after the other, such as two cells of a sweep, by all ratios. The
-// machine may have changed in between, so only a difference of more than half names a winner, and none is
-// named if more than a third of the repeats of one were disturbed.
+
+// How two plans were measured: in turns, so that sample i of both was measured in the same short time, or one
+// after the other, such as two cells of a sweep.
+enum class Met { in_turns, apart };
+
+// Compares two plans that were measured in as many rounds, each with new plans. Every verdict on speed comes
+// from here. A winner is named if the interval of the ratio leaves 1 by more than equal plans may lie apart:
+// - With enough rounds, by more than half of the distance between the quartiles of their ratios, and by at
+//   least 1 % in turns, 5 % apart. The interval comes from resampling rounds and then samples. The same are
+//   times within 3 %.
+// - With fewer rounds, their samples are taken together, and how far equal plans may lie apart is assumed: 5
+// %
+//   in turns, where memory may lie in a slower place; half apart, where the machine may have changed. The
+//   interval is the overlap of two of 99.5 % that assume nothing about the distribution of times: that of the
+//   sign test on the ratios of samples in turns, which no disturbance longer than a turn changes, and that of
+//   Mann-Whitney's test on all ratios (Hodges and Lehmann), which a disturbance of few repeats hardly
+//   changes. Apart, it is the latter alone. The same are times within 5 %.
+// It cannot be told if numbers of rounds or of samples in turns differ, or if plans were measured apart and
+// more than a third of the repeats of one were disturbed.
+Comparison compare_rounds(std::span<const TimeStatistics> first, std::span<const TimeStatistics> second,
+                          Met met);
+
+// The same for one round.
+Comparison compare_in_turns(const TimeStatistics& first, const TimeStatistics& second);
 Comparison compare_apart(const TimeStatistics& first, const TimeStatistics& second);
 
 // Compares two variants of a result; cannot_tell if one has no time or is wrong.

@@ -13,39 +13,12 @@
 #include "kernels/core/common_parameters.h"
 #include "kernels/core/table.h"
 #include "kernels/figures/correctness.h"
-#include "profiling/measure.h"
+#include "profiling/pairs.h"
 
 namespace sawtooth {
 namespace {
 
 bool is_abandoned(const Machine& machine) { return machine.timer && machine.timer->abandoned(); }
-
-struct Pairs {
-    std::vector<double> times, limits, ratios;
-};
-
-// Runs the variant and its limit alternately.
-Outcome<Pairs> measure_pairs(const Plan& plan, const Plan& limit, const Machine& machine, const Request& base,
-                             const std::function<void()>& before_pair) {
-    const Executor on = machine.executor();
-    const auto of_plan = choose_timing(plan, on, base.cache, before_pair);
-    if (!of_plan) return of_plan.error();
-    const auto of_limit = choose_timing(limit, on, base.cache, before_pair);
-    if (!of_limit) return of_limit.error();
-    Pairs pairs;
-    for (int repeat = -1; repeat < base.repeats; ++repeat) {  // the first repeat warms up
-        before_pair();
-        const auto time = run_plan(plan, on, base.cache, of_plan->by);
-        if (!time) return time.error();
-        const auto least = run_plan(limit, on, base.cache, of_limit->by);
-        if (!least) return least.error();
-        if (repeat < 0) continue;
-        pairs.times.push_back(time->total_us);
-        pairs.limits.push_back(least->total_us);
-        pairs.ratios.push_back(time->total_us / least->total_us);
-    }
-    return pairs;
-}
 
 int64_t positions_of(const Family& family, const Parameters& parameters) {
     const Parameter* const row = family.parameter(family.sequence_axis);
@@ -123,21 +96,25 @@ std::optional<Error> measure_row(const Result& result, const Variant& variant, c
     if (!plan) return plan.error();
     auto limit = limit_plan(machine, bench.limit, result.work, *plan);
     if (!limit) return limit.error();
-    const auto pairs = measure_pairs(*plan, *limit, machine, base, before_pair);
+    const Executor on = machine.executor();
+    auto pair = measure_pair({&*plan, on}, {&*limit, on}, base.cache, base.repeats, before_pair);
     Outcome<std::vector<LaunchCost>> costs = std::vector<LaunchCost>();
-    if (pairs && bench.by_launch)
+    if (pair && bench.by_launch)
         costs = measure_launches(*plan, machine, base,
                                  result.ceilings.value_or(Ceilings{}).copy_bytes_per_second, before_pair);
     // A launch is still using their memory; freeing it would wait forever.
     if (is_abandoned(machine)) new std::array<Plan, 2>{std::move(*plan), std::move(*limit)};
-    if (!pairs) return pairs.error();
+    if (!pair) return pair.error();
     if (!costs) return costs.error();
     row.costs = std::move(*costs);
     row.limit_name = limit->launches.front().info->name;
     row.launches = static_cast<int64_t>(plan->launches.size());
-    row.time = statistics_of(pairs->times);
-    row.limit = statistics_of(pairs->limits);
-    const TimeStatistics ratios = statistics_of(pairs->ratios);
+    std::vector<double> each;
+    for (size_t i = 0; i < pair->first.samples.size(); ++i)
+        each.push_back(pair->first.samples[i] / pair->second.samples[i]);
+    const TimeStatistics ratios = statistics_of(std::move(each));
+    row.time = std::move(pair->first);
+    row.limit = std::move(pair->second);
     row.ratio = Spread{ratios.median, ratios.q1, ratios.q3};
     row.bound = bound_of(row, *plan, result, family, variant, bench.limit);
     return {};

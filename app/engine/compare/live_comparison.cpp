@@ -1,0 +1,228 @@
+#include "app/engine/compare/live_comparison.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "app/engine/guarded.h"
+#include "app/engine/identity.h"
+#include "app/engine/machine/devices.h"
+#include "kernels/figures/correctness.h"
+#include "profiling/pairs.h"
+
+namespace sawtooth {
+namespace {
+
+// With 9 rounds chance alone tells equal plans apart in fewer than 1 of 200 comparisons, even if each plan is
+// fast or slow for a whole round; with 3 in 1 of 32.
+constexpr int rounds = 9;
+
+// What one side builds its plans from.
+struct Subject {
+    std::shared_ptr<const Result> result;
+    const Family* family = nullptr;
+    Machine machine;
+
+    bool is_abandoned() const { return machine.timer && machine.timer->abandoned(); }
+};
+
+Error named(const std::string& side, Error error) {
+    if (error.kind != Error::Kind::cancelled) error.text = side + ": " + error.text;
+    return error;
+}
+
+// Runs the Request once, for its outputs and verdicts.
+Outcome<Subject> subject_of(const LiveSide& side, std::stop_token stop, const OnProgress& progress) {
+    Request request = side.request;
+    request.repeats = 1;
+    request.profile = Profile::none;
+    request.extras = Extras::none;
+    request.time_limit_seconds.reset();
+    auto result = side.runner.run(request, stop, progress);
+    if (!result) return result.error();
+    Subject subject{std::move(*result), *find_offered_family(request.family), {}};
+    auto machine = side.runner.machine(request, *subject.family);
+    if (!machine) return machine.error();
+    subject.machine = std::move(*machine);
+    subject.machine.set_stop(stop);
+    return subject;
+}
+
+// Where the plans of B run: those of the same device run where A's do, so that nothing but the plans differs.
+Executor executor_of_b(const Subject& a, const Subject& b) {
+    const bool is_same_pool =
+        a.machine.pool && b.machine.pool && a.machine.pool->threads() == b.machine.pool->threads();
+    const bool is_same_gpu =
+        a.machine.timer && b.machine.timer && a.result->request.device == b.result->request.device;
+    return is_same_pool || is_same_gpu ? a.machine.executor() : b.machine.executor();
+}
+
+Outcome<Plan> plan_of(const Subject& subject, const std::string& variant, const std::stop_token& stop) {
+    auto plan = make_plan({.family = *subject.family,
+                           .variant = *subject.family->variant(variant),
+                           .parameters = subject.result->parameters,
+                           .inputs = subject.result->inputs,
+                           .device = subject.machine.device(),
+                           .workers = subject.machine.workers(),
+                           .stop = stop});
+    // It may run on another stream than the one that fills its memory.
+    if (plan && subject.machine.device())
+        if (auto error = subject.machine.device()->wait()) return *error;
+    return plan;
+}
+
+ComparedSide side_of(const Result& result, const VariantResult& variant) {
+    ComparedSide side{variant.name, result.device, result.parameters};
+    if (variant.verdict() == Verdict::wrong) side.wrong = wrong_sentence(variant);
+    return side;
+}
+
+// The variants of B by those of A: the same names, or the same places in two lists of as many names.
+std::string partner_of(const std::string& variant, const std::vector<std::string>& a,
+                       const std::vector<std::string>& b) {
+    const auto place = static_cast<size_t>(std::find(a.begin(), a.end(), variant) - a.begin());
+    return a.size() == b.size() && place < a.size() ? b[place] : variant;
+}
+
+class LiveComparison {
+  public:
+    LiveComparison(const LiveSide& a, const LiveSide& b, std::stop_token stop, const OnProgress& progress)
+        : a_(a), b_(b), stop_(std::move(stop)), progress_(progress) {
+        report_ = {a.name, b.name,
+                   fmt::format("in turns, {} rounds of {} repeats", rounds, a.request.repeats), today(),
+                   build_identity()};
+    }
+
+    Outcome<ComparisonReport> run() {
+        if (auto error = prepare()) return *error;
+        pair_variants();
+        const size_t count = report_.variants.size();
+        for (int round = 0; round < rounds; ++round)
+            for (size_t i = 0; i < count; ++i) {
+                ComparedVariant& variant = report_.variants[(i + static_cast<size_t>(round)) % count];
+                const double done = static_cast<double>(static_cast<size_t>(round) * count + i);
+                fraction_ = 0.2 + 0.8 * done / static_cast<double>(rounds * count);
+                if (auto error = take_round(variant, round)) return *error;
+            }
+        for (const Subject* const subject : {&*of_a_, &*of_b_})
+            if (subject->machine.timer && !subject->is_abandoned()) subject->machine.timer->stop_recording();
+        for (ComparedVariant& variant : report_.variants)
+            variant.comparison = compare_rounds(variant.b.rounds, variant.a.rounds, Met::in_turns);
+        return std::move(report_);
+    }
+
+  private:
+    void say(double fraction, const std::string& words) const {
+        if (progress_) progress_({fraction, words}, nullptr);
+    }
+
+    std::optional<Error> prepare() {
+        const auto prepared = [&](const LiveSide& side, const char* name, double begin) {
+            return subject_of(side, stop_, [&](const Progress& now, auto) {
+                say(begin + 0.1 * now.fraction, std::string(name) + ": " + now.words);
+            });
+        };
+        auto of_a = prepared(a_, "A", 0);
+        if (!of_a) return named("A", of_a.error());
+        of_a_ = std::move(*of_a);
+        auto of_b = prepared(b_, "B", 0.1);
+        if (!of_b) return named("B", of_b.error());
+        of_b_ = std::move(*of_b);
+        add_notes();
+        return {};
+    }
+
+    // Notes of one side have its name.
+    void add_notes() {
+        const auto &ones = of_a_->result->notes, &others = of_b_->result->notes;
+        const auto has = [](const std::vector<std::string>& notes, const std::string& note) {
+            return std::find(notes.begin(), notes.end(), note) != notes.end();
+        };
+        for (const std::string& note : ones) report_.notes.push_back((has(others, note) ? "" : "A: ") + note);
+        for (const std::string& note : others)
+            if (!has(ones, note)) report_.notes.push_back("B: " + note);
+    }
+
+    void pair_variants() {
+        const Result &a = *of_a_->result, &b = *of_b_->result;
+        std::vector<std::string> paired;
+        for (const VariantResult& one : a.variants) {
+            const std::string partner = partner_of(one.name, a_.request.variants, b_.request.variants);
+            const VariantResult* const other = find(b, partner);
+            paired.push_back(partner);
+            if (!one.ran()) continue;
+            ComparedVariant variant{a.request.family, "", side_of(a, one), {partner, b.device, b.parameters}};
+            if (other) variant.b = side_of(b, *other);
+            if (!other || !other->ran())
+                variant.unknown = "it did not run in B" + (other ? ": " + other->refused : "");
+            report_.variants.push_back(std::move(variant));
+        }
+        for (const VariantResult& other : b.variants) {
+            const bool is_paired = std::find(paired.begin(), paired.end(), other.name) != paired.end();
+            const VariantResult* const one = is_paired ? find(a, other.name) : nullptr;
+            if (other.ran() && (!is_paired || (one && !one->ran())))
+                report_.not_compared.push_back("only in B: " + b.request.family + " " + other.name);
+        }
+    }
+
+    std::optional<Error> take_round(ComparedVariant& variant, int round) {
+        if (conclusion_is_known(variant)) return {};
+        auto error = guarded([&] { return measure_round(variant, round); });
+        if (!error) return {};
+        const bool ends_all = error->kind == Error::Kind::cancelled || cuda::is_fatal(*error) ||
+                              of_a_->is_abandoned() || of_b_->is_abandoned();
+        if (ends_all) return error;
+        variant.unknown = error->text;
+        return {};
+    }
+
+    static bool conclusion_is_known(const ComparedVariant& variant) {
+        return !variant.unknown.empty() || !variant.a.wrong.empty() || !variant.b.wrong.empty();
+    }
+
+    // In odd rounds B is first: whatever the first plan gets, such as better memory, each gets about as
+    // often.
+    std::optional<Error> measure_round(ComparedVariant& variant, int round) {
+        const bool is_swapped = round % 2 == 1;
+        ComparedSide &first = is_swapped ? variant.b : variant.a,
+                     &second = is_swapped ? variant.a : variant.b;
+        const Subject &of_first = is_swapped ? *of_b_ : *of_a_, &of_second = is_swapped ? *of_a_ : *of_b_;
+        auto one = plan_of(of_first, first.variant, stop_);
+        if (!one) return one.error();
+        auto other = plan_of(of_second, second.variant, stop_);
+        if (!other) return other.error();
+        const Executor on_a = of_a_->machine.executor(), on_b = executor_of_b(*of_a_, *of_b_);
+        auto times = measure_pair(
+            {&*one, is_swapped ? on_b : on_a}, {&*other, is_swapped ? on_a : on_b}, a_.request.cache,
+            a_.request.repeats,
+            [&] { say(fraction_, fmt::format("{}, round {} of {}", name_of(variant), round + 1, rounds)); });
+        // A launch is still using their memory; freeing it would wait forever.
+        if (of_a_->is_abandoned() || of_b_->is_abandoned())
+            new std::array<Plan, 2>{std::move(*one), std::move(*other)};
+        if (!times) return times.error();
+        first.rounds.push_back(std::move(times->first));
+        second.rounds.push_back(std::move(times->second));
+        return {};
+    }
+
+    const LiveSide &a_, &b_;
+    const std::stop_token stop_;
+    const OnProgress& progress_;
+    std::optional<Subject> of_a_, of_b_;
+    ComparisonReport report_;
+    double fraction_ = 0;
+};
+
+}  // namespace
+
+Outcome<ComparisonReport> compare_live(const LiveSide& a, const LiveSide& b, std::stop_token stop,
+                                       const OnProgress& progress) {
+    TimeLimit limit(std::move(stop), a.request.time_limit_seconds);
+    auto report = LiveComparison(a, b, limit.token(), progress).run();
+    if (report) return report;
+    return limit.reason(report.error(), "the comparison");
+}
+
+}  // namespace sawtooth
