@@ -12,6 +12,7 @@
 
 #include "kernels/ar_ssm/figures/common.h"
 #include "kernels/core/table.h"
+#include "kernels/figures/without_arrays.h"
 
 namespace sawtooth::ar_ssm {
 namespace {
@@ -177,6 +178,8 @@ Figure rank_error_figure(const Result& result) {
                    {.label = "rel L2 error", .unit = "%", .minimum = 0});
     const Array *const gates = find(result.reference, "gates"), *const y = find(result.reference, "y");
     const int64_t count = affordable(drawn);
+    if (!has_arrays(result))
+        return left_out_without_arrays({{figure.id, figure.place, figure.title}}).front();
     if (!gates || !y || count == 0) {
         leave_out(figure, count == 0 ? "It would take too long: reduce length, d_model or max_rank."
                                      : "Available after a run (press F5).");
