@@ -9,7 +9,7 @@
 namespace sawtooth::cli {
 namespace {
 
-// The options that A and B may set apart, by their names without dashes. No parameter has such a name.
+// No parameter has such a name.
 constexpr std::string_view own_options[] = {"variant", "preset", "backend", "device", "threads", "kernels"};
 
 bool is_option(std::string_view name) {
@@ -56,6 +56,8 @@ Outcome<Arguments> arguments_of(const Arguments& both, const std::string& side, 
 }
 
 }  // namespace
+
+std::span<const std::string_view> own_options_of_sides() { return own_options; }
 
 Outcome<std::pair<Settings, Settings>> settle_sides(const Arguments& arguments) {
     if (!arguments.has("--a") && !arguments.has("--b"))

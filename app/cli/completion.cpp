@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/cli/argument_tables.h"
+#include "app/cli/settings.h"
 #include "app/engine/machine/devices.h"
 #include "app/engine/run/configure.h"
 #include "kernels/core/nearest.h"
@@ -102,6 +103,13 @@ Candidates values(const OptionRow& row, const Typed& typed, const std::string& s
     Candidates all;
     if (name == "--family") return families();
     if (name == "--set" || name == "--over") return settings(chosen, so_far);
+    if (name == "--a" || name == "--b") {
+        all = settings(chosen, so_far);
+        for (const std::string_view option : own_options_of_sides())
+            all.push_back(
+                {std::string(option) + "=", find_option(typed.command, "--" + std::string(option))->meaning});
+        return all;
+    }
     if (name == "--arch")
         for (const Chip& chip : chips()) all.push_back({chip.architecture, chip.name});
     for (const Family* family : chosen) {

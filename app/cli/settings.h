@@ -1,7 +1,9 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -38,6 +40,8 @@ Outcome<std::optional<Shard>> settle_shard(const Arguments& arguments);
 // The value of --trials; 1000 if it was not given.
 Outcome<int> settle_trials(const Arguments& arguments);
 Outcome<WindowOptions> settle_window(const Arguments& arguments);
+// The options, without dashes, that --a and --b of a comparison may set like parameters.
+std::span<const std::string_view> own_options_of_sides();
 // The settings of A and of B of a comparison: what both have, then what --a and --b set for one of them.
 Outcome<std::pair<Settings, Settings>> settle_sides(const Arguments& arguments);
 Outcome<ShotOptions> settle_shot(const Arguments& arguments);

@@ -106,6 +106,9 @@ TEST_CASE("completion offers what may follow, and only that", "[cli]") {
     CHECK(words_of_completions({"run", "scan", "--arch", "sm_90"}) == Words{"sm_90a"});
     CHECK(words_of_completions({"run", "scan", "--repeat", ""}).empty());
     CHECK(words_of_completions({"run", "scan", "--set", "op=sum", "--cache", "c"}) == Words{"cold"});
+    CHECK(words_of_completions({"compare", "scan", "--b", "dir"}) == Words{"direction="});
+    CHECK(words_of_completions({"compare", "scan", "--a", "k"}) == Words{"kernels="});
+    CHECK(offers({"compare", ""}, "scan"));
     CHECK(words_of_completions({}).empty());
     CHECK(words_of_completions({"nothing", ""}).empty());
     CHECK(words_of_completions({"run", "nothing", "--set", "direction=f"}) == Words{"direction=forward"});

@@ -66,3 +66,46 @@ TEST_CASE("a wrong or missing result is not compared", "[tables]") {
     other = result_of(30, 0);
     CHECK(cells(result_of(10, 1e-6), other).back().empty());
 }
+
+namespace {
+
+Result on_a_gpu(double us, double bytes, int registers, double occupancy) {
+    Result result = result_of(us, 1e-6);
+    auto info = std::make_shared<LaunchInfo>();
+    info->name = "scan";
+    info->resources = Resources{};
+    info->resources->registers = registers;
+    LaunchRecord launch;
+    launch.info = std::move(info);
+    launch.duration_us = us;
+    launch.occupancy.theoretical = occupancy;
+    result.variants[0].launches = {launch};
+    result.variants[0].work.bytes = bytes;
+    return result;
+}
+
+Table compared(const Result& result, const Result& base) {
+    Table table{{{"variant", "", false}, {"verdict", "", false}}, {{"lookback", "right"}}};
+    add_comparison(table, result, base, "it");
+    return table;
+}
+
+}  // namespace
+
+TEST_CASE("registers and occupancy are compared where both are known", "[tables]") {
+    const Table table = compared(on_a_gpu(10, 100, 40, 0.5), on_a_gpu(10, 100, 32, 0.625));
+    REQUIRE(table.columns.size() == 6);
+    CHECK(table.columns[4].name == "registers vs it");
+    CHECK(table.columns[5].name == "occupancy vs it");
+    CHECK(table.rows[0] == std::vector<std::string>{"lookback", "right", "same", "same", "+8", "-13 points"});
+    CHECK(compared(on_a_gpu(10, 100, 32, 0.5), on_a_gpu(10, 100, 32, 0.5)).rows[0][4] == "same");
+    CHECK(compared(on_a_gpu(10, 100, 32, 0.5), result_of(10, 1e-6)).columns.size() == 4);
+}
+
+TEST_CASE("rates are compared if the two move other amounts of bytes", "[tables]") {
+    // Twice the time for four times the bytes.
+    const Table table = compared(on_a_gpu(20, 400, 32, 0.5), on_a_gpu(10, 100, 32, 0.5));
+    CHECK(table.columns[4].name == "rate vs it");
+    CHECK(table.rows[0][2] == "2x slower");
+    CHECK(table.rows[0][4] == "2x faster");
+}

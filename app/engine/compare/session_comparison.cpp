@@ -189,7 +189,7 @@ class SessionComparison {
         if (!of_b) return of_b.error();
         const std::string problem = clock_problem(of_a->clocks, of_b->clocks);
         const std::string words = words_of(a, all_);
-        for (ComparedSide& one : of_a->variants) {
+        for (const ComparedSide& one : of_a->variants) {
             const auto other =
                 std::find_if(of_b->variants.begin(), of_b->variants.end(),
                              [&](const ComparedSide& each) { return each.variant == one.variant; });
@@ -197,7 +197,7 @@ class SessionComparison {
                 report.not_compared.push_back(fmt::format("only in A: {}, {}", title(a), one.variant));
                 continue;
             }
-            ComparedVariant variant{a.family, words, std::move(one), std::move(*other)};
+            ComparedVariant variant{a.family, words, one, *other};
             make_even(variant);
             variant.comparison = compare_rounds(variant.b.rounds, variant.a.rounds, Met::apart);
             variant.unknown = variant.a.rounds.empty() ? "it was not timed in both" : problem;

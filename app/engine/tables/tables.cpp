@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <map>
 #include <optional>
-#include <string_view>
 
+#include "app/engine/tables/main_launch.h"
 #include "kernels/families.h"
 #include "kernels/figures/comparison.h"
 #include "kernels/figures/correctness.h"
@@ -118,17 +117,6 @@ std::vector<Field> metric_fields(const Result& result) {
 }
 
 std::string percent(std::optional<double> share) { return share ? fmt::format("{:.0f}", 100 * *share) : ""; }
-
-// The launch on which a variant spends most time, if its SM resources are known.
-const LaunchRecord* main_launch(const VariantResult& variant) {
-    std::map<std::string_view, double> spent;
-    for (const LaunchRecord& launch : variant.launches) spent[launch.info->name] += launch.duration_us;
-    const LaunchRecord* most = nullptr;
-    for (const LaunchRecord& launch : variant.launches)
-        if (launch.info->resources && (!most || spent[launch.info->name] > spent[most->info->name]))
-            most = &launch;
-    return most;
-}
 
 std::string with_limiter(const Occupancy& occupancy) {
     const std::string share = percent(occupancy.theoretical);
