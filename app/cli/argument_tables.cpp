@@ -14,7 +14,9 @@ constexpr CommandRow command_rows[] = {
     {Command::check, "check",
      "Try settings that make wrong kernels of families fail; show the smallest one that does."},
     {Command::compare, "compare",
-     "Tell whether B is slower than A: two settings of a family, run in turns, or two session files."},
+     "Tell whether B is slower than A: two settings of a family, run in turns, or two session files. Exit "
+     "code: "
+     "0 same or faster, 3 slower, 4 an output is wrong, 5 cannot tell."},
     {Command::report, "report",
      "Run families at their defaults, or one as set, and write DIR/index.html with summary, figures and "
      "tables."},

@@ -74,7 +74,7 @@ std::string junit_case(const ComparedVariant& variant) {
     const auto time = time_of(variant.b);
     const Conclusion conclusion = conclusion_of(variant);
     std::string text =
-        fmt::format("    <testcase classname=\"sawtooth.compare.{}\" name=\"{}\" time=\"{}\">\n",
+        fmt::format("    <testcase classname=\"sawtooth.compare.{}\" name=\"{}\" time=\"{:.9f}\">\n",
                     xml(variant.family), xml(name_of(variant)), time ? time->median / 1e6 : 0);
     const std::string words = xml(words_of(variant));
     if (conclusion == Conclusion::slower || conclusion == Conclusion::wrong)
@@ -196,9 +196,13 @@ std::string sentence_of(const ComparisonReport& report) {
 }
 
 Table comparison_table(const ComparisonReport& report) {
-    Table table{
-        {{"variant", "", false}, {"A", ""}, {"B", ""}, {"B / A", ""}, {"interval", ""}, {"B", "", false}},
-        {}};
+    Table table{{{"variant", "", false},
+                 {"A", ""},
+                 {"B", ""},
+                 {"B / A", ""},
+                 {"interval", ""},
+                 {"verdict", "", false}},
+                {}};
     for (const ComparedVariant& variant : report.variants) {
         const Comparison& comparison = variant.comparison;
         table.rows.push_back({name_of(variant), time_cell(variant.a), time_cell(variant.b),

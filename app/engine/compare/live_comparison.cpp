@@ -110,6 +110,7 @@ class LiveComparison {
             if (subject->machine.timer && !subject->is_abandoned()) subject->machine.timer->stop_recording();
         for (ComparedVariant& variant : report_.variants)
             variant.comparison = compare_rounds(variant.b.rounds, variant.a.rounds, Met::in_turns);
+        note_disturbances();
         return std::move(report_);
     }
 
@@ -176,6 +177,21 @@ class LiveComparison {
         if (ends_all) return error;
         variant.unknown = error->text;
         return {};
+    }
+
+    // A reason why much cannot be told.
+    void note_disturbances() {
+        size_t disturbed = 0, all = 0;
+        for (const ComparedVariant& variant : report_.variants)
+            for (const auto* const side : {&variant.a, &variant.b})
+                for (const TimeStatistics& round : side->rounds)
+                    disturbed += round.disturbed.size(), all += round.samples.size();
+        constexpr double many = 0.05;
+        const double share = all > 0 ? static_cast<double>(disturbed) / static_cast<double>(all) : 0;
+        if (share > many)
+            report_.notes.push_back(fmt::format(
+                "other programs took a core, or the clock of the GPU changed, in {:.0f} % of the repeats",
+                100 * share));
     }
 
     static bool conclusion_is_known(const ComparedVariant& variant) {

@@ -117,7 +117,7 @@ TEST_CASE("JUnit counts failures and skipped variants, and escapes texts", "[com
     CHECK(contains(xml, "<failure type=\"wrong\""));
     CHECK(contains(xml, "&lt;worst&gt; &amp; &quot;more&quot;"));
     CHECK(contains(xml, "<skipped message=\"cannot tell: it did not run in B: too large\"/>"));
-    CHECK(contains(xml, "classname=\"sawtooth.compare.scan\" name=\"scan lookback\" time=\"1.1e-05\""));
+    CHECK(contains(xml, "classname=\"sawtooth.compare.scan\" name=\"scan lookback\" time=\"0.000011000\""));
     CHECK(xml.find('\x01') == std::string::npos);
 }
 
