@@ -50,8 +50,9 @@ int join(const Arguments& arguments) {
     note_builds(*shards);
     const auto session = joined(*shards);
     if (!session) return fail(session.error());
-    SweepResult result = unmeasured(session->sweeps.front().sweep);
-    if (const auto problem = fill(result, *session)) return fail(*problem);
+    const auto opened = whole_sweep(*session);
+    if (!opened) return fail(opened.error());
+    const SweepResult& result = *opened;
     if (!path.empty())
         if (const auto problem = write_session(path, *session)) return fail(*problem);
     std::optional<Error> error;

@@ -31,19 +31,15 @@ std::vector<size_t> cells_to_measure(const SweepResult& result, const std::optio
     return cells;
 }
 
-// The session file, if there is one, after its cells were put into the sweep with --resume.
+// The session file, if there is one. With --resume its cells are put into the sweep.
 Outcome<std::optional<SweepFile>> open_file(const Arguments& arguments, SweepResult& result) {
-    std::optional<SweepFile> file;
-    if (!arguments.has("--session")) return file;
+    if (!arguments.has("--session")) return std::optional<SweepFile>();
     const std::string path = arguments.value("--session");
     if (auto problem = check_replaceable(path)) return *problem;
-    file = SweepFile(path, result.sweep);
-    if (!arguments.has("--resume")) return file;
-    auto resumed = SweepFile::resumed(path, result.sweep);
-    if (!resumed) return resumed.error();
-    if (auto problem = fill(result, resumed->session())) return *problem;
-    file = std::move(*resumed);
-    return file;
+    auto file = (arguments.has("--resume") ? SweepFile::resumed : SweepFile::added)(path, result.sweep);
+    if (!file) return file.error();
+    if (auto problem = file->fill(result)) return *problem;
+    return std::optional(std::move(*file));
 }
 
 // Refuses options that do not go together.

@@ -3,7 +3,8 @@
 
     run.py PROGRAM [TEXT]      only the tests whose name contains TEXT
 
-The last line is "N passed, N failed". Needs Python 3.8 and numpy.
+The last line is "N passed, N failed"; the exit code is 1 if one failed, and 77 if all were skipped. Needs Python 3.8
+and numpy.
 """
 import os
 import pathlib
@@ -16,10 +17,12 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import command_line  # noqa: E402,F401  (each module adds its tests to the list)
 import compare  # noqa: E402,F401
 import files  # noqa: E402,F401
+import many_workers  # noqa: E402,F401
 import memory  # noqa: E402,F401
 import package  # noqa: E402,F401
 import readme  # noqa: E402,F401
 import scan  # noqa: E402,F401
+import slurm  # noqa: E402,F401
 import worker  # noqa: E402,F401
 from program import Program, Skipped, tests  # noqa: E402
 
@@ -28,7 +31,7 @@ def main():
     if len(sys.argv) < 2:
         sys.exit("PROGRAM is missing")
     wanted = sys.argv[2] if len(sys.argv) > 2 else ""
-    passed = failed = 0
+    passed = failed = skipped = 0
     kept = tempfile.TemporaryDirectory(prefix="sawtooth-kept-")
     for test in tests:
         name = test.__name__.replace("_", " ")
@@ -39,6 +42,7 @@ def main():
             try:
                 test(Program(sys.argv[1], pathlib.Path(folder), kept.name))
             except Skipped as reason:
+                skipped += 1
                 print(f"skipped {name}: {reason}")
                 continue
             except Exception:  # a test that breaks is a failure like any other
@@ -50,7 +54,9 @@ def main():
             print(f"pass    {name}")
         sys.stdout.flush()
     print(f"{passed} passed, {failed} failed")
-    return 1 if failed or not passed else 0
+    if failed or passed + skipped == 0:
+        return 1
+    return 0 if passed else 77
 
 
 if __name__ == "__main__":

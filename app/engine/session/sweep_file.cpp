@@ -8,25 +8,33 @@
 
 #include "app/engine/session/session_fields.h"
 #include "app/engine/tables/tables.h"
+#include "kernels/figures/sweep_cells.h"
 
 namespace sawtooth {
 namespace {
 
 constexpr auto write_interval = std::chrono::seconds(2);
 
+// A sweep as a file has it.
 Sweep portable_sweep(Sweep sweep) {
     sweep.base = portable(std::move(sweep.base));
     return sweep;
 }
 
-bool exists(const std::string& path) {
+// The session of the file, or an empty one if there is no file.
+Outcome<Session> existing(const std::string& path, std::stop_token stop = {}) {
     struct stat status = {};
-    return ::stat(path.c_str(), &status) == 0;
+    if (::stat(path.c_str(), &status) != 0) return Session();
+    auto read = read_session(path, std::move(stop));
+    if (!read) return read.error();
+    if (read->is_partial) return Error::usage(fmt::format("{}: {}", path, read->notes.front()));
+    return std::move(read->session);
 }
 
 // Adds the cell at its place, with its result as the last of the session.
-void put(Session& session, SessionSweep::Cell cell, const std::optional<SessionResult>& result) {
-    std::vector<SessionSweep::Cell>& cells = session.sweeps.front().cells;
+void put(Session& session, size_t sweep, SessionSweep::Cell cell,
+         const std::optional<SessionResult>& result) {
+    std::vector<SessionSweep::Cell>& cells = session.sweeps[sweep].cells;
     if (result) {
         cell.result = session.results.size();
         session.results.push_back(*result);
@@ -37,39 +45,46 @@ void put(Session& session, SessionSweep::Cell cell, const std::optional<SessionR
     cells.insert(place, std::move(cell));
 }
 
-}  // namespace
-
-SweepFile::SweepFile(std::string path, const Sweep& sweep) : path_(std::move(path)) {
-    session_.sweeps.push_back({portable_sweep(sweep), {}});
-}
-
-Outcome<SweepFile> SweepFile::resumed(const std::string& path, const Sweep& sweep) {
-    SweepFile file(path, sweep);
-    if (!exists(path)) return file;
-    auto read = read_shard(path);
-    if (!read) return read.error();
-    const Sweep& own = file.session_.sweeps.front().sweep;
-    if (read->session.sweeps.front().sweep != own)
-        return Error::usage(
-            fmt::format("{} has another sweep: {}; write to another file, or leave out --resume", path,
-                        command_of(read->session.sweeps.front().sweep)));
-    file.session_ = std::move(read->session);
-    return file;
-}
-
-std::optional<Error> fill(SweepResult& result, const Session& session) {
-    const SessionSweep& sweep = session.sweeps.front();
-    const auto opened = open_sweep(session, sweep);
+// Puts the cells into a sweep that has all of them, unmeasured.
+std::optional<Error> fill_from(const Session& session, const SessionSweep& sweep, SweepResult& result) {
+    auto opened = open_sweep(session, sweep);
     if (!opened) return opened.error();
-    for (const SessionSweep::Cell& cell : sweep.cells) result.cells[cell.index] = opened->cells[cell.index];
+    for (const SessionSweep::Cell& cell : sweep.cells)
+        result.cells[cell.index] = std::move(opened->cells[cell.index]);
     result.complete = opened->complete;
     return {};
 }
 
+}  // namespace
+
+Outcome<SweepFile> SweepFile::added(const std::string& path, const Sweep& sweep) {
+    auto session = existing(path);
+    if (!session) return session.error();
+    session->sweeps.push_back({portable_sweep(sweep), {}});
+    const size_t index = session->sweeps.size() - 1;
+    return SweepFile(path, std::move(*session), index);
+}
+
+Outcome<SweepFile> SweepFile::resumed(const std::string& path, const Sweep& sweep) {
+    auto session = existing(path);
+    if (!session) return session.error();
+    if (session->sweeps.empty()) return added(path, sweep);
+    const Sweep own = portable_sweep(sweep);
+    for (size_t index = session->sweeps.size(); index-- > 0;)
+        if (session->sweeps[index].sweep == own) return SweepFile(path, std::move(*session), index);
+    return Error::usage(fmt::format("{} has another sweep: {}; name another file, or leave out --resume",
+                                    path, command_of(session->sweeps.back().sweep)));
+}
+
+std::optional<Error> SweepFile::fill(SweepResult& result) const {
+    return fill_from(session_, session_.sweeps[sweep_], result);
+}
+
 void SweepFile::add(size_t index, const SweepCell& cell) {
-    put(session_, {index, cell.values, cell.refused, {}},
+    put(session_, sweep_, {index, cell.values, cell.refused, {}},
         cell.result ? std::optional(SessionResult(*cell.result)) : std::nullopt);
-    if (std::chrono::steady_clock::now() - written_ >= write_interval) static_cast<void>(write());
+    if (!written_ || std::chrono::steady_clock::now() - *written_ >= write_interval)
+        static_cast<void>(write());
 }
 
 std::optional<Error> SweepFile::write() {
@@ -78,37 +93,46 @@ std::optional<Error> SweepFile::write() {
 }
 
 Outcome<ShardFile> read_shard(const std::string& path, std::stop_token stop) {
-    auto read = read_session(path, std::move(stop));
-    if (!read) return read.error();
-    if (read->is_partial) return Error::usage(fmt::format("{}: {}", path, read->notes.front()));
-    if (read->session.sweeps.size() != 1)
-        return Error::usage(
-            fmt::format("{} has {} sweeps; expected one, as sawtooth sweep --session writes it", path,
-                        read->session.sweeps.size()));
-    return ShardFile{path, std::move(read->session)};
+    struct stat status = {};
+    if (::stat(path.c_str(), &status) != 0) return Error::usage(path + ": no such file");
+    auto session = existing(path, std::move(stop));
+    if (!session) return session.error();
+    if (session->sweeps.empty())
+        return Error::usage(path + " has no sweep; expected a file that sawtooth sweep --session wrote");
+    return ShardFile{path, std::move(*session)};
 }
 
 Outcome<Session> joined(const std::vector<ShardFile>& shards) {
-    const ShardFile& first = shards.front();
-    std::map<uint64_t, std::pair<const ShardFile*, const SessionSweep::Cell*>> chosen;
+    const Sweep& wanted = shards.front().session.sweeps.back().sweep;
+    std::map<uint64_t, std::pair<const Session*, const SessionSweep::Cell*>> chosen;
     for (const ShardFile& shard : shards) {
-        const SessionSweep& sweep = shard.session.sweeps.front();
-        if (sweep.sweep != first.session.sweeps.front().sweep)
-            return Error::usage(fmt::format("{} and {} have different sweeps: {} and {}", first.path,
-                                            shard.path, command_of(first.session.sweeps.front().sweep),
-                                            command_of(sweep.sweep)));
-        for (const SessionSweep::Cell& cell : sweep.cells) {
-            auto& place = chosen[cell.index];
-            if (!place.second || (!place.second->result && cell.result)) place = {&shard, &cell};
+        bool is_of_it = false;
+        for (const SessionSweep& sweep : shard.session.sweeps) {
+            if (sweep.sweep != wanted) continue;
+            is_of_it = true;
+            for (const SessionSweep::Cell& cell : sweep.cells) {
+                auto& place = chosen[cell.index];
+                if (!place.second || (!place.second->result && cell.result)) place = {&shard.session, &cell};
+            }
         }
+        if (!is_of_it)
+            return Error::usage(fmt::format("{} and {} have different sweeps: {} and {}", shards.front().path,
+                                            shard.path, command_of(wanted),
+                                            command_of(shard.session.sweeps.back().sweep)));
     }
     Session all;
-    all.sweeps.push_back({first.session.sweeps.front().sweep, {}});
+    all.sweeps.push_back({wanted, {}});
     for (const auto& [index, place] : chosen) {
-        const auto& [shard, cell] = place;
-        put(all, *cell, cell->result ? std::optional(shard->session.results[*cell->result]) : std::nullopt);
+        const auto& [session, cell] = place;
+        put(all, 0, *cell, cell->result ? std::optional(session->results[*cell->result]) : std::nullopt);
     }
     return all;
+}
+
+Outcome<SweepResult> whole_sweep(const Session& session) {
+    SweepResult result = unmeasured(session.sweeps.front().sweep);
+    if (auto error = fill_from(session, session.sweeps.front(), result)) return *error;
+    return result;
 }
 
 }  // namespace sawtooth

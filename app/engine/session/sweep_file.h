@@ -10,43 +10,51 @@
 
 namespace sawtooth {
 
-// The session file of a sweep that is being measured: it has the cells so far, so that an interrupted sweep
-// can be continued. It always appears whole.
+// The session file of a sweep that is being measured. It has the cells so far, so that an interrupted sweep
+// can be continued; whatever else the session has stays. The file always appears whole, and an existing one
+// stays as it is until the first cell is written.
 class SweepFile {
   public:
-    // A file that has no cell yet; an existing one stays until the first cell is written.
-    SweepFile(std::string path, const Sweep& sweep);
-    // The same with the cells of the existing file, if there is one. Errors: those of read_session; usage: it
-    // has another sweep.
+    // A new sweep in the session, which is created if it does not exist. Errors: those of read_session;
+    // usage: this build does not know all of it.
+    static Outcome<SweepFile> added(const std::string& path, const Sweep& sweep);
+    // The same, but continues the last sweep of the session that is equal. Usage error: it has only others.
     static Outcome<SweepFile> resumed(const std::string& path, const Sweep& sweep);
 
-    const Session& session() const { return session_; }
+    // Puts the cells that the file has into a sweep that has none (`unmeasured`). Errors: those of
+    // open_sweep.
+    std::optional<Error> fill(SweepResult& result) const;
 
-    // Adds a cell, and writes the file if that was not done within the last two seconds: a failure to write
+    // Adds a cell, and writes the file unless that was done within the last two seconds. A failure to write
     // is returned by `write`, at the end.
     void add(size_t index, const SweepCell& cell);
     // Writes what was added. Returns what went wrong.
     std::optional<Error> write();
 
   private:
+    SweepFile(std::string path, Session session, size_t sweep)
+        : path_(std::move(path)), session_(std::move(session)), sweep_(sweep) {}
+
     std::string path_;
     Session session_;
-    std::chrono::steady_clock::time_point written_ = std::chrono::steady_clock::now();
+    size_t sweep_;  // its index in the session
+    std::optional<std::chrono::steady_clock::time_point> written_;
 };
 
-// Puts the cells of the first sweep of the session into a sweep that has none (`unmeasured`). Errors: those
-// of open_sweep.
-std::optional<Error> fill(SweepResult& result, const Session& session);
-
-// The sweep of a file for `join`. Errors: those of read_session; usage: it does not have exactly one sweep.
+// A session for `joined`. Errors: those of read_session; usage: it has no sweep, or parts that this build
+// does not know.
 struct ShardFile {
     std::string path;
     Session session;
 };
 Outcome<ShardFile> read_shard(const std::string& path, std::stop_token stop = {});
 
-// One session with the cells of all files. Of a cell that several have, the first one with a result stays.
-// Usage error: one is of another sweep.
+// One session with one sweep, the last of the first file, and the cells of all files. Of a cell that several
+// have, the first one with a result stays. Usage error: a file has only other sweeps.
 Outcome<Session> joined(const std::vector<ShardFile>& shards);
+
+// The first sweep of a session with all its cells, those that were not measured included (`unmeasured`).
+// Errors: those of open_sweep.
+Outcome<SweepResult> whole_sweep(const Session& session);
 
 }  // namespace sawtooth

@@ -148,8 +148,12 @@ std::optional<Error> WorkerLink::Job::greet() {
         if (worker().exchange(look_up_ms) == WorkerConnection::Moved::ended) return not_started();
         const std::string_view said = worker().frames.held();
         if (!said.empty() && !first_byte) first_byte = Clock::now();
-        if (said.size() > longest_greeting || (first_byte && passed(*first_byte, seconds_to_greet)))
-            return no_worker("its output starts with " + quoted(said));
+        if (said.size() > longest_greeting) return no_worker("its output starts with " + quoted(said));
+        if (first_byte && passed(*first_byte, seconds_to_greet))
+            return no_worker(
+                fmt::format("its output starts with {}, and no greeting follows within {:g} s; a "
+                            "launcher must not hold back output (srun: add --unbuffered)",
+                            quoted(said), seconds_to_greet));
         if (const auto seconds = seconds_to_answer(); seconds && passed(started, *seconds))
             return no_worker(fmt::format("it did not answer within {:g} s{}", *seconds,
                                          request_.on.empty() ? "" : "; raise the time limit if it waits"));

@@ -182,6 +182,9 @@ std::string WorkerProcess::end(double seconds) {
     if (process_ < 0) return "";
     input_.close();
     const bool by_itself = ends_within(process_, seconds);
+    // A launcher such as srun ends what it started elsewhere if it is told to end, but not if it is killed.
+    constexpr double seconds_to_be_told = 0.5;
+    if (!by_itself && ::kill(-process_, SIGTERM) == 0) ends_within(process_, seconds_to_be_told);
     // The group is killed even if the leader has exited: a launcher may have left processes behind.
     ::kill(-process_, SIGKILL);
     constexpr double seconds_to_be_killed = 0.5;

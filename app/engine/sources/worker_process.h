@@ -33,9 +33,9 @@ class WorkerProcess {
     // Returns whether the started process has ended, even if others hold its pipes open.
     bool has_ended() const;
 
-    // Closes the input, at which a worker exits by itself, and kills it after `seconds`. Reaps it and returns
-    // how it ended by itself: "exit code 1", "signal 11 (Segmentation fault)"; "" if it had to be killed. A
-    // process that the system cannot end at once is left behind.
+    // Closes the input, at which a worker exits by itself; after `seconds` it is told to end, and then
+    // killed. Reaps it and returns how it ended by itself: "exit code 1", "signal 11 (Segmentation fault)";
+    // "" if it had to be killed. A process that the system cannot end at once is left behind.
     std::string end(double seconds);
 
   private:

@@ -67,22 +67,23 @@ class Team {
                                           devices->gpu_reason.empty() ? "" : ": ", devices->gpu_reason));
     }
 
-    // Waits for a part, because parts of lost workers come back. A worker gets one that it lost only if no
-    // other is there.
+    // A part for the worker. One that it lost is for others, if there are any, and else its last.
+    std::optional<size_t> choice(size_t member) const {
+        for (const size_t part : open_) {
+            const auto lost = lost_by_.find(part);
+            if (lost == lost_by_.end() || lost->second != member) return part;
+        }
+        return open_.empty() || ready_.size() > 1 ? std::nullopt : std::optional(*open_.begin());
+    }
+
+    // Waits for a part, because parts of lost workers come back.
     std::optional<size_t> next(size_t member) {
         std::optional<size_t> chosen;
-        const auto choose = [&] {
-            for (const size_t part : open_) {
-                const auto lost = lost_by_.find(part);
-                if (lost != lost_by_.end() && lost->second == member && ready_.size() > 1) continue;
-                chosen = part;
-                return true;
-            }
-            return false;
-        };
         std::unique_lock lock(mutex_);
         ready_.insert(member);
-        if (!changed_.wait(lock, stop_.get_token(), choose) || stop_.stop_requested()) return {};
+        if (!changed_.wait(lock, stop_.get_token(), [&] { return (chosen = choice(member)).has_value(); }) ||
+            stop_.stop_requested())
+            return {};
         open_.erase(*chosen);
         return chosen;
     }
