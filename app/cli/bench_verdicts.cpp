@@ -19,6 +19,7 @@ std::string words_of(const VerdictBench& bench, const Request& base) {
                  {"trials", ""},
                  {"winners, in turns", ""},
                  {"winners, apart", ""},
+                 {"winners, 9 rounds", ""},
                  {"same", ""},
                  {"cannot tell", ""},
                  {"disturbed repeats", ""}},
@@ -27,7 +28,8 @@ std::string words_of(const VerdictBench& bench, const Request& base) {
         table.rows.push_back(
             {counts.busy_processes == 0 ? "quiet" : fmt::format("{} busy processes", counts.busy_processes),
              std::to_string(counts.trials), counted(counts.winners_in_turns, counts.trials),
-             counted(counts.winners_apart, counts.trials), std::to_string(counts.same),
+             counted(counts.winners_apart, counts.trials),
+             counted(counts.winners_of_rounds, counts.of_rounds), std::to_string(counts.same),
              std::to_string(counts.cannot_tell), counted(counts.disturbed, counts.repeats)});
     return fmt::format(
                "The first variant of every family against itself on {}: {} repeats, caches {}. Every winner "

@@ -15,9 +15,7 @@
 namespace sawtooth {
 namespace {
 
-// With 9 rounds chance alone tells equal plans apart in fewer than 1 of 200 comparisons, even if each plan is
-// fast or slow for a whole round; with 3 in 1 of 32.
-constexpr int rounds = 9;
+constexpr int rounds = rounds_of_comparison;
 
 // What one side builds its plans from.
 struct Subject {

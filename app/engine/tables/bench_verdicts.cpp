@@ -8,6 +8,7 @@
 
 #include <optional>
 
+#include "app/engine/compare/live_comparison.h"
 #include "app/engine/guarded.h"
 #include "app/engine/run/configure.h"
 #include "kernels/figures/comparison.h"
@@ -49,7 +50,8 @@ struct Subject {
     const Family* family = nullptr;
     const Variant* variant = nullptr;
     Machine machine;
-    std::optional<TimeStatistics> before = {};  // the time in the last trial
+    std::optional<TimeStatistics> before = {};           // the time in the last trial
+    std::vector<TimeStatistics> ones = {}, others = {};  // the trials since the last comparison of rounds
 };
 
 bool is_winner(Pace pace) { return pace == Pace::faster || pace == Pace::slower; }
@@ -60,6 +62,17 @@ Outcome<Plan> plan_of(const Subject& subject) {
                       .parameters = subject.result->parameters,
                       .inputs = subject.result->inputs,
                       .device = subject.machine.device()});
+}
+
+void take_round(Subject& subject, const TimeStatistics& first, const TimeStatistics& second,
+                VerdictCounts& counts) {
+    subject.ones.push_back(first);
+    subject.others.push_back(second);
+    if (subject.ones.size() < static_cast<size_t>(rounds_of_comparison)) return;
+    ++counts.of_rounds;
+    counts.winners_of_rounds += is_winner(compare_rounds(subject.ones, subject.others, Met::in_turns).pace);
+    subject.ones.clear();
+    subject.others.clear();
 }
 
 std::optional<Error> run_trial(Subject& subject, const Request& base, VerdictCounts& counts) {
@@ -76,6 +89,7 @@ std::optional<Error> run_trial(Subject& subject, const Request& base, VerdictCou
     counts.same += pace == Pace::same;
     counts.cannot_tell += pace == Pace::cannot_tell;
     if (subject.before) counts.winners_apart += is_winner(compare_apart(first, *subject.before).pace);
+    take_round(subject, first, second, counts);
     counts.disturbed += static_cast<int>(first.disturbed.size() + second.disturbed.size());
     counts.repeats += static_cast<int>(first.samples.size() + second.samples.size());
     subject.before = std::move(first);
@@ -117,7 +131,8 @@ Outcome<VerdictBench> bench_verdicts(Runner& runner, const Request& base, int tr
     for (const int busy : {0, 2}) {
         const BusyProcesses beside(busy);
         VerdictCounts counts{.busy_processes = busy};
-        for (Subject& subject : subjects) subject.before.reset();
+        for (Subject& subject : subjects)
+            subject.before.reset(), subject.ones.clear(), subject.others.clear();
         for (int trial = 0; trial < trials; ++trial) {
             Subject& subject = subjects[static_cast<size_t>(trial) % subjects.size()];
             if (progress)

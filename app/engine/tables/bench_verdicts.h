@@ -17,6 +17,8 @@ struct VerdictCounts {
     // between two measured one after the other, as the cells of a sweep are.
     int winners_in_turns = 0, winners_apart = 0;
     int same = 0, cannot_tell = 0;  // among the plans that took turns
+    // Comparisons of 9 trials of a family as the rounds of `compare`, and those that named a winner.
+    int of_rounds = 0, winners_of_rounds = 0;
     int disturbed = 0, repeats = 0;
 };
 

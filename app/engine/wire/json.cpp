@@ -411,6 +411,8 @@ std::string to_json(const VerdictBench& bench) {
                 {"trials", counts.trials},
                 {"winners_in_turns", counts.winners_in_turns},
                 {"winners_apart", counts.winners_apart},
+                {"comparisons_of_rounds", counts.of_rounds},
+                {"winners_of_rounds", counts.winners_of_rounds},
                 {"same", counts.same},
                 {"cannot_tell", counts.cannot_tell},
                 {"disturbed", counts.disturbed},
