@@ -11,7 +11,8 @@ namespace sawtooth::cli {
 int worker(const Arguments& arguments) {
     const auto settings = settle(arguments);
     if (!settings) return fail(settings.error());
-    if (::isatty(STDIN_FILENO) == 1 || ::isatty(STDOUT_FILENO) == 1)
+    // The output may be a terminal of a launcher (srun --unbuffered).
+    if (::isatty(STDIN_FILENO) == 1)
         return fail(
             Error::usage("worker serves another sawtooth, not a terminal. Use it with run, sweep or the "
                          "window: --on \"sawtooth "

@@ -1,4 +1,6 @@
 """Tests that a worker behind --on gives the same numbers, files and exit codes."""
+import contextlib
+import os
 import pathlib
 import shlex
 import subprocess
@@ -149,6 +151,27 @@ def a_worker_says_nothing_but_messages_and_ends_with_its_input(program):
                           env=program.environment, timeout=20)
     assert done.returncode == 2 and b"sawtooth worker:" in done.stderr, done
     program("worker", "--set", "a=1").wants(2, "--set")
+
+
+@test
+def a_worker_may_have_a_terminal_as_output_but_not_as_input(program):
+    terminal, output = os.openpty()
+    done = subprocess.Popen([program.path, "worker"], stdin=subprocess.DEVNULL, stdout=output, env=program.environment)
+    os.close(output)
+    greeting = b""
+    with contextlib.suppress(OSError):  # the end of a terminal
+        while part := os.read(terminal, 4096):
+            greeting += part
+    assert done.wait(20) == 0
+    # "format" and its value, 10, are a line end, which stays as it is.
+    assert int.from_bytes(greeting[:4], "little") == len(greeting) - 4, greeting
+    os.close(terminal)
+    terminal, both = os.openpty()
+    done = subprocess.run([program.path, "worker"], stdin=both, capture_output=True, text=True, env=program.environment,
+                          timeout=20)
+    assert done.returncode == 2 and "not a terminal" in done.stderr, done
+    os.close(both)
+    os.close(terminal)
 
 
 @test

@@ -81,7 +81,10 @@ class ParallelCheck {
 
     Outcome<std::vector<CheckReport>> run(const std::string& cache_directory, const std::stop_token& stop,
                                           const std::function<void(const std::string&)>& told) {
-        task_.told = told;
+        task_.told = [&](const std::string& line) {
+            const std::lock_guard lock(mutex_);
+            if (told) told(line);
+        };
         if (auto error = run_team(task_, cache_directory, stop)) return *error;
         std::vector<CheckReport> reports;
         for (Shared& family : families_) reports.push_back(std::move(family.report));

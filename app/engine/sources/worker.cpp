@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -373,12 +374,21 @@ Descriptor set_aside(int standard, int instead) {
     return aside;
 }
 
+// A terminal, which srun --unbuffered gives as output, must not change line ends.
+void pass_all_bytes(int output) {
+    termios settings;
+    if (::tcgetattr(output, &settings) != 0) return;  // no terminal
+    settings.c_oflag &= ~static_cast<tcflag_t>(OPOST);
+    ::tcsetattr(output, TCSANOW, &settings);
+}
+
 }  // namespace
 
 void serve_worker(const std::string& cache_directory) {
     const Descriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
     const Descriptor in = set_aside(STDIN_FILENO, nothing.number());
     const Descriptor out = set_aside(STDOUT_FILENO, STDERR_FILENO);
+    pass_all_bytes(out.number());
     Outbox outbox(out.number());
     // The devices of the greeting, without GPUs: a driver that hangs must not keep CPU work waiting.
     const int threads = static_cast<int>(std::thread::hardware_concurrency());
