@@ -28,15 +28,17 @@ bool has_interval(const Comparison& comparison) {
     return comparison.low > 0 && comparison.high < std::numeric_limits<double>::infinity();
 }
 
-// The names of the variants with that conclusion, and how many times slower they are.
+// The names of the first variants with that conclusion, and how many times slower they are.
 std::string names_of(const ComparisonReport& report, Conclusion conclusion) {
+    constexpr size_t most = 3;
     std::string names;
+    size_t count = 0;
     for (const ComparedVariant& variant : report.variants) {
-        if (conclusion_of(variant) != conclusion) continue;
-        names += (names.empty() ? "" : ", ") + name_of(variant);
+        if (conclusion_of(variant) != conclusion || ++count > most) continue;
+        names += (names.empty() ? "" : "; ") + name_of(variant);
         if (conclusion == Conclusion::slower) names += " (" + pace_words(variant.comparison) + ")";
     }
-    return names;
+    return names + (count > most ? fmt::format("; and {} more", count - most) : "");
 }
 
 size_t count_of(const ComparisonReport& report, Conclusion conclusion) {

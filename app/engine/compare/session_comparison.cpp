@@ -137,6 +137,14 @@ void make_even(ComparedVariant& variant) {
         rounds->erase(rounds->begin(), rounds->end() - static_cast<std::ptrdiff_t>(count));
 }
 
+// Why a variant cannot be told whatever its times are; "" if it can be tried.
+std::string why_unknown(const ComparedVariant& variant, const std::string& problem) {
+    if (variant.a.rounds.empty()) return "it was not timed in both";
+    if (!problem.empty()) return problem;
+    const bool is_left_out = variant.comparison.ratio == 0;
+    return is_left_out ? "other programs disturbed the repeats" : "";
+}
+
 class SessionComparison {
   public:
     SessionComparison(const Session& a, const Session& b) : groups_a_(groups_of(a)), groups_b_(groups_of(b)) {
@@ -200,7 +208,7 @@ class SessionComparison {
             ComparedVariant variant{a.family, words, one, *other};
             make_even(variant);
             variant.comparison = compare_rounds(variant.b.rounds, variant.a.rounds, Met::apart);
-            variant.unknown = variant.a.rounds.empty() ? "it was not timed in both" : problem;
+            variant.unknown = why_unknown(variant, problem);
             report.variants.push_back(std::move(variant));
         }
         for (const ComparedSide& other : of_b->variants)

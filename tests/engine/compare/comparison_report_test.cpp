@@ -72,6 +72,10 @@ TEST_CASE("a comparison is said in words", "[compare]") {
           "B is slower than A in 1 of 2 variants: scan lookback (1.1x slower).");
     CHECK(sentence_of(report_of({compared("lookback", 11, 10), compared("sequential", 10, 10)})) ==
           "B is not slower than A in any of 2 variants, and faster in 1.");
+    const ComparedVariant slow = compared("lookback", 10, 20);
+    CHECK(sentence_of(report_of({slow, slow, slow, slow, slow})) ==
+          "B is slower than A in 5 of 5 variants: scan lookback (2x slower); scan lookback (2x slower); scan "
+          "lookback (2x slower); and 2 more.");
     CHECK(sentence_of(report_of({})) == "A and B have no variant in common.");
     ComparedVariant other = compared("lookback", 10, 10);
     other.b.variant = "three_phase";

@@ -104,6 +104,16 @@ TEST_CASE("it cannot be told where clocks differ or were throttled", "[compare]"
     CHECK(reason(full, capped) == "cannot tell: the clock was throttled in B (power cap)");
 }
 
+TEST_CASE("it cannot be told from results that other programs disturbed", "[compare]") {
+    Session disturbed;
+    Result result = result_of({.us = 300});
+    for (VariantResult& variant : result.variants) variant.time->disturbed = {0, 2, 4, 6};
+    disturbed.results.emplace_back(result);
+    const auto report = compare_sessions(session_of({{}}), disturbed, "A", "B");
+    REQUIRE(report);
+    CHECK(contains(words_of(report->variants[0]), "cannot tell: other programs disturbed the repeats"));
+}
+
 TEST_CASE("the newest result decides whether a variant is wrong", "[compare]") {
     const ComparisonReport wrong = compared({{}}, {{}, {.verdict = Verdict::wrong}});
     CHECK(conclusion_of(wrong) == Conclusion::wrong);
