@@ -69,7 +69,7 @@ std::string PageDrawings::figure(const Figure& figure) {
     bare.title.clear();
     bare.caption.clear();
     return drawing([&](Canvas& canvas, const Theme& theme) { draw_page(canvas, bare, theme, width, height); },
-                   static_cast<int>(width), static_cast<int>(2 * middle));
+                   width, height);
 }
 
 std::string PageDrawings::swatch(int variant) {
