@@ -10,6 +10,7 @@
 #include "app/cli/command_sources.h"
 #include "app/cli/interrupts.h"
 #include "app/cli/report_page.h"
+#include "app/cli/session_file.h"
 #include "app/cli/settings.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/terminal.h"
@@ -77,19 +78,9 @@ Outcome<FamilyReport> report_family(const Family& family, Request request, Resul
         });
         if (!swept) return swept.error();
         append(report.figures, figures_of(*swept));
+        report.sweeps.push_back(*swept);
     }
     return report;
-}
-
-Outcome<std::vector<const Family*>> families_of(const Arguments& arguments) {
-    if (arguments.families.empty()) return offered_families();
-    std::vector<const Family*> chosen;
-    for (const std::string& name : arguments.families) {
-        const auto family = find_offered_family(name);
-        if (!family) return family.error();
-        if (std::find(chosen.begin(), chosen.end(), *family) == chosen.end()) chosen.push_back(*family);
-    }
-    return chosen;
 }
 
 using Families = std::vector<const Family*>;
@@ -142,6 +133,13 @@ Outcome<Reports> report_in_team(const Settings& settings, const Families& famili
     return reports;
 }
 
+void add_reports(Session& to, const Reports& reports) {
+    for (const FamilyReport& report : reports) {
+        to.results.emplace_back(*report.result);
+        for (const SweepResult& sweep : report.sweeps) add_sweep(to, sweep);
+    }
+}
+
 // Refuses a preset that a family lacks before anything runs.
 std::optional<Error> check_preset(const std::vector<const Family*>& families, const std::string& name) {
     for (const Family* family : families) {
@@ -155,12 +153,24 @@ std::optional<Error> check_preset(const std::vector<const Family*>& families, co
 
 }  // namespace
 
+Outcome<std::vector<const Family*>> families_of(const Arguments& arguments) {
+    if (arguments.families.empty()) return offered_families();
+    std::vector<const Family*> chosen;
+    for (const std::string& name : arguments.families) {
+        const auto family = find_offered_family(name);
+        if (!family) return family.error();
+        if (std::find(chosen.begin(), chosen.end(), *family) == chosen.end()) chosen.push_back(*family);
+    }
+    return chosen;
+}
+
 int report(const Arguments& arguments) {
     const auto families = families_of(arguments);
     if (!families) return fail(families.error());
     const auto settings = settle(arguments);
     if (!settings) return fail(settings.error());
     if (const auto problem = check_preset(*families, settings->request.preset)) return fail(*problem);
+    if (const auto problem = check_session(arguments)) return fail(*problem);
     const std::string folder = arguments.target;
     const std::string page = folder + "/index.html";
     const auto made = make_folder(folder);
@@ -177,6 +187,8 @@ int report(const Arguments& arguments) {
         return fail(reports.error());
     }
     if (const auto problem = write_file(page, report_page(*reports, today()))) return fail(*problem);
+    if (const auto problem = add_to_session(arguments, [&](Session& to) { add_reports(to, *reports); }))
+        return fail(*problem);
     return print(arguments.has("--json") ? written_json({page}) : page + "\n");
 }
 

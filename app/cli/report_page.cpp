@@ -288,6 +288,8 @@ std::string html_of(const FamilyReport& report, bool place, PageDrawings& drawin
     if (place)
         text +=
             machine_html(escaped(fmt::format("Measured on {} ({}).", result.device, result.host)), result);
+    if (!report.measured.empty())
+        text += "<p>From a session, measured " + escaped(report.measured) + ".</p>\n";
     text += about_html(family, result, drawings);
     if (!settings.empty()) text += "<p>Run with " + escaped(settings) + ".</p>\n";
     text += summary_html(result);

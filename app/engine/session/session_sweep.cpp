@@ -1,8 +1,21 @@
 #include "app/engine/session/session.h"
 
+#include <algorithm>
+
 #include "kernels/figures/sweep_cells.h"
 
 namespace sawtooth {
+namespace {
+
+// Whether the result is like those of a run, on which the figures of families rely.
+bool is_usual(const Result& result) {
+    return !result.variants.empty() &&
+           std::all_of(result.variants.begin(), result.variants.end(), [](const VariantResult& variant) {
+               return !variant.ran() || !variant.errors.empty();
+           });
+}
+
+}  // namespace
 
 void add_sweep(Session& session, const SweepResult& sweep) {
     SessionSweep added{sweep.sweep, {}};
@@ -28,6 +41,7 @@ Outcome<SweepResult> open_sweep(const Session& session, const SessionSweep& swee
         auto result = session.results[*cell.result].open();
         if (!result) return result.error();
         to.result = std::move(result->result);
+        if (!is_usual(*to.result)) opened.sweep.id.clear();
     }
     // A sweep that was interrupted ends with its last cell; one with gaps has all cells.
     if (measured == sweep.cells.size()) opened.cells.resize(measured);

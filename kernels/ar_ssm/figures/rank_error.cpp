@@ -178,13 +178,13 @@ Figure rank_error_figure(const Result& result) {
                    {.label = "rel L2 error", .unit = "%", .minimum = 0});
     const Array *const gates = find(result.reference, "gates"), *const y = find(result.reference, "y");
     const int64_t count = affordable(drawn);
-    if (!has_arrays(result))
-        return left_out_without_arrays({{figure.id, figure.place, figure.title}}).front();
     if (!gates || !y || count == 0) {
         leave_out(figure, count == 0 ? "It would take too long: reduce length, d_model or max_rank."
                                      : "Available after a run (press F5).");
         return figure;
     }
+    if (!has_arrays(result))
+        return left_out_without_arrays({{figure.id, figure.place, figure.title}}).front();
     const double size = size_of(drawn.doubles(*y).first(static_cast<size_t>(count * drawn.width)));
     const Vector products = inner_products(result, drawn, drawn.doubles(*gates), count);
     const Vector first = errors_by_rank(products, first_ranks(rank), size),

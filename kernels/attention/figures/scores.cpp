@@ -190,11 +190,12 @@ std::vector<double> probabilities_of(const ScoredRows& rows) {
 }
 
 std::vector<Figure> score_figures(const Result& result, const View& view) {
-    if (!has_arrays(result))
+    const Drawn drawn(result.parameters);
+    const bool is_small = drawn.length * drawn.d <= most_numbers;
+    if (is_small && !has_arrays(result))
         return left_out_without_arrays({{"scores", Place::views, "Scores"},
                                         {"probabilities", Place::views, "Weights"},
                                         {"running-softmax", Place::views, "Running softmax"}});
-    const Drawn drawn(result.parameters);
     const auto rows = score_rows(result);
     if (!rows)
         return {missing_figure("scores", "Scores"), missing_figure("probabilities", "Weights"),
