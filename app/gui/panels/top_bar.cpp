@@ -175,7 +175,10 @@ void draw_menu(LabState& lab) {
     ImGui::SeparatorText(
         fmt::format("Scale ({}, {})", keys_of(action("Larger")), keys_of(action("Smaller"))).c_str());
     draw_entry(lab, action("Scale of the monitor"));
-    for (const Action& each : scale_choices(lab)) draw_entry(lab, each);
+    if (ImGui::BeginMenu("Other scales")) {
+        for (const Action& each : scale_choices(lab)) draw_entry(lab, each);
+        ImGui::EndMenu();
+    }
     ImGui::SeparatorText("Window");
     draw_entry(lab, action("Full screen"));
     draw_entry(lab, action("Reset layout"));

@@ -88,8 +88,9 @@ void draw_panel(LabState& lab, const Panel& panel, ImGuiWindowFlags flags) {
     ImGui::End();
 }
 
-// What is in this frame is not the newest result.
+// What is in this frame is not the newest result. The frame would cross menus and dialogs.
 void draw_frame_of_earlier(float top, float bottom, ImVec4 colour) {
+    if (ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup)) return;
     const ImGuiViewport& viewport = *ImGui::GetMainViewport();
     const ImVec2 begin{viewport.WorkPos.x, viewport.WorkPos.y + top};
     const ImVec2 end{begin.x + viewport.WorkSize.x, viewport.WorkPos.y + bottom};
