@@ -71,10 +71,18 @@ TEST_CASE("no changed byte and no prefix of an unpacked member crashes the progr
             files.fault(raw);
         }
     }
+    // Opens the result, and draws it and the sweep that has it.
     const auto opens = [&](const std::string& bytes) {
-        return SessionResult(
-                   std::make_shared<const PackedResult>(PackedResult{raw.index.results[0], deflated(bytes)}))
-            .open();
+        Session session;
+        session.results.emplace_back(
+            std::make_shared<const PackedResult>(PackedResult{raw.index.results[0], deflated(bytes)}));
+        const auto opened = session.results[0].open();
+        const auto sweep = open_sweep(session, raw.index.sweeps[0]);
+        CHECK(static_cast<bool>(opened) == static_cast<bool>(sweep));
+        if (!opened || !sweep) return false;
+        figures_of(*opened->result, {});
+        figures_of(*sweep);
+        return true;
     };
     CHECK(opens(result));
     for (size_t at = 0; at < result.size(); ++at) {
@@ -82,7 +90,7 @@ TEST_CASE("no changed byte and no prefix of an unpacked member crashes the progr
         for (const char bits : {'\x01', '\x80', '\xFF'}) {
             std::string damaged = result;
             damaged[at] = static_cast<char>(damaged[at] ^ bits);
-            if (const auto opened = opens(damaged)) figures_of(*opened->result, {});
+            opens(damaged);
         }
     }
 }
