@@ -93,6 +93,7 @@ Error unexpected_word(Command command, const std::vector<std::string>& words) {
 Error missing_positional(Command command) {
     const char* what = command == Command::shot     ? "FILE.png, the picture to write"
                        : command == Command::report ? "DIR, the folder to write to"
+                       : command == Command::open   ? "FILE.sawtooth, the session to open"
                                                     : "FAMILY, one of ";
     std::string families;
     if (command == Command::run || command == Command::sweep)

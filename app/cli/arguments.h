@@ -8,12 +8,12 @@
 
 namespace sawtooth::cli {
 
-enum class Command { window, list, run, sweep, check, report, shot, bench, devices, worker };
+enum class Command { window, list, run, sweep, check, report, open, shot, bench, devices, worker };
 
 // The command line after parsing: options are checked, their values are still text.
 struct Arguments {
     Command command = Command::window;
-    std::string target;                 // the folder of report, the picture of shot
+    std::string target;                 // the folder of report, the session of open, the picture of shot
     std::vector<std::string> families;  // run and sweep have exactly one
     std::map<std::string, std::vector<std::string>>
         options;  // by name: --set has several values, a flag has none

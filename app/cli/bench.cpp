@@ -3,6 +3,7 @@
 #include "app/cli/bench_tables.h"
 #include "app/cli/command_sources.h"
 #include "app/cli/interrupts.h"
+#include "app/cli/session_file.h"
 #include "app/cli/settings.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/table_files.h"
@@ -30,6 +31,7 @@ int bench(const Arguments& arguments) {
     if (!settings) return fail(settings.error());
     const auto files = settle_files(arguments);
     if (!files) return fail(files.error());
+    if (const auto problem = check_session(arguments)) return fail(*problem);
     for (const std::string& note : settings->notes) print_note(note);
 
     Interrupts interrupts;
@@ -47,6 +49,9 @@ int bench(const Arguments& arguments) {
                                          .json = to_json(*report),
                                          .csv = bench_table(*report).csv(),
                                          .markdown = bench_markdown(*report)});
+    if (const auto problem =
+            add_to_session(arguments, [&](Session& session) { session.benches.push_back(*report); }))
+        return fail(*problem);
     if (report->ended) return fail(*report->ended);
     const auto bad = std::find_if(report->rows.begin(), report->rows.end(),
                                   [](const BenchRow& row) { return row.verdict == Verdict::wrong; });

@@ -12,6 +12,7 @@
 #include "app/cli/subcommands.h"
 #include "app/cli/terminal.h"
 #include "app/engine/guarded.h"
+#include "app/engine/session/session.h"
 #include "app/engine/wire/json.h"
 
 namespace sawtooth {
@@ -26,7 +27,14 @@ int open_window(const Arguments& arguments, const WindowCommands& window) {
     if (!options) return fail(options.error());
     const Interrupts interrupts;
     options->stop = interrupts.token();
+    options->session = arguments.target;
     return code_of(window.run_window(*options));
+}
+
+// Reads the file once to refuse it here; the window reads it again.
+int open_session(const Arguments& arguments, const WindowCommands& window) {
+    if (const auto session = read_session(arguments.target); !session) return fail(session.error());
+    return open_window(arguments, window);
 }
 
 int shoot(const Arguments& arguments, const WindowCommands& window) {
@@ -42,6 +50,8 @@ int bench_window(const Arguments& arguments, const WindowCommands& window) {
     for (const char* option : {"--json-file", "--csv", "--markdown"})
         if (arguments.has(option))
             return fail(Error::usage(std::string(option) + ": bench window writes no table; use --json"));
+    if (arguments.has("--session"))
+        return fail(Error::usage("--session: bench window has no results to keep"));
     const auto options = settle_window(arguments);
     if (!options) return fail(options.error());
     const std::vector<std::string> families(arguments.families.begin() + 1, arguments.families.end());
@@ -61,7 +71,9 @@ int dispatch(const Arguments& arguments, const WindowCommands& window) {
         case Command::check:
             return check(arguments);
         case Command::report:
-            return report(arguments);
+            return arguments.has("--from") ? report_session(arguments) : report(arguments);
+        case Command::open:
+            return open_session(arguments, window);
         case Command::shot:
             return shoot(arguments, window);
         case Command::bench:

@@ -80,17 +80,6 @@ Outcome<FamilyReport> report_family(const Family& family, Request request, Resul
     return report;
 }
 
-Outcome<std::vector<const Family*>> families_of(const Arguments& arguments) {
-    if (arguments.families.empty()) return offered_families();
-    std::vector<const Family*> chosen;
-    for (const std::string& name : arguments.families) {
-        const auto family = find_offered_family(name);
-        if (!family) return family.error();
-        if (std::find(chosen.begin(), chosen.end(), *family) == chosen.end()) chosen.push_back(*family);
-    }
-    return chosen;
-}
-
 // Refuses a preset that a family lacks before anything runs.
 std::optional<Error> check_preset(const std::vector<const Family*>& families, const std::string& name) {
     for (const Family* family : families) {
@@ -103,6 +92,17 @@ std::optional<Error> check_preset(const std::vector<const Family*>& families, co
 }
 
 }  // namespace
+
+Outcome<std::vector<const Family*>> families_of(const Arguments& arguments) {
+    if (arguments.families.empty()) return offered_families();
+    std::vector<const Family*> chosen;
+    for (const std::string& name : arguments.families) {
+        const auto family = find_offered_family(name);
+        if (!family) return family.error();
+        if (std::find(chosen.begin(), chosen.end(), *family) == chosen.end()) chosen.push_back(*family);
+    }
+    return chosen;
+}
 
 int report(const Arguments& arguments) {
     const auto families = families_of(arguments);

@@ -278,6 +278,8 @@ std::string html_of(const FamilyReport& report, PageDrawings& drawings) {
     const std::string settings = settings_of(result.request);
     std::string text = fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n", escaped(family.name),
                                    escaped(family.title.empty() ? family.name : family.title));
+    if (!report.measured.empty())
+        text += "<p>From a session, measured " + escaped(report.measured) + ".</p>\n";
     text += about_html(family, result, drawings);
     if (!settings.empty()) text += "<p>Run with " + escaped(settings) + ".</p>\n";
     text += summary_html(result);

@@ -4,15 +4,21 @@
 #include <string>
 #include <vector>
 
+#include "app/cli/arguments.h"
 #include "kernels/core/family.h"
 
 namespace sawtooth::cli {
+
+// The families that the command line names, each once; all if it names none.
+Outcome<std::vector<const Family*>> families_of(const Arguments& arguments);
 
 // The content of one section of the page.
 struct FamilyReport {
     const Family* family = nullptr;
     std::shared_ptr<const Result> result;
     std::vector<Figure> figures;  // from the result and its sweeps
+    std::string measured =
+        {};  // of a session, when and where: "2026-11-26 14:03:27 UTC on H200"; "" if just now
 };
 
 // A self-contained HTML page that can be printed. Each family has its description and variants, a summary,

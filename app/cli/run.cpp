@@ -4,6 +4,7 @@
 
 #include "app/cli/command_sources.h"
 #include "app/cli/interrupts.h"
+#include "app/cli/session_file.h"
 #include "app/cli/settings.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/terminal.h"
@@ -87,19 +88,28 @@ std::string text_of(const Family& family, const Result& result) {
     return text;
 }
 
-// The result, with its arrays if the Request asks for them.
-Outcome<std::shared_ptr<const Result>> compute(const Settings& settings, const Request& request,
-                                               std::stop_token stop, ProgressBar& bar) {
+// The result: with its arrays for a file of outputs, with its figures for a session.
+Outcome<Source::Seen> compute(const Arguments& arguments, const Settings& settings, const Request& request,
+                              std::stop_token stop, ProgressBar& bar) {
     CommandSources sources(settings.cache_directory);
     Source& source = sources.of(request);
     constexpr ResultId id = 1;
-    const auto seen = source.run(id, request, {}, stop, [&](const Progress& progress, auto) {
+    const auto view = arguments.has("--session") ? std::optional(View()) : std::nullopt;
+    auto seen = source.run(id, request, view, stop, [&](const Progress& progress, auto) {
         bar.show(progress.fraction, progress.words);
     });
-    if (!seen) return seen.error();
-    if (request.extras == Extras::none) return seen->result;
+    if (!seen || !arguments.has("--output")) return seen;
     bar.show(1, "fetching arrays");
-    return source.whole(id, std::move(stop));
+    const auto whole = source.whole(id, std::move(stop));
+    if (!whole) return whole.error();
+    seen->result = *whole;
+    return seen;
+}
+
+// Which outputs to store that are stored only on request.
+Extras extras_of(const Arguments& arguments) {
+    if (arguments.has("--output")) return Extras::all;
+    return arguments.has("--session") ? Extras::drawable : Extras::none;
 }
 
 // Refuses files that cannot be written, before the run.
@@ -110,7 +120,7 @@ std::optional<Error> check_files(const Arguments& arguments, const Request& requ
     if (arguments.has("--trace") && request.profile == Profile::none)
         return Error::usage(
             "--trace needs launches, and --profile none records none; use --profile timeline");
-    return {};
+    return check_session(arguments);
 }
 
 std::optional<Error> write_trace(const std::string& path, const Result& result) {
@@ -128,17 +138,22 @@ int run(const Arguments& arguments) {
     Interrupts interrupts;
     ProgressBar bar;
     Request request = settings->request;
-    request.extras = arguments.has("--output") ? Extras::all : Extras::none;
-    const auto ran = compute(*settings, request, interrupts.token(), bar);
+    request.extras = extras_of(arguments);
+    const auto ran = compute(arguments, *settings, request, interrupts.token(), bar);
     bar.clear();
     if (!ran) return fail(ran.error());
-    const Result& result = **ran;
+    const Result& result = *ran->result;
     if (arguments.has("--output"))
         if (const auto problem = write_npz(arguments.value("--output"), all_arrays(result)))
             return fail(*problem);
     if (arguments.has("--trace"))
         if (const auto problem = write_trace(arguments.value("--trace"), result)) return fail(*problem);
     const int printed = print(arguments.has("--json") ? to_json(result) : text_of(*settings->family, result));
+    const auto problem = add_to_session(arguments, [&](Session& session) {
+        session.history.push_back(session.results.size());
+        session.results.emplace_back(result, ran->figures);
+    });
+    if (problem) return fail(*problem);
     return exit_code(printed, first_wrong(result), arguments.has("--allow-wrong"));
 }
 

@@ -99,7 +99,8 @@ void read_memory_limit(const Arguments& arguments, OptionReader& reader, Request
 
 void settle_backend(const Arguments& arguments, OptionReader& reader, Settings& settings) {
     const Request& request = settings.request;
-    if (request.backend != BackendChoice::cpu || arguments.command == Command::window) return;
+    const bool is_for_window = arguments.command == Command::window || arguments.command == Command::open;
+    if (request.backend != BackendChoice::cpu || is_for_window) return;
     if (request.device != 0)
         reader.fail(Error::usage(Refusal{"--device", std::to_string(request.device),
                                          "the CPU has device 0 only; for a GPU add --backend cuda"}));

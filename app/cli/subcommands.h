@@ -10,6 +10,7 @@ int run(const Arguments& arguments);
 int sweep(const Arguments& arguments);
 int check(const Arguments& arguments);
 int report(const Arguments& arguments);
+int report_session(const Arguments& arguments);  // report --from
 int bench(const Arguments& arguments);
 int bench_verdicts(const Arguments& arguments);
 int devices(const Arguments& arguments);

@@ -5,6 +5,7 @@
 
 #include "app/cli/command_sources.h"
 #include "app/cli/interrupts.h"
+#include "app/cli/session_file.h"
 #include "app/cli/settings.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/table_files.h"
@@ -107,6 +108,7 @@ int sweep(const Arguments& arguments) {
     if (const auto problem = check_export(arguments, *settings)) return fail(*problem);
     const auto files = settle_files(arguments);
     if (!files) return fail(files.error());
+    if (const auto problem = check_session(arguments)) return fail(*problem);
     for (const std::string& note : settings->notes) print_note(note);
     for (const std::string& note : axes_without_effect(sweep)) print_note(note);
 
@@ -136,6 +138,8 @@ int sweep(const Arguments& arguments) {
     const int written = write_documents(
         *files, arguments.has("--json"),
         {.text = *text, .json = to_json(result), .csv = table.csv(), .markdown = table.markdown()});
+    if (const auto problem = add_to_session(arguments, [&](Session& to) { add_sweep(to, result); }))
+        return fail(*problem);
     return swept ? exit_code(written, first_wrong(result), arguments.has("--allow-wrong")) : fail(cancelled);
 }
 

@@ -13,7 +13,7 @@ struct WindowOptions {
     std::string theme;            // "dark" or "light"; "" for the saved one
     double scale = 0;             // 1 to 2; 0 for the saved one
     std::string cache_directory;  // "": the default
-    std::string session;          // a .sawtooth file to open; "": none
+    std::string session;          // a session file whose results are shown; "": none
     std::stop_token stop;         // requested by Ctrl+C
 };
 

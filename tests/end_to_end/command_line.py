@@ -17,7 +17,8 @@ LONG = ["--set", "length=65536", "--set", "channels=64", "--set", "batch=4", "--
 @test
 def help_and_version_are_answered(program):
     assert re.fullmatch(r"sawtooth \d+\.\d+\.\d+(\+[\w.-]+)?\n", program("--version").wants(0).out)
-    for words in ([], ["list"], ["run"], ["sweep"], ["report"], ["shot"], ["bench"], ["devices"], ["worker"]):
+    for words in ([], ["list"], ["run"], ["sweep"], ["report"], ["open"], ["shot"], ["bench"], ["devices"],
+                  ["worker"]):
         done = program(*words, "--help").wants(0)
         assert "Usage" in done.out and done.err == ""
 

@@ -27,7 +27,7 @@ def every_command_of_the_tour_works(program):
         if words[1] == "shot" and done.code == 1 and "EGL" in done.err:
             continue  # the tests of the window say that EGL is missing
         done.wants(0)
-    for name in ("chunks.csv", "scan.npz", "report", "delta", "speed.md"):
+    for name in ("chunks.csv", "scan.npz", "report", "delta", "lab.sawtooth", "page", "speed.md"):
         assert name in program.names(), (name, program.names())
 
 

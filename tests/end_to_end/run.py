@@ -19,6 +19,7 @@ import memory  # noqa: E402,F401
 import package  # noqa: E402,F401
 import readme  # noqa: E402,F401
 import scan  # noqa: E402,F401
+import session  # noqa: E402,F401
 import worker  # noqa: E402,F401
 from program import Program, Skipped, tests  # noqa: E402
 

@@ -9,6 +9,7 @@
 #include "kernels/cpu/plan_builder.h"
 #include "kernels/cuda/plan_builder.h"
 #include "kernels/figures/figures.h"
+#include "kernels/figures/without_arrays.h"
 #include "tests/scale/arguments.cuh"
 
 namespace sawtooth {
@@ -112,8 +113,9 @@ std::vector<BenchCase> bench_cases(Backend) {
     return {{.name = "all [2, 65536]", .values = {{"length", int64_t{65536}}}, .by_launch = true}};
 }
 
-// 6. The figures, here those that every family can have.
+// 6. The figures, here those that every family can have. Results of sessions have no arrays.
 std::vector<Figure> figures(const Result& result, const View& view) {
+    if (!has_arrays(result)) return output_without_arrays(result, view, "y", "number");
     const LineChooser chooser{scale_family(), "number", {}};
     const Array& y = *find(result.reference, "y");
     const auto line = chooser.line(y, result.parameters);

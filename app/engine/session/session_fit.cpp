@@ -144,6 +144,11 @@ class Fitter {
             }
             if (std::string words = fit_summary(summary, *family); !words.empty())
                 return fmt::format("result {} has {}", places_.size(), words);
+            const auto refusal = family->check ? family->check(summary.parameters) : std::nullopt;
+            if (refusal) {
+                leave_out(fmt::format("a result of {} is left out: {}", family->name, refusal->sentence()));
+                continue;
+            }
             places_.back() = kept.size();
             kept.push_back(std::move(summary));
         }
@@ -194,6 +199,27 @@ class Fitter {
         });
     }
 
+    // Figures of a family rely on its axes and variants: any other sweep is drawn as one of the user.
+    static void fit_id(Sweep& sweep, const Family& family) {
+        if (sweep.id.empty()) return;
+        Parameters parameters = family.defaults();
+        for (const auto& [name, value] : sweep.base.parameters.values) parameters.set(name, value);
+        const bool is_possible = family.sweeps && !(family.check && family.check(parameters));
+        const auto own = is_possible ? family.sweeps(parameters) : std::vector<FigureSweep>();
+        const auto is_like = [](const SweepAxis& axis, const SweepAxis& other) {
+            const size_t kind = other.values.front().index();
+            return axis.parameter == other.parameter && axis.also == other.also &&
+                   std::all_of(axis.values.begin(), axis.values.end(),
+                               [&](const Value& value) { return value.index() == kind; });
+        };
+        const bool is_own = std::any_of(own.begin(), own.end(), [&](const FigureSweep& other) {
+            if (!other.variants.empty() && other.variants != sweep.base.variants) return false;
+            return other.id == sweep.id && std::equal(sweep.axes.begin(), sweep.axes.end(),
+                                                      other.axes.begin(), other.axes.end(), is_like);
+        });
+        if (!is_own) sweep.id.clear();
+    }
+
     std::string fit_cells(SessionSweep& sweep) {
         const std::vector<SweepAxis>& axes = sweep.sweep.axes;
         const auto is_empty = [](const SweepAxis& axis) { return axis.values.empty(); };
@@ -206,8 +232,12 @@ class Fitter {
             cell.values = sweep.sweep.cell(i);
             if (!cell.result) continue;
             if (*cell.result >= places_.size()) return no_such_result("a sweep", *cell.result);
-            if (!move(*cell.result) || index_.results[*cell.result].request.family != sweep.sweep.base.family)
+            if (!move(*cell.result)) {
+                cell.result.reset();
+                cell.refused = "left out of the session";
+            } else if (index_.results[*cell.result].request.family != sweep.sweep.base.family) {
                 return "a sweep has results of another family";
+            }
         }
         return "";
     }
@@ -224,6 +254,7 @@ class Fitter {
             }
             if (std::string words = fit_request(sweep.sweep.base, *family); !words.empty())
                 return "a sweep has " + words;
+            fit_id(sweep.sweep, *family);
             if (std::string words = fit_cells(sweep); !words.empty()) return words;
             kept.push_back(std::move(sweep));
         }

@@ -1,6 +1,19 @@
 #include "app/engine/session/session.h"
 
+#include <algorithm>
+
 namespace sawtooth {
+namespace {
+
+// Whether the result is like those of a run, on which the figures of families rely.
+bool is_usual(const Result& result) {
+    return !result.variants.empty() &&
+           std::all_of(result.variants.begin(), result.variants.end(), [](const VariantResult& variant) {
+               return !variant.ran() || !variant.errors.empty();
+           });
+}
+
+}  // namespace
 
 void add_sweep(Session& session, const SweepResult& sweep) {
     SessionSweep added{sweep.sweep, {}};
@@ -21,6 +34,7 @@ Outcome<SweepResult> open_sweep(const Session& session, const SessionSweep& swee
         auto result = session.results[*cell.result].open();
         if (!result) return result.error();
         opened.cells.back().result = std::move(result->result);
+        if (!is_usual(*opened.cells.back().result)) opened.sweep.id.clear();
     }
     return opened;
 }

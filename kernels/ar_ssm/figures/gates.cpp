@@ -8,6 +8,7 @@
 #include "kernels/ar_ssm/figures/common.h"
 #include "kernels/figures/correctness.h"
 #include "kernels/figures/visible_range.h"
+#include "kernels/figures/without_arrays.h"
 
 namespace sawtooth::ar_ssm {
 namespace {
@@ -109,6 +110,9 @@ std::vector<Figure> gate_figures(const Result& result, const View& view) {
     const Array *const gates = find(result.reference, "gates"), *const ranks =
                                                                     find(result.reference, "effective_rank");
     if (!gates || !ranks) return {};
+    if (!has_arrays(result))
+        return left_out_without_arrays(
+            {{"gates", Place::views, "Gates"}, {"effective-rank", Place::outputs, "Effective rank"}});
     const Drawn drawn(result.parameters);
     return {map_figure(drawn, *gates, view), effective_rank_figure(result, drawn, *ranks, view)};
 }

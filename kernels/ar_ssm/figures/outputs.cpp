@@ -8,6 +8,7 @@
 #include "kernels/ar_ssm/family.h"
 #include "kernels/ar_ssm/figures/common.h"
 #include "kernels/figures/correctness.h"
+#include "kernels/figures/without_arrays.h"
 
 namespace sawtooth::ar_ssm {
 namespace {
@@ -29,6 +30,12 @@ void add_output(std::vector<Figure>& all, const Result& result, const View& view
         leave_out_without_outputs(figure, result);
         all.push_back(std::move(figure));
     }
+}
+
+void add_without_arrays(std::vector<Figure>& all, const Result& result, const View& view,
+                        const std::string& name) {
+    for (Figure& figure : output_without_arrays(result, view, name, "position"))
+        if (figure.place == Place::error || name != "effective_rank") all.push_back(std::move(figure));
 }
 
 // The cell of an output: its relative error, or why it has none.
@@ -70,6 +77,7 @@ Figure errors_figure(const Result& result) {
     std::vector<Column> columns;
     for (const VariantResult& variant : result.variants) {
         if (variant.errors.empty()) continue;
+        if (!columns.empty() && columns.front().cells.size() != variant.errors.size()) continue;
         columns.push_back({variant.name, {}});
         figure.x.categories.push_back(variant.name);
         figure.y.categories.clear();  // the same for every variant
@@ -100,8 +108,12 @@ Figure errors_figure(const Result& result) {
 std::vector<Figure> output_figures(const Result& result, const View& view) {
     std::vector<Figure> all;
     for (const char* name : along_sequence)
-        if (const Array* const reference = find(result.reference, name))
-            add_output(all, result, view, *reference);
+        if (const Array* const reference = find(result.reference, name)) {
+            if (has_arrays(result))
+                add_output(all, result, view, *reference);
+            else
+                add_without_arrays(all, result, view, name);
+        }
     all.push_back(errors_figure(result));
     return all;
 }

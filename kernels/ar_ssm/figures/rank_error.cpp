@@ -12,6 +12,7 @@
 
 #include "kernels/ar_ssm/figures/common.h"
 #include "kernels/core/table.h"
+#include "kernels/figures/without_arrays.h"
 
 namespace sawtooth::ar_ssm {
 namespace {
@@ -182,6 +183,8 @@ Figure rank_error_figure(const Result& result) {
                                      : "Available after a run (press F5).");
         return figure;
     }
+    if (!has_arrays(result))
+        return left_out_without_arrays({{figure.id, figure.place, figure.title}}).front();
     const double size = size_of(drawn.doubles(*y).first(static_cast<size_t>(count * drawn.width)));
     const Vector products = inner_products(result, drawn, drawn.doubles(*gates), count);
     const Vector first = errors_by_rank(products, first_ranks(rank), size),

@@ -9,6 +9,7 @@
 #include "kernels/attention/figures/common.h"
 #include "kernels/core/common_parameters.h"
 #include "kernels/figures/correctness.h"
+#include "kernels/figures/without_arrays.h"
 
 namespace sawtooth::attention {
 namespace {
@@ -110,6 +111,15 @@ Figure error_by_head(const Result& result, const Array& reference) {
     return figure;
 }
 
+void add_without_arrays(std::vector<Figure>& all, const Result& result, const View& view, const char* name) {
+    for (Figure& figure : output_without_arrays(result, view, name, "position"))
+        all.push_back(std::move(figure));
+    if (all.size() == 2)
+        for (Figure& figure :
+             left_out_without_arrays({{"error-by-head", Place::error, "Error of o by head"}}))
+            all.push_back(std::move(figure));
+}
+
 }  // namespace
 
 std::vector<Figure> output_figures(const Result& result, const View& view) {
@@ -117,6 +127,10 @@ std::vector<Figure> output_figures(const Result& result, const View& view) {
         attention_family(), "position", {{"Z", "drawn_batch"}, {"H", "drawn_head"}, {"D", "drawn_channel"}}};
     std::vector<Figure> all;
     for (const char* name : shown_outputs(result.parameters)) {
+        if (!has_arrays(result)) {
+            if (find(result.reference, name)) add_without_arrays(all, result, view, name);
+            continue;
+        }
         const Array* const reference = find(result.reference, name);
         const auto line = reference ? chooser.line(*reference, result.parameters) : std::nullopt;
         if (!line) continue;

@@ -10,6 +10,7 @@
 #include "kernels/attention/figures/common.h"
 #include "kernels/core/table.h"
 #include "kernels/figures/visible_range.h"
+#include "kernels/figures/without_arrays.h"
 
 namespace sawtooth::attention {
 namespace {
@@ -190,6 +191,11 @@ std::vector<double> probabilities_of(const ScoredRows& rows) {
 
 std::vector<Figure> score_figures(const Result& result, const View& view) {
     const Drawn drawn(result.parameters);
+    const bool is_small = drawn.length * drawn.d <= most_numbers;
+    if (is_small && !has_arrays(result))
+        return left_out_without_arrays({{"scores", Place::views, "Scores"},
+                                        {"probabilities", Place::views, "Weights"},
+                                        {"running-softmax", Place::views, "Running softmax"}});
     const auto rows = score_rows(result);
     if (!rows)
         return {missing_figure("scores", "Scores"), missing_figure("probabilities", "Weights"),

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "kernels/figures/correctness.h"
+#include "kernels/figures/without_arrays.h"
 #include "kernels/memory/family.h"
 #include "kernels/memory/parts.h"
 #include "kernels/memory/strategies.h"
@@ -117,7 +118,7 @@ std::vector<Figure> figures(const Result& result, const View& view) {
     };
     add(token_figures(result, view));
     all.push_back(table_figure(result.parameters));
-    add(state_figures(result));
+    add(has_arrays(result) ? state_figures(result) : states_without_arrays(result));
     add(level_figures(result, view));
     return all;
 }

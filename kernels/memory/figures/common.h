@@ -40,6 +40,8 @@ std::vector<Figure> readout_figures(const SweepResult& sweep);
 std::vector<Figure> level_figures(const Result& result, const View& view);
 // states.cpp: the drawn boundary as heat maps, and the gates of the chunk that follows it.
 std::vector<Figure> state_figures(const Result& result);
+// What is left of them if the result has no arrays.
+std::vector<Figure> states_without_arrays(const Result& result);
 // The matrix [t][s] = product of 1 - alpha_u for u from s + 1 to t, 1 on the diagonal, 0 above it; row-major,
 // one row and column per alpha. It is computed without division, because alpha may be 1.
 std::vector<float> decay_products(std::span<const float> alpha);

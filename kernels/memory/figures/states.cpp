@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "kernels/cpu/pool.h"
+#include "kernels/figures/without_arrays.h"
 #include "kernels/memory/family.h"
 #include "kernels/memory/figures/common.h"
 #include "kernels/memory/parts.h"
@@ -151,6 +152,13 @@ std::vector<float> decay_products(std::span<const float> alpha) {
         products[t * count + t] = 1;
     }
     return products;
+}
+
+std::vector<Figure> states_without_arrays(const Result& result) {
+    const bool has_slots = rule_of(result.parameters).is(State::slots);
+    const FigureName chunk = has_slots ? FigureName{"gates", Place::outputs, "Gates of slots"}
+                                       : FigureName{"decay-products", Place::outputs, "Decay products"};
+    return left_out_without_arrays({{"state-m", Place::outputs, "Memory at a boundary"}, chunk});
 }
 
 std::vector<Figure> state_figures(const Result& result) {

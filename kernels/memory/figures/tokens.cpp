@@ -9,6 +9,7 @@
 #include "kernels/figures/correctness.h"
 #include "kernels/figures/sweep_figures.h"
 #include "kernels/figures/visible_range.h"
+#include "kernels/figures/without_arrays.h"
 #include "kernels/memory/family.h"
 #include "kernels/memory/figures/common.h"
 #include "kernels/memory/strategies.h"
@@ -31,6 +32,7 @@ void add_boundaries(Figure& figure, int64_t length, int64_t chunk, const View& v
 }
 
 std::vector<Figure> y_figures(const Result& result, const View& view) {
+    if (!has_arrays(result)) return output_without_arrays(result, view, "y", "token");
     const Array& y = *find(result.reference, "y");
     const DrawnLine line = drawn_line(y, result.parameters);
     Figure output = output_figure(result, view, y, line);
@@ -62,6 +64,7 @@ Figure age_figure(const Result& result) {
     const int64_t whole = drawn.length / drawn.chunk;
     for (const VariantResult& variant : result.variants) {
         if (variant.errors.empty() || whole == 0 || drawn.chunk < 2) continue;
+        if (std::ssize(variant.errors.front().by_position) != drawn.length) continue;
         if (strategy_named(variant.name).chunk_of(result.parameters) != drawn.chunk) continue;
         if (memory_family().variant(variant.name)->is_exact(result.parameters)) continue;  // only rounding
         const std::vector<float>& errors = variant.errors.front().by_position;
@@ -101,6 +104,8 @@ Figure boundary_figure(const Result& result) {
                                fmt::format("Error of the memory at boundaries, sequence {}", drawn.batch),
                                "The memory passed to the next chunk, against the exact memory there.",
                                place_axis("token", drawn.length), relative_error_axis());
+    if (!has_arrays(result))
+        return left_out_without_arrays({{figure.id, figure.place, figure.title}}).front();
     for (const VariantResult& variant : result.variants) {
         const Array* const states = find(variant.outputs, "boundaries");
         const Array* wanted = find(result.reference, variant.name + "/boundaries");
@@ -211,7 +216,12 @@ std::vector<Figure> readout_figures(const SweepResult& sweep) {
 std::vector<Figure> level_figures(const Result& result, const View& view) {
     const std::vector<int64_t> chunks = levels_of(result.parameters);
     if (chunks.empty()) return {};
-    return {pulse_figure(result, view, chunks), level_figure(result, view, chunks)};
+    std::vector<Figure> figures = {pulse_figure(result, view, chunks)};
+    figures.push_back(
+        has_arrays(result)
+            ? level_figure(result, view, chunks)
+            : left_out_without_arrays({{"levels", Place::outputs, "Outputs of levels"}}).front());
+    return figures;
 }
 
 }  // namespace sawtooth::memory

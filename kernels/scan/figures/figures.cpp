@@ -11,6 +11,7 @@
 #include "kernels/figures/figures.h"
 #include "kernels/figures/launch_figures.h"
 #include "kernels/figures/sweep_figures.h"
+#include "kernels/figures/without_arrays.h"
 #include "kernels/scan/family.h"
 #include "kernels/scan/job.h"
 #include "kernels/scan/parts.h"
@@ -57,6 +58,18 @@ void add_output(std::vector<Figure>& all, const Result& result, const View& view
         add_kahan_errors(all.back(), result, view, reference, line);
 }
 
+void add_output_without_arrays(std::vector<Figure>& all, const Result& result, const View& view,
+                               const Array& reference) {
+    if (!scan_family().array(reference.name)) return;  // a list of rows
+    for (Figure& figure : output_without_arrays(result, view, reference.name, "position"))
+        all.push_back(std::move(figure));
+    if (reference.dtype == Dtype::complex128)
+        for (Figure& figure :
+             left_out_without_arrays({{"output-" + reference.name + "-imaginary", Place::outputs,
+                                       "Imaginary part of " + reference.name}}))
+            all.push_back(std::move(figure));
+}
+
 // "hillis_steele: 11 combines, depth 12. sequential: 1 combine, depth 4,096. Depth: …": the variants with the
 // least and the most depth. Rows have the columns of the figure; without counts, launches and depth alone.
 std::string words_of_work(const std::vector<std::string>& names, const std::vector<std::vector<double>>& rows,
@@ -87,7 +100,8 @@ Figure work_figure(const Result& result) {
     if (counts) matrix.column_labels = {"launches", "combines", "reads", "writes", "depth"};
     matrix.kinds = {{"counted", {Ink::Role::quiet}}, {"lowest in column", {Ink::Role::accent}}};
     std::vector<std::vector<double>> numbers;
-    const double elements = static_cast<double>(count_of(find(result.inputs, "x")->shape)) *
+    const Array* const x = find(result.inputs, "x");
+    const double elements = (x ? static_cast<double>(count_of(x->shape)) : gap) *
                             (result.parameters.is("op", "complex_sum") ? 2 : 1);
     for (const VariantResult& variant : result.variants) {
         if (!variant.ran() || variant.launches.empty()) continue;
@@ -346,9 +360,12 @@ std::vector<Figure> figures(const Result& result, const View& view) {
     const LineChooser chooser{
         scan_family(), "position", {{"batch", "drawn_batch"}, {"channels", "drawn_channel"}}};
     std::vector<Figure> all;
-    for (const Array& reference : result.reference)
-        if (const auto line = chooser.line(reference, result.parameters))
+    for (const Array& reference : result.reference) {
+        if (!has_arrays(result))
+            add_output_without_arrays(all, result, view, reference);
+        else if (const auto line = chooser.line(reference, result.parameters))
             add_output(all, result, view, reference, *line);
+    }
     all.push_back(work_figure(result));
     for (Figure& figure : launches_figures(result, view, "Launches")) all.push_back(std::move(figure));
     all.push_back(tree_figure(result.parameters));

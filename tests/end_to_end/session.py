@@ -1,0 +1,84 @@
+"""Session files: results are added by run, sweep and bench, and reported without running anything."""
+import json
+import os
+import zipfile
+
+from program import Skipped, test
+
+QUICK = ["--repeat", 2, "--set", "length=64"]
+
+
+def manifest(program, name):
+    with zipfile.ZipFile(program.file(name)) as session:
+        assert session.testzip() is None
+        return json.loads(session.read("manifest.json"))
+
+
+@test
+def results_are_added_to_a_session(program):
+    program("run", "scan", *QUICK, "--session", "lab.sawtooth").wants(0)
+    first = manifest(program, "lab.sawtooth")
+    assert first["format"] == 1 and first["results"] == 1 and len(first["machines"]) == 1, first
+    program("sweep", "scan", "--repeat", 1, "--over", "length=32,64,128", "--session", "lab.sawtooth").wants(0)
+    program("bench", "lut", "--repeat", 1, "--session", "lab.sawtooth", seconds=200).wants(0)
+    now = manifest(program, "lab.sawtooth")
+    assert (now["results"], now["sweeps"], now["benches"]) == (4, 1, 1), now
+    assert program.names() == ["lab.sawtooth"], program.names()
+
+
+@test
+def a_session_has_no_path_and_no_command(program):
+    program("run", "scan", *QUICK, "--output", "in.npz").wants(0)
+    program("run", "scan", "--input", "in.npz", "--on", f"{program.path} worker", "--repeat", 1, "--session",
+            "lab.sawtooth").wants(0)
+    with zipfile.ZipFile(program.file("lab.sawtooth")) as session:
+        for name in session.namelist():
+            content = session.read(name)
+            assert b"in.npz" not in content and program.path.encode() not in content, name
+
+
+@test
+def a_session_is_reported_without_running_anything(program):
+    program("run", "scan", *QUICK, "--session", "lab.sawtooth").wants(0)
+    program("sweep", "memory", "--repeat", 1, "--set", "length=64", "--over", "chunk=8,16", "--variant", "chunkwise_gd",
+            "--session", "lab.sawtooth").wants(0)
+    done = program("report", "page", "--from", "lab.sawtooth", "--json").wants(0)
+    assert done.json() == {"written": ["page/index.html"]}
+    text = (program.folder / "page" / "index.html").read_text(encoding="utf-8")
+    assert text.count("From a session, measured 20") == 2 and text.count("<section") == 2
+    assert '<section id="scan">' in text and '<section id="memory">' in text
+    program("report", "other", "memory", "--from", "lab.sawtooth").wants(0)
+    text = (program.folder / "other" / "index.html").read_text(encoding="utf-8")
+    assert text.count("<section") == 1 and text.count("<figure") > 3
+    program("report", "none", "btp", "--from", "lab.sawtooth").wants(2, "lab.sawtooth", "no results of btp")
+    program("report", "none", "--from", "lab.sawtooth", "--repeat", 3).wants(2, "--repeat", "runs nothing")
+    assert "none" not in program.names()
+
+
+@test
+def a_file_that_is_no_session_is_refused_before_a_run(program):
+    (program.folder / "text.sawtooth").write_text("text")
+    for words in (["run", "scan", "--session"], ["sweep", "scan", "--over", "length=32,64", "--session"],
+                  ["bench", "scan", "--session"], ["report", "page", "--from"], ["open"]):
+        program(*words, "text.sawtooth", seconds=10).wants(2, "text.sawtooth")
+    assert (program.folder / "text.sawtooth").read_text() == "text"
+    program("run", "scan", "--session", "no/lab.sawtooth", seconds=10).wants(1, "no/lab.sawtooth")
+    program("open", "none.sawtooth").wants(2, "none.sawtooth", "No such file")
+    program("open").wants(2, "FILE.sawtooth")
+    program("bench", "window", "--session", "a.sawtooth").wants(2, "--session")
+    program("bench", "verdicts", "--session", "a.sawtooth").wants(2, "--session")
+    assert program.names() == ["text.sawtooth"], program.names()
+
+
+@test
+def a_session_that_cannot_be_written_stays_as_it_was(program):
+    program("run", "scan", *QUICK, "--session", "lab.sawtooth").wants(0)
+    before = (program.folder / "lab.sawtooth").read_bytes()
+    os.chmod(program.folder, 0o555)
+    try:
+        if os.access(program.folder, os.W_OK):
+            raise Skipped("root may write everywhere")
+        program("run", "scan", *QUICK, "--session", "lab.sawtooth").wants(1, "lab.sawtooth")
+    finally:
+        os.chmod(program.folder, 0o755)
+    assert (program.folder / "lab.sawtooth").read_bytes() == before
