@@ -22,20 +22,20 @@ record() { # FAMILY, then the axes of each grid as one word
     for grid in "$@"; do
         local axes=()
         for axis in $grid; do axes+=(--over "$axis"); done
-        "$program" sweep "$family" --backend cuda --profile counters "${axes[@]}" --session "$file" >/dev/null
+        "$program" sweep "$family" --backend cuda "${axes[@]}" --session "$file" >/dev/null
     done
     du -h "$file"
 }
 
 for family in "${families[@]}"; do
     case $family in
-    scan) record scan "length=1k..64k op=sum,linear" "length=1k..64k block_size=128..1024" "channels=4..64 op=sum,linear" ;;
-    ar_ssm) record ar_ssm "length=256..4k max_rank=4..32" "d_model=32..128 max_rank=4..32" "gate_mode=soft,hard length=256..4k" ;;
-    attention) record attention "BLOCK_M=16..128 BLOCK_N=16..128" "N=128..2k window=32..512" "D=32..128 window=32..512" ;;
-    btp) record btp "L=512..16k BL=16,32,64" "DH=16..64 BL=16,32,64" "H=1..16 L=512..16k" ;;
-    lut) record lut "detectors=8..256 batch=4..256" "anchors_per_detector=2..8 detectors=8..256" "block_size=64..512 detectors=8..256" ;;
-    lut_sequence) record lut_sequence "detectors=2..32 sequence_length=8..64" "tile=8,16,32 sequence_length=8..64" ;;
-    memory) record memory "chunk=16..256 length=256..4k" "rule=titans,delta,hebbian,lattice,trellis chunk=16..256" "d=16..64 chunk=16..256" ;;
+    scan) record scan "length=1k..16k op=sum,linear" "block_size=128..1024 length=1k..16k" "channels=4..64" ;;
+    ar_ssm) record ar_ssm "length=256..2k max_rank=4..32" "d_model=32..128" "gate_mode=soft,hard" ;;
+    attention) record attention "BLOCK_M=16..128 BLOCK_N=16..128" "N=256..2k window=32..256" "D=32..128" ;;
+    btp) record btp "L=512..4k BL=16,32,64" "DH=16..64" "H=1..16" ;;
+    lut) record lut "detectors=8..128 batch=4..64" "anchors_per_detector=2..8" "block_size=64..512" ;;
+    lut_sequence) record lut_sequence "detectors=2..16 sequence_length=8..64" "tile=8,16,32" ;;
+    memory) record memory "chunk=16..256 length=256..1k" "rule=titans,delta,hebbian,lattice,trellis" "d=16..64" ;;
     *) echo "record.sh: no grid for $family" >&2 && exit 2 ;;
     esac
 done

@@ -72,6 +72,7 @@ class FakeEngine {
         const auto configuration = configure(request, {});
         result->parameters = configuration->parameters;
         result->device = "a processor";
+        result->main_output = "y";
         result->timed = result->complete = complete;
         for (const Variant* variant : configuration->variants) {
             VariantResult made;
@@ -103,7 +104,7 @@ class FakeEngine {
     }
     // Answers the request for new figures of the newest result.
     void figures_anew() {
-        Event event{.kind = Event::Kind::figures};
+        Event event{.kind = Event::Kind::figures, .ticket = run_ticket};
         event.figures = std::make_shared<const std::vector<Figure>>(figures("looked at"));
         events_.push_back(std::move(event));
     }

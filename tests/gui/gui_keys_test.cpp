@@ -129,6 +129,18 @@ TEST_CASE("the menu undoes and redoes, and greys what cannot be", "[gui][window]
     CHECK(is_on("Redo"));
 }
 
+TEST_CASE("the menu fits into a small window", "[gui][window]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    User user(lab, 1280, 720);
+    finish_run(engine, user);
+    user.play([](ImGuiTestContext* ctx) {
+        ctx->ItemClick("//top bar/Menu");
+        CHECK(ctx->GetWindowByRef("//$FOCUSED")->ScrollMax.y == 0);
+        CHECK(ctx->ItemExists("//$FOCUSED/###Shortcuts"));
+    });
+}
+
 TEST_CASE("no tooltip follows the keyboard focus, or covers what a drag changes", "[gui][window]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);

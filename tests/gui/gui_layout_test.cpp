@@ -9,6 +9,7 @@
 #include "app/gui/shell/dock_layout.h"
 #include "app/gui/shell/frame.h"
 #include "app/gui/state/family_choice.h"
+#include "app/gui/state/pins.h"
 #include "tests/gui/fake_engine.h"
 #include "tests/gui/user.h"
 #include "tests/kernels/figures/story_figures.h"
@@ -188,6 +189,58 @@ TEST_CASE("a failure's row and tabs in front are not taken for a change by the u
     });
     user.frames(5);
     CHECK_FALSE(lab.settings.own_layout);
+}
+
+TEST_CASE("Ctrl+4 puts figures and Numbers side by side, and Ctrl+1 returns", "[gui][window]") {
+    const auto [width, height] = GENERATE(std::pair(1280, 720), std::pair(1600, 900), std::pair(2560, 1440));
+    INFO(width);
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    User user(lab, width, height);
+    finish_run(engine, user);
+    const auto press = [&](ImGuiKeyChord keys) {
+        user.play([&](ImGuiTestContext* ctx) { ctx->KeyPress(keys); });
+        user.frames(8);
+    };
+    press(ImGuiMod_Ctrl | ImGuiKey_4);
+    CHECK(lab.settings.arrangement == Arrangement::compare);
+    CHECK(is_in_sight("Story"));
+    CHECK(is_in_sight("Numbers"));
+    CHECK(is_in_sight("Times"));
+    CHECK(has_own_dock("Numbers"));
+    CHECK(window_of("Numbers").Pos.x > window_of("Story").Pos.x);
+    CHECK(window_of("Numbers").Pos.y == window_of("Story").Pos.y);
+    CHECK_FALSE(lab.settings.own_layout);
+    user.play([](ImGuiTestContext* ctx) { ctx->ItemClick("//pins/Pin the result"); });
+    CHECK(lab.pins.size() == 1);
+    unpin_all(lab);  // the row of pins takes room
+    press(ImGuiMod_Ctrl | ImGuiKey_1);
+    CHECK((window_of("Numbers").DockId == window_of("Occupancy").DockId) == (width == 1280));
+}
+
+TEST_CASE("an own layout returns after Compare", "[gui][window]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    User user(lab);
+    finish_run(engine, user);
+    user.frames(10);
+    user.play([](ImGuiTestContext* ctx) { ctx->UndockWindow("//Times"); });
+    user.frames(3);
+    REQUIRE(lab.settings.own_layout);
+    const auto press = [&](ImGuiKeyChord keys) {
+        user.play([&](ImGuiTestContext* ctx) { ctx->KeyPress(keys); });
+        user.frames(10);
+    };
+    press(ImGuiMod_Ctrl | ImGuiKey_1);  // it is in Explore already
+    CHECK(window_of("Times").DockId == 0);
+    press(ImGuiMod_Ctrl | ImGuiKey_4);
+    CHECK(window_of("Times").DockId != 0);
+    CHECK_FALSE(lab.settings.own_layout);
+    press(ImGuiMod_Ctrl | ImGuiKey_1);
+    CHECK(window_of("Times").DockId == 0);
+    CHECK(window_of("Numbers").DockId != 0);
+    CHECK(lab.settings.own_layout);
+    CHECK(is_in_sight("Parameters"));
 }
 
 // This runs off screen, because the size of a display could not change.

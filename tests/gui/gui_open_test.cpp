@@ -22,13 +22,13 @@ TEST_CASE("a file is opened by its path, and its sizes cannot be moved", "[gui][
     finish_run(engine, user);
     user.play([](ImGuiTestContext* ctx) {
         ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_O);
-        ctx->ItemInputValue("//Open inputs/##path", "/no/such/file.npz");
+        ctx->ItemInputValue("//Open/##path", "/no/such/file.npz");
         ctx->Yield(30);
     });
     CHECK(lab.show_open);
     while (lab.opening) user.frames(1);
     CHECK(lab.open_problem.find("/no/such/file.npz") != std::string::npos);
-    user.play([](ImGuiTestContext* ctx) { ctx->ItemClick("//Open inputs/Cancel"); });
+    user.play([](ImGuiTestContext* ctx) { ctx->ItemClick("//Open/Cancel"); });
     CHECK_FALSE(lab.show_open);
 }
 

@@ -124,7 +124,7 @@ TEST_CASE("the palette opens dialogs, and does not do what cannot be done", "[gu
     type(user, "open inputs");
     CHECK(press(user, ImGuiKey_Enter) == 1);
     CHECK(lab.show_open);
-    user.play([](ImGuiTestContext* ctx) { ctx->ItemClick("//Open inputs/Cancel"); });
+    user.play([](ImGuiTestContext* ctx) { ctx->ItemClick("//Open/Cancel"); });
     type(user, "sweep length");
     press(user, ImGuiKey_Enter);
     REQUIRE(lab.sweep_form);

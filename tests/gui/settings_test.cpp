@@ -26,7 +26,16 @@ bool log_tells(const LabState& lab, const std::string& words) {
 TEST_CASE("settings are restored as saved", "[gui]") {
     const TemporaryFolder folder;
     LabState lab;
-    lab.settings = {ThemeChoice::light, 1.25, 1280, 720, BackendChoice::cuda, 3, true};
+    lab.settings = {ThemeChoice::light,
+                    1.25,
+                    1280,
+                    720,
+                    BackendChoice::cuda,
+                    3,
+                    true,
+                    Arrangement::compare,
+                    false,
+                    {"/tmp/b.sawtooth", "/tmp/a.npz"}};
     save_settings(lab, folder.path());
     finish_writes(lab);
     LabState other;
@@ -184,8 +193,9 @@ TEST_CASE("settings of another kind are renamed with a note, and the start conti
 
 TEST_CASE("a setting that does not fit is noted and skipped, and the others are restored", "[gui]") {
     const Settings kept{ThemeChoice::dark, 1.5, 1280, 720, BackendChoice::automatic, 0};
-    for (const char* strange : {"theme = pink", "scale = 9", "width = -4", "backend = gpu", "device = -1",
-                                "layout = mine", "colour = red", "", "theme"}) {
+    for (const char* strange :
+         {"theme = pink", "scale = 9", "width = -4", "backend = gpu", "arrangement = teach",
+          "history = maybe", "device = -1", "layout = mine", "colour = red", "", "theme"}) {
         INFO(strange);
         const TemporaryFolder folder;
         put(folder.file("settings"), settings_text(kept) + strange + "\n");

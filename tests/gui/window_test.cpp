@@ -180,6 +180,50 @@ TEST_CASE("a window that was killed by a signal leaves a report, which the next 
     CHECK(words.empty());
 }
 
+TEST_CASE("a window that is killed", "[.child]") {
+    (void)run_window_until(options_in(TemporaryFolder()), [](const LabState& lab) {
+        if (std::filesystem::exists(lab.session.autosave_path)) ::raise(SIGKILL);
+        return false;
+    });
+}
+
+TEST_CASE("a window that was killed leaves its session, which the next start offers and a window opens",
+          "[window]") {
+    if (!std::getenv("DISPLAY")) return say_skipped("no display; xvfb-run gives one");
+    const TemporaryFolder folder;
+    const InFolder config(folder);
+    ChildProcess("", "a window that is killed").output();
+    std::string left;
+    CHECK_FALSE(open_again(options_in(folder), [&](const LabState& lab) {
+        left = lab.session.offer ? lab.session.offer->path : "none";
+        return lab.result && lab.result->complete;  // it has a session of its own
+    }));
+    REQUIRE(std::filesystem::exists(left));
+    const auto names = [&] {
+        std::vector<std::string> found;
+        for (const auto& entry : std::filesystem::directory_iterator(folder.file("sawtooth")))
+            if (entry.path().extension() == ".sawtooth") found.push_back(entry.path());
+        return found;
+    };
+    CHECK(names() == std::vector<std::string>{left});  // closing removes that of the second window
+
+    std::filesystem::rename(left, folder.file("mine.sawtooth"));
+    WindowOptions options = options_in(folder);
+    options.session = folder.file("mine.sawtooth");
+    bool ran = false, offered = false;
+    size_t results = 0;
+    CHECK_FALSE(open_again(options, [&](const LabState& lab) {
+        ran = ran || lab.pending.ticket;
+        offered = lab.session.offer.has_value();
+        results = lab.past_results.size();
+        return lab.result != nullptr;
+    }));
+    CHECK_FALSE(ran);
+    CHECK_FALSE(offered);
+    CHECK(results == 1);
+    CHECK(contains(content_of(folder.file("sawtooth/settings")), "recent = " + options.session + "\n"));
+}
+
 TEST_CASE("without a display the window fails and names alternatives", "[window]") {
     const TemporaryFolder folder;
     const Variable x11("DISPLAY", nullptr), wayland("WAYLAND_DISPLAY", nullptr);

@@ -451,7 +451,10 @@ Outcome<SweepCell> Runner::sweep_cell(const Sweep& sweep, size_t index, std::sto
     auto result = std::make_shared<Result>(**outcome);
     result->inputs.clear();
     result->reference.clear();
-    for (VariantResult& variant : result->variants) variant.outputs.clear();
+    for (VariantResult& variant : result->variants) {
+        variant.outputs.clear();
+        for (OutputError& error : variant.errors) error.by_position.clear();
+    }
     cell.result = std::move(result);
     return cell;
 }

@@ -199,7 +199,7 @@ class Fitter {
         });
     }
 
-    // Figures of a family rely on its axes: any other sweep is drawn as one of the user.
+    // Figures of a family rely on its axes and variants: any other sweep is drawn as one of the user.
     static void fit_id(Sweep& sweep, const Family& family) {
         if (sweep.id.empty()) return;
         Parameters parameters = family.defaults();
@@ -213,6 +213,7 @@ class Fitter {
                                [&](const Value& value) { return value.index() == kind; });
         };
         const bool is_own = std::any_of(own.begin(), own.end(), [&](const FigureSweep& other) {
+            if (!other.variants.empty() && other.variants != sweep.base.variants) return false;
             return other.id == sweep.id && std::equal(sweep.axes.begin(), sweep.axes.end(),
                                                       other.axes.begin(), other.axes.end(), is_like);
         });

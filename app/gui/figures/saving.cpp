@@ -9,6 +9,7 @@
 #include "app/engine/tables/trace.h"
 #include "app/gui/shell/appearance.h"
 #include "app/gui/state/lab.h"
+#include "app/gui/state/session_file.h"
 #include "viz/figure_csv.h"
 #include "viz/figure_svg.h"
 #include "viz/present.h"
@@ -24,14 +25,23 @@ const char* ending_of(Saving::Format format) {
             return "svg";
         case Saving::Format::csv:
             return "csv";
+        case Saving::Format::session:
+            return "sawtooth";
         case Saving::Format::trace:
             break;
     }
     return "json";
 }
 
+// A dropped file is known as a session by its name.
+void save_session_as(LabState& lab) {
+    if (!is_session_file(lab.saving->path)) lab.saving->path += ".sawtooth";
+    write_saving(lab, session_write(lab, lab.saving->path));
+}
+
 // The dialog may have been closed in the meantime, or show another figure.
 void finish_saving(LabState& lab, const std::string& path, const std::optional<Error>& problem) {
+    if (!problem && is_session_file(path)) take_saved_session(lab, path);
     const bool shown = lab.saving && lab.saving->step == Saving::Step::writing && lab.saving->path == path;
     if (shown) lab.saving->step = problem ? Saving::Step::asking : Saving::Step::saved;
     if (shown && problem)
@@ -61,6 +71,13 @@ void begin_saving_trace(LabState& lab) {
                         .result = lab.result};
 }
 
+void begin_saving_session(LabState& lab) {
+    Figure titled;
+    titled.title = "Session: " + words_of_session(lab);
+    const std::string path = lab.session.path.empty() ? "session.sawtooth" : lab.session.path;
+    lab.saving = Saving{.format = Saving::Format::session, .figure = std::move(titled), .path = path};
+}
+
 void save(LabState& lab) {
     Saving& saving = *lab.saving;
     if (saving.path.empty() || saving.path == "-")
@@ -71,6 +88,8 @@ void save(LabState& lab) {
         write_saving(lab, [path = saving.path, result = saving.result] {
             return write_file(path, to_trace(*result));
         });
+    else if (saving.format == Saving::Format::session)
+        save_session_as(lab);
     else if (saving.format == Saving::Format::svg)
         write_saving(lab, [path = saving.path, figure = saving.figure, &theme = theme_of(lab)] {
             return write_file(path, to_svg(figure, theme, saved_width, saved_height));

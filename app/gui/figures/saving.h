@@ -11,6 +11,8 @@ constexpr int saved_width = 960, saved_height = 600;
 void begin_saving(LabState& lab, const Figure& figure, Saving::Format format);
 // The same for a trace of the launches of the result, which must have some.
 void begin_saving_trace(LabState& lab);
+// Asks for the name of the session file.
+void begin_saving_session(LabState& lab);
 // Writes the file in the background, or requests its picture; the dialog shows problems.
 void save(LabState& lab);
 // Writes the file of the dialog in the background by calling that function.

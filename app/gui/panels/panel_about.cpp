@@ -28,6 +28,7 @@ void quiet(const std::string& words) {
 void draw_claim(const LabState& lab, const Try& example) {
     const bool is_known =
         lab.result && lab.result->complete && why_outdated(lab).empty() && !lab.pending.ticket;
+    if (lab.looking_back) return quiet(example.look);
     if (!is_known) return quiet(lab.problem ? problem_words(*lab.problem) : "Running.");
     quiet(example.look);
     if (!example.holds || example.holds(*lab.result)) return;

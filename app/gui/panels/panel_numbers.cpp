@@ -12,6 +12,7 @@
 #include "app/gui/state/column_widths.h"
 #include "app/gui/state/kept_times.h"
 #include "app/gui/state/lab.h"
+#include "app/gui/state/pins.h"
 #include "app/gui/state/selection.h"
 #include "app/gui/state/terms.h"
 #include "kernels/core/table.h"
@@ -221,6 +222,17 @@ void draw_tables(LabState& lab, const Table& measured, const Table& compiled, fl
     ImGui::EndTabBar();
 }
 
+// In Compare: why there is no column that compares; "" if there is one.
+std::string hint_of(const LabState& lab) {
+    if (lab.settings.arrangement != Arrangement::compare || baseline(lab)) return "";
+    if (lab.pins.empty())
+        return "Nothing is pinned. Pin this result (Ctrl+B) and change a parameter: columns here compare the "
+               "next "
+               "result with it.";
+    if (is_pinned(lab)) return "The shown result is the pinned one: change a parameter to compare with it.";
+    return fmt::format("No pinned result is of {}: pin one to compare with it.", lab.family->title);
+}
+
 }  // namespace
 
 void draw_numbers(LabState& lab) {
@@ -229,11 +241,18 @@ void draw_numbers(LabState& lab) {
         return;
     }
     const std::string outdated = why_times_outdated(lab);
-    const float below = outdated.empty() ? 0 : ImGui::GetTextLineHeightWithSpacing();
+    const std::string hint = hint_of(lab);
+    const float room = ImGui::GetContentRegionAvail().x, gap = ImGui::GetStyle().ItemSpacing.y;
+    const float below = (outdated.empty() ? 0 : ImGui::GetTextLineHeightWithSpacing()) +
+                        (hint.empty() ? 0 : ImGui::CalcTextSize(hint.c_str(), nullptr, false, room).y + gap);
     ImGui::PushStyleVar(ImGuiStyleVar_Alpha, outdated.empty() ? 1.0f : 0.5f);
     draw_tables(lab, lab.told.measured, lab.told.compiled, below);
     ImGui::PopStyleVar();
     if (!outdated.empty()) ImGui::TextDisabled("out of date: %s", outdated.c_str());
+    if (hint.empty()) return;
+    ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
+    ImGui::TextWrapped("%s", hint.c_str());
+    ImGui::PopStyleColor();
 }
 
 }  // namespace sawtooth

@@ -40,12 +40,17 @@ void draw_log(LabState& lab);
 void draw_top_bar(LabState& lab);
 void draw_status_bar(LabState& lab);
 void draw_failure_row(LabState& lab);
-void draw_pins_row(LabState& lab);              // the pinned results
-float pins_row_height(const LabState& lab);     // in pixels; 0 if there are none
+void draw_pins_row(LabState& lab);              // the pinned results, or in Compare how to pin one
+float pins_row_height(const LabState& lab);     // in pixels; 0 if it is not shown
 float failure_row_height(const LabState& lab);  // in pixels; 0 if nothing failed
 void draw_crash_row(LabState& lab);             // the report that the last session left
 float crash_row_height(const LabState& lab);
 void draw_crash_dialog(LabState& lab);
+void draw_restore_row(LabState& lab);  // the autosaved session of a window that was killed
+float restore_row_height(const LabState& lab);
+void draw_history(LabState& lab, float width);         // the history of results as small marks
+float history_width(const LabState& lab, float room);  // in pixels, at most `room`; 0 if it is hidden
+std::string words_of_earlier(const LabState& lab);     // about the earlier result that is shown, or ""
 void draw_open_dialog(LabState& lab);
 void draw_save_dialog(LabState& lab);
 void draw_sweep_dialog(LabState& lab);

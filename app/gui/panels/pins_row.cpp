@@ -5,6 +5,7 @@
 
 #include "app/engine/tables/tables.h"
 #include "app/gui/panels/panels.h"
+#include "app/gui/shell/actions.h"
 #include "app/gui/shell/appearance.h"
 #include "app/gui/shell/widgets.h"
 #include "app/gui/state/pins.h"
@@ -54,14 +55,33 @@ bool draw_pin(LabState& lab, const Pin& pin, const std::string& name, float widt
     return removes;
 }
 
+// Compare has nothing to compare with yet.
+void draw_how_to_pin(LabState& lab) {
+    const Action& pin = action("Pin the result");
+    const std::string reason = reason_against(lab, pin);
+    ImGui::BeginDisabled(!reason.empty());
+    if (ImGui::Button("Pin the result")) perform(lab, pin);
+    ImGui::EndDisabled();
+    tooltip(reason.empty() ? pin.meaning : reason);
+    ImGui::SameLine(0, units(12));
+    ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
+    elided_text(
+        "Figures then show it faded behind the results that follow, and Numbers compares them with it "
+        "(Ctrl+B).",
+        ImGui::GetContentRegionAvail().x);
+    ImGui::PopStyleColor();
+}
+
 }  // namespace
 
 float pins_row_height(const LabState& lab) {
-    return lab.pins.empty() ? 0 : ImGui::GetFrameHeight() + units(8);
+    const bool is_shown = !lab.pins.empty() || lab.settings.arrangement == Arrangement::compare;
+    return is_shown ? ImGui::GetFrameHeight() + units(8) : 0;
 }
 
 void draw_pins_row(LabState& lab) {
     ImGui::AlignTextToFramePadding();
+    if (lab.pins.empty()) return draw_how_to_pin(lab);
     ImGui::TextDisabled("Pinned");
     tooltip("Results that figures show as faded lines, bars and tracks behind the newest one (Ctrl+B).");
     ImGui::SameLine(0, units(12));

@@ -172,6 +172,16 @@ void draw_menu(LabState& lab) {
                             ImGuiCond_Always, {1, 0});
     if (!ImGui::BeginPopup("menu")) return;
     draw_entry(lab, action("All actions"));
+    ImGui::SeparatorText("File");
+    for (const char* name : {"Open a session or inputs", "Save session", "Save session as…"})
+        draw_entry(lab, action(name));
+    if (ImGui::BeginMenu("Recent files", !lab.settings.recent.empty())) {
+        for (const Action& each : recent_choices(lab)) draw_entry(lab, each);
+        ImGui::EndMenu();
+    }
+    ImGui::SeparatorText("View");
+    for (const char* name : {"Explore layout", "Compare layout", "History of results"})
+        draw_entry(lab, action(name));
     ImGui::SeparatorText("Settings");
     draw_entry(lab, action("Undo"));
     draw_entry(lab, action("Redo"));
@@ -180,7 +190,10 @@ void draw_menu(LabState& lab) {
     ImGui::SeparatorText(
         fmt::format("Scale ({}, {})", keys_of(action("Larger")), keys_of(action("Smaller"))).c_str());
     draw_entry(lab, action("Scale of the monitor"));
-    for (const Action& each : scale_choices(lab)) draw_entry(lab, each);
+    if (ImGui::BeginMenu("Other scales")) {
+        for (const Action& each : scale_choices(lab)) draw_entry(lab, each);
+        ImGui::EndMenu();
+    }
     ImGui::SeparatorText("Window");
     draw_entry(lab, action("Full screen"));
     draw_entry(lab, action("Reset layout"));
@@ -233,7 +246,9 @@ void draw_top_bar(LabState& lab) {
     ImGui::SameLine();
     ImGui::SetCursorPos({left + width + units(8), top});
     if (ImGui::Button("Open…")) lab.show_open = true;
-    tooltip("Opens an .npz file as inputs (Ctrl+O). You can also drop the file on the window.");
+    tooltip(
+        "Opens a saved session, or an .npz file as inputs (Ctrl+O). You can also drop the file on the "
+        "window.");
     ImGui::SameLine();
     if (words) {
         if (ImGui::Button("Reset layout")) perform(lab, action("Reset layout"));
@@ -250,6 +265,7 @@ namespace {
 
 // Says whether the plots are up to date, for the right end of the status bar.
 std::string words_about_drawn(const LabState& lab) {
+    if (lab.looking_back) return "";
     if (const auto seconds = countdown(lab)) {
         const std::string& words = lab.pending.progress.words;
         return fmt::format("{}{}", words.empty() ? "" : words + ": ", countdown_words(*seconds));
@@ -264,10 +280,19 @@ std::string words_about_drawn(const LabState& lab) {
 
 // Draws the current problem, otherwise the last event. A failure has a row of its own.
 void draw_status_bar(LabState& lab) {
-    const std::string about = words_about_drawn(lab);
+    const std::string about = words_about_drawn(lab), earlier = words_of_earlier(lab);
+    const float whole = ImGui::GetContentRegionAvail().x, left = ImGui::GetCursorPosX();
+    const float top = ImGui::GetCursorPosY();
+    const float history = history_width(lab, whole * 0.4f);
+    const float marks = history > 0 ? history + units(16) : 0;
     const float right = about.empty() ? 0 : ImGui::CalcTextSize(about.c_str()).x + units(16);
-    const float room = ImGui::GetContentRegionAvail().x - right;
-    const float left = ImGui::GetCursorPosX();
+    const float room = whole - right - marks;
+    if (history > 0) {
+        ImGui::SetCursorPosX(left + whole - history);
+        draw_history(lab, history);
+        ImGui::SetCursorPos({left, top});
+    }
+    if (!earlier.empty()) return elided_text(earlier, room);
     const LogLine last =
         lab.log.empty() ? LogLine{"", LogLine::Kind::note, "nothing was run yet"} : lab.log.back();
     if (!lab.failure && (lab.problem || last.kind == LogLine::Kind::problem)) {

@@ -10,13 +10,16 @@
 #include "app/engine/tables/trace.h"
 #include "app/gui/figures/saving.h"
 #include "app/gui/shell/appearance.h"
+#include "app/gui/shell/dock_layout.h"
 #include "app/gui/shell/palette.h"
 #include "app/gui/shell/widgets.h"
 #include "app/gui/state/checking.h"
 #include "app/gui/state/history.h"
 #include "app/gui/state/input_file.h"
 #include "app/gui/state/lab.h"
+#include "app/gui/state/past_results.h"
 #include "app/gui/state/pins.h"
+#include "app/gui/state/session_file.h"
 #include "app/gui/state/sweeps.h"
 
 namespace sawtooth {
@@ -32,13 +35,96 @@ void leave_last(LabState& lab) {
         lab.filling.clear();
     else if (lab.measured)
         lab.measured.reset();
+    else if (lab.looking_back)
+        return_to_newest(lab);
     else
         lab.selected.reset();
 }
 
 std::string reason_not_left(const LabState& lab) {
-    const bool is_left = !lab.filling.empty() || lab.measured || lab.selected;
-    return is_left ? "" : "Nothing is selected, measured or filling its panel.";
+    const bool is_left = !lab.filling.empty() || lab.measured || lab.looking_back || lab.selected;
+    return is_left ? ""
+                   : "Nothing is selected, measured or filling its panel, and the newest result is shown.";
+}
+
+std::string reason_no_earlier(const LabState& lab) {
+    return has_step_back(lab, -1) ? "" : "There is no earlier result.";
+}
+
+std::string reason_no_later(const LabState& lab) {
+    return has_step_back(lab, 1) ? "" : "The newest result is shown.";
+}
+
+std::string reason_not_earlier(const LabState& lab) {
+    return lab.looking_back ? "" : "The newest result is shown.";
+}
+
+std::string reason_no_session(const LabState& lab) {
+    return has_session(lab) ? "" : "There is no complete result yet.";
+}
+
+auto is_arranged(Arrangement arrangement) {
+    return [arrangement](const LabState& lab) { return lab.settings.arrangement == arrangement; };
+}
+
+void add_history(std::vector<Action>& all) {
+    all.push_back({.group = "History",
+                   .name = "Earlier result",
+                   .act = [](LabState& lab) { step_back(lab, -1); },
+                   .keys = {ImGuiKey_F7},
+                   .reason = reason_no_earlier,
+                   .meaning = "Shows the result before this one again. Nothing runs."});
+    all.push_back({.group = "History",
+                   .name = "Later result",
+                   .act = [](LabState& lab) { step_back(lab, 1); },
+                   .keys = {ImGuiKey_F8},
+                   .reason = reason_no_later});
+    all.push_back({.group = "History",
+                   .name = "Run the earlier result again",
+                   .act = [](LabState& lab) { run_again(lab, lab.shown_ticket); },
+                   .keys = {ImGuiKey_Enter},
+                   .reason = reason_not_earlier,
+                   .meaning = "Sets the settings of the earlier result that is shown, and runs them.",
+                   .yields = true});
+    all.push_back({.group = "View",
+                   .name = "History of results",
+                   .act = [](LabState& lab) { lab.settings.shows_history = !lab.settings.shows_history; },
+                   .is_on = [](const LabState& lab) { return lab.settings.shows_history; },
+                   .meaning = "The last 32 results as marks in the status bar: a taller one is slower, a red "
+                              "frame has a wrong variant. A click shows a result again."});
+}
+
+void add_layouts(std::vector<Action>& all) {
+    all.push_back({.group = "View",
+                   .name = "Explore layout",
+                   .act = [](LabState& lab) { arrange(lab, Arrangement::explore); },
+                   .keys = {ctrl | ImGuiKey_1},
+                   .is_on = is_arranged(Arrangement::explore),
+                   .meaning = "The story in the middle, times, occupancy and numbers beside it."});
+    all.push_back({.group = "View",
+                   .name = "Compare layout",
+                   .act = [](LabState& lab) { arrange(lab, Arrangement::compare); },
+                   .keys = {ctrl | ImGuiKey_4},
+                   .is_on = is_arranged(Arrangement::compare),
+                   .meaning = "Figures and Numbers side by side, to compare with pinned results."});
+}
+
+void add_sessions(std::vector<Action>& all) {
+    all.push_back(
+        {.group = "File",
+         .name = "Save session",
+         .act =
+             [](LabState& lab) { lab.session.path.empty() ? begin_saving_session(lab) : save_session(lab); },
+         .keys = {ctrl | ImGuiKey_S},
+         .reason = reason_no_session,
+         .details = [](const LabState& lab) { return fmt::format("({})", words_of_session(lab)); },
+         .meaning = "Saves the history of results, pins and finished sweeps with their figures."});
+    all.push_back({.group = "File",
+                   .name = "Save session as…",
+                   .act = begin_saving_session,
+                   .keys = {ctrl | shift | ImGuiKey_S},
+                   .reason = reason_no_session,
+                   .meaning = "Saves the session under another name."});
 }
 
 std::string reason_not_stopped(const LabState& lab) {
@@ -95,7 +181,14 @@ std::vector<Action> all_actions() {
     add({"View", "Unpin all results", unpin_all, {}, [](const LabState& lab) {
              return lab.pins.empty() ? "No result is pinned." : "";
          }});
-    add({"File", "Open inputs", [](LabState& lab) { lab.show_open = true; }, {ctrl | ImGuiKey_O}});
+    add_history(all);
+    add_layouts(all);
+    add({.group = "File",
+         .name = "Open a session or inputs",
+         .act = [](LabState& lab) { lab.show_open = true; },
+         .keys = {ctrl | ImGuiKey_O},
+         .meaning = "Opens a saved session, or an .npz file as inputs."});
+    add_sessions(all);
     add({"File", "Close the input file", close_file, {}, [](const LabState& lab) {
              return lab.request.input.empty() ? "No file is open." : "";
          }});
@@ -149,9 +242,9 @@ std::vector<Action> all_actions() {
     add({.group = "View",
          .name = "Reset layout",
          .act = [](LabState& lab) { lab.rebuild_layout = true; },
-         .meaning = "Restores the default layout of the panels."});
+         .meaning = "Restores the panels of the layout."});
     add({.group = "View",
-         .name = "Close, clear a selection, back to all figures",
+         .name = "Close, clear a selection, back to all figures or the newest result",
          .act = leave_last,
          .keys = {ImGuiKey_Escape},
          .reason = reason_not_left,
@@ -174,6 +267,8 @@ std::vector<Action> all_actions() {
 bool is_pressed(const Action& action) {
     const auto pressed = [](int keys) { return ImGui::Shortcut(keys, ImGuiInputFlags_RouteGlobal); };
     if (!action.yields) return std::any_of(action.keys.begin(), action.keys.end(), pressed);
+    // With a visible focus, Enter presses the control that has it.
+    if (action.keys.front() == ImGuiKey_Enter && ImGui::GetIO().NavVisible) return false;
     return !ImGui::GetIO().WantTextInput && ImGui::IsKeyPressed(static_cast<ImGuiKey>(action.keys.front())) &&
            !ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup);
 }

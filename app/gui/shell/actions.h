@@ -29,6 +29,7 @@ const Action& action(std::string_view name);
 // The choices that exist at present: families, backends, presets, panels, figures, …
 std::vector<Action> choices(const LabState& lab);
 std::vector<Action> theme_choices();
+std::vector<Action> recent_choices(const LabState& lab);  // recent files
 std::vector<Action> scale_choices(const LabState& lab);
 
 // Performs the action unless there is a reason against it.

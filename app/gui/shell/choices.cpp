@@ -11,6 +11,7 @@
 #include "app/gui/state/family_choice.h"
 #include "app/gui/state/lab.h"
 #include "app/gui/state/run_rows.h"
+#include "app/gui/state/session_file.h"
 #include "app/gui/state/shown_values.h"
 #include "app/gui/state/sweeps.h"
 
@@ -132,6 +133,17 @@ std::vector<Action> theme_choices() {
     return all;
 }
 
+std::vector<Action> recent_choices(const LabState& lab) {
+    Actions all;
+    for (const std::string& path : lab.settings.recent)
+        all.push_back({.group = "Recent",
+                       .name = path,
+                       .act = [path](LabState& now) { open_any_file(now, path); },
+                       .meaning = is_session_file(path) ? "Opens this session. Nothing runs."
+                                                        : "Opens this file as inputs, and runs."});
+    return all;
+}
+
 std::vector<Action> scale_choices(const LabState& lab) {
     Actions all;
     const bool automatic = action("Scale of the monitor").is_on(lab);
@@ -149,6 +161,7 @@ std::vector<Action> choices(const LabState& lab) {
     add_backends(lab, all);
     add_settings(lab, all);
     add_panels(all);
+    for (Action& each : recent_choices(lab)) all.push_back(std::move(each));
     for (Action& each : theme_choices()) all.push_back(std::move(each));
     for (Action& each : scale_choices(lab)) all.push_back(std::move(each));
     add_parameters(lab, all);

@@ -9,8 +9,8 @@
 #include "app/gui/panels/panels.h"
 #include "app/gui/shell/appearance.h"
 #include "app/gui/shell/widgets.h"
-#include "app/gui/state/input_file.h"
 #include "app/gui/state/lab.h"
+#include "app/gui/state/session_file.h"
 #include "app/gui/state/shown_values.h"
 #include "app/gui/state/sweeps.h"
 #include "kernels/core/typed_values.h"
@@ -36,9 +36,19 @@ bool begin_dialog(const char* name) {
     return ImGui::BeginPopupModal(name, nullptr, ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove);
 }
 
+const char* title_of(Saving::Format format) {
+    return format == Saving::Format::trace     ? "Save trace"
+           : format == Saving::Format::session ? "Save session"
+                                               : "Save figure";
+}
+
 using Entry = FolderListing::Entry;
 
-// The folders and .npz files beside the typed path, sorted by name.
+bool can_be_opened(const fs::path& path) {
+    return path.extension() == ".npz" || is_session_file(path.string());
+}
+
+// The folders, sessions and .npz files beside the typed path, sorted by name.
 std::vector<Entry> entries_of(const fs::path& folder) {
     std::vector<Entry> entries;
     std::error_code problem;
@@ -47,7 +57,7 @@ std::vector<Entry> entries_of(const fs::path& folder) {
         const std::string name = at->path().filename().string();
         std::error_code ignored;
         const bool directory = at->is_directory(ignored);
-        if (name.starts_with('.') || (!directory && at->path().extension() != ".npz")) continue;
+        if (name.starts_with('.') || (!directory && !can_be_opened(at->path()))) continue;
         entries.push_back({name, directory});
     }
     std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
@@ -172,10 +182,13 @@ void draw_sweep_dialog(LabState& lab) {
 }
 
 void draw_open_dialog(LabState& lab) {
-    constexpr const char* name = "Open inputs";
+    constexpr const char* name = "Open";
     if (lab.show_open && !ImGui::IsPopupOpen(name)) ImGui::OpenPopup(name);
     if (!begin_dialog(name)) return;
-    ImGui::TextWrapped("An .npz file provides inputs by name; the others are generated.");
+    ImGui::TextWrapped(
+        "A .sawtooth file is a saved session: it opens without a run. An .npz file provides inputs by name; "
+        "the "
+        "others are generated.");
     if (ImGui::IsWindowAppearing()) {
         ImGui::SetKeyboardFocusHere();
         lab.listing.reset();
@@ -184,12 +197,13 @@ void draw_open_dialog(LabState& lab) {
     bool chosen = input_text("##path", lab.open_path, ImGuiInputTextFlags_EnterReturnsTrue);
     chosen = draw_file_list(lab) || chosen;
     draw_problem(lab, lab.open_problem);
-    ImGui::BeginDisabled(lab.opening.has_value() || lab.open_path.empty());
-    chosen = ImGui::Button(lab.opening ? "Reading…###open" : "Open###open", {units(96), 0}) || chosen;
+    const bool is_reading = lab.opening || lab.session.opening;
+    ImGui::BeginDisabled(is_reading || lab.open_path.empty());
+    chosen = ImGui::Button(is_reading ? "Reading…###open" : "Open###open", {units(96), 0}) || chosen;
     ImGui::EndDisabled();
     ImGui::SameLine();
     const bool cancelled = ImGui::Button("Cancel", {units(96), 0}) || ImGui::IsKeyPressed(ImGuiKey_Escape);
-    if (chosen && !lab.open_path.empty()) open_file(lab, lab.open_path);
+    if (chosen && !lab.open_path.empty()) open_any_file(lab, lab.open_path);
     if (cancelled) lab.show_open = false;
     if (!lab.show_open) ImGui::CloseCurrentPopup();
     ImGui::EndPopup();
@@ -197,7 +211,7 @@ void draw_open_dialog(LabState& lab) {
 
 void draw_save_dialog(LabState& lab) {
     if (!lab.saving) return;
-    const char* const name = lab.saving->format == Saving::Format::trace ? "Save trace" : "Save figure";
+    const char* const name = title_of(lab.saving->format);
     if (!ImGui::IsPopupOpen(name)) ImGui::OpenPopup(name);
     if (!begin_dialog(name)) return;
     Saving& saving = *lab.saving;

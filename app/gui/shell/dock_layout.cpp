@@ -10,6 +10,7 @@
 
 #include "app/gui/panels/panels.h"
 #include "app/gui/shell/appearance.h"
+#include "app/gui/shell/layout_trial.h"
 
 namespace sawtooth {
 namespace {
@@ -46,11 +47,28 @@ void split_right(std::map<Dock, ImGuiID>& nodes, ImGuiID column, float height) {
     nodes[Dock::about] = split(nodes[Dock::numbers], ImGuiDir_Down, rest < 480 ? 0.42f : 0.52f);
 }
 
-std::map<Dock, ImGuiID> make_nodes(ImGuiID dock_space, ImVec2 size) {
+// Compare: Numbers is above the panels of times. Timeline is a tab of the figures.
+std::map<Dock, ImGuiID> make_nodes_of_compare(ImGuiID middle, ImVec2 size) {
+    std::map<Dock, ImGuiID> nodes;
+    const float left = std::clamp(0.18f * size.x / units(1), 224.0f, 288.0f);
+    const float left_share = share_of(left, size.x, 0.12f, 0.42f);
+    nodes[Dock::left] = split(middle, ImGuiDir_Left, left_share);
+    if (size.x / units(1) >= three_columns) {
+        nodes[Dock::numbers] = split(middle, ImGuiDir_Right, 0.48f);
+        const float numbers = share_of(320, size.y, 0.2f, 0.5f);
+        nodes[Dock::times] = split(nodes[Dock::numbers], ImGuiDir_Down, 1 - numbers);
+        nodes[Dock::occupancy] = nodes[Dock::about] = nodes[Dock::times];
+    }
+    nodes[Dock::centre] = middle;
+    return nodes;
+}
+
+std::map<Dock, ImGuiID> make_nodes(ImGuiID dock_space, ImVec2 size, Arrangement arrangement) {
     ImGui::DockBuilderRemoveNode(dock_space);
     ImGui::DockBuilderAddNode(dock_space, ImGuiDockNodeFlags_DockSpace);
     ImGui::DockBuilderSetNodeSize(dock_space, size);
     ImGuiID middle = dock_space;
+    if (arrangement == Arrangement::compare) return make_nodes_of_compare(middle, size);
     std::map<Dock, ImGuiID> nodes;
     ImVec2 room = size;
     const auto take = [&](Dock dock, ImGuiDir direction, float share) {
@@ -82,9 +100,9 @@ std::vector<const Panel*> panels_in_front() {
     return found;
 }
 
-void build_layout(ImGuiID dock_space, ImVec2 size) {
+void build_layout(ImGuiID dock_space, ImVec2 size, Arrangement arrangement) {
     const auto in_front = panels_in_front();
-    const auto nodes = make_nodes(dock_space, size);
+    const auto nodes = make_nodes(dock_space, size, arrangement);
     const auto place_of = [&](const Panel& panel) {
         const auto own = nodes.find(panel.dock);
         return own != nodes.end() ? own->second : nodes.at(Dock::centre);
@@ -112,6 +130,25 @@ std::vector<std::array<double, 3>> places() {
 
 }  // namespace
 
+void arrange(LabState& lab, Arrangement arrangement) {
+    if (arrangement == lab.settings.arrangement) return;
+    LabState::Layout& layout = lab.layout;
+    if (lab.settings.own_layout) layout.own[lab.settings.arrangement] = ImGui::SaveIniSettingsToMemory();
+    lab.settings.arrangement = arrangement;
+    const auto own = layout.own.extract(arrangement);
+    if (own)
+        layout.next = own.mapped();
+    else
+        lab.rebuild_layout = true;
+}
+
+void load_layout_if_due(LabState& lab) {
+    if (lab.layout.next.empty()) return;
+    use_layout(lab, std::exchange(lab.layout.next, ""));
+    lab.layout.frames = 0;
+    lab.layout.places.clear();
+}
+
 void build_layout_if_due(LabState& lab, ImGuiID dock_space, ImVec2 size) {
     LabState::Layout& layout = lab.layout;
     const ImVec2 window = ImGui::GetMainViewport()->WorkSize;
@@ -127,7 +164,7 @@ void build_layout_if_due(LabState& lab, ImGuiID dock_space, ImVec2 size) {
         lab.settings.own_layout = false;
         lab.shows_story = true;
     }
-    build_layout(dock_space, size);
+    build_layout(dock_space, size, lab.settings.arrangement);
     lab.rebuild_layout = false;
     layout.built_for = now;
     layout.frames = 0;

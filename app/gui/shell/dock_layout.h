@@ -9,6 +9,10 @@
 
 namespace sawtooth {
 
+// Arranges the panels in another way. An own layout of the user returns with its arrangement.
+void arrange(LabState& lab, Arrangement arrangement);
+// Loads the layout that `arrange` has chosen. Call between frames.
+void load_layout_if_due(LabState& lab);
 // Builds the default layout, in fractions of the size: at the start, after "Reset layout", and when size or
 // scale have changed, unless the user has docked or resized panels. The tabs in front stay in front. Call
 // before the dock space is drawn with that size.

@@ -88,6 +88,15 @@ void draw_panel(LabState& lab, const Panel& panel, ImGuiWindowFlags flags) {
     ImGui::End();
 }
 
+// What is in this frame is not the newest result. The frame would cross menus and dialogs.
+void draw_frame_of_earlier(float top, float bottom, ImVec4 colour) {
+    if (ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup)) return;
+    const ImGuiViewport& viewport = *ImGui::GetMainViewport();
+    const ImVec2 begin{viewport.WorkPos.x, viewport.WorkPos.y + top};
+    const ImVec2 end{begin.x + viewport.WorkSize.x, viewport.WorkPos.y + bottom};
+    ImGui::GetForegroundDrawList()->AddRect(begin, end, ImGui::GetColorU32(colour), 0, 0, units(2));
+}
+
 // A new layout takes a few frames to settle.
 void show_story(LabState& lab) {
     if (!lab.shows_story) return;
@@ -138,11 +147,12 @@ void draw_frame(LabState& lab, const std::string& only_panel) {
         const float bar_height = ImGui::GetFrameHeight() + units(8), pins = pins_row_height(lab);
         const float top = bar_height + pins, bottom = ImGui::GetTextLineHeight() + units(8);
         const float failure = failure_row_height(lab), crash = crash_row_height(lab);
+        const float restore = restore_row_height(lab);
         const ImVec4 bar = ImGui::GetStyleColorVec4(ImGuiCol_MenuBarBg);
         draw_row(lab, "top bar", 0, bar_height, bar, draw_top_bar);
         if (pins > 0)
             draw_row(lab, "pins", bar_height, pins, bar, draw_pins_row, ImGuiWindowFlags_NoFocusOnAppearing);
-        draw_dock_space(lab, top, std::max(whole - top - bottom - failure - crash, 1.0f));
+        draw_dock_space(lab, top, std::max(whole - top - bottom - failure - crash - restore, 1.0f));
         for (const Panel& row : panels()) draw_panel(lab, row, 0);
         show_story(lab);
         if (std::exchange(lab.checking.to_front, false)) ImGui::SetWindowFocus("Check");
@@ -153,7 +163,14 @@ void draw_frame(LabState& lab, const std::string& only_panel) {
             draw_row(lab, "crash", whole - bottom - failure - crash, crash,
                      tinted_ground(ImGui::GetStyleColorVec4(ImGuiCol_CheckMark)), draw_crash_row,
                      ImGuiWindowFlags_NoFocusOnAppearing);
-        draw_row(lab, "status bar", whole - bottom, bottom, bar, draw_status_bar);
+        if (lab.session.offer)
+            draw_row(lab, "restore", whole - bottom - failure - crash - restore, restore,
+                     tinted_ground(ImGui::GetStyleColorVec4(ImGuiCol_CheckMark)), draw_restore_row,
+                     ImGuiWindowFlags_NoFocusOnAppearing);
+        const ImVec4 accent = ImGui::GetStyleColorVec4(ImGuiCol_CheckMark);
+        draw_row(lab, "status bar", whole - bottom, bottom, lab.looking_back ? tinted_ground(accent) : bar,
+                 draw_status_bar);
+        if (lab.looking_back) draw_frame_of_earlier(top, whole - bottom, accent);
     }
     if (const std::string removed = std::exchange(lab.removed_sweep, ""); !removed.empty())
         remove_sweep(lab, removed);

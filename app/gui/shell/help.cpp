@@ -27,7 +27,7 @@ const Rows by_mouse{{"Wheel, Shift+wheel", "zoom, pan a plot"},
                     {"Shift+drag", "measure a range of time over launches"},
                     {"Double click", "show all of a plot; on a title, fill the panel"},
                     {"Right click", "menu of a control, a figure or a table"},
-                    {"Drop a file", "open it as inputs"}};
+                    {"Drop a file", "open it as a session, or as inputs"}};
 
 Rows of_actions() {
     Rows rows;

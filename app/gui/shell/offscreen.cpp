@@ -14,6 +14,7 @@
 
 #include "app/gui/figures/figure_picture.h"
 #include "app/gui/shell/appearance.h"
+#include "app/gui/shell/dock_layout.h"
 #include "app/gui/state/lab.h"
 
 namespace sawtooth {
@@ -149,6 +150,7 @@ void OffscreenWindow::draw(LabState& lab, double seconds, const std::string& onl
     io.DisplaySize = {static_cast<float>(surface.width()), static_cast<float>(surface.height())};
     io.DeltaTime = static_cast<float>(std::max(seconds, 1e-4));
     apply_appearance(lab);
+    load_layout_if_due(lab);
     surface.bind();
     graphics_.begin_frame();
     ImGui::NewFrame();

@@ -23,11 +23,12 @@
 #include "app/gui/state/backends.h"
 #include "app/gui/state/crash_report.h"
 #include "app/gui/state/headless.h"
-#include "app/gui/state/input_file.h"
 #include "app/gui/state/kept_lab.h"
 #include "app/gui/state/lab.h"
 #include "app/gui/state/log_file.h"
 #include "app/gui/state/pacing.h"
+#include "app/gui/state/session_autosave.h"
+#include "app/gui/state/session_file.h"
 #include "app/gui/state/settings.h"
 #include "app/gui/state/system_theme.h"
 
@@ -95,7 +96,7 @@ void set_up_callbacks(GLFWwindow* window, Happened& happened) {
     glfwSetWindowContentScaleCallback(window,
                                       [](GLFWwindow* w, float, float) { happened_of(w).redraw = true; });
     glfwSetDropCallback(window, [](GLFWwindow* w, int count, const char** paths) {
-        if (count > 0) open_file(*happened_of(w).lab, paths[0]);
+        if (count > 0) open_any_file(*happened_of(w).lab, paths[0]);
     });
 }
 
@@ -221,6 +222,7 @@ void draw_and_show(LabState& lab, GLFWwindow* window, Graphics& graphics) {
     if (width == 0 || height == 0) return;  // the window is minimised
     take_monitor(lab, window, width);
     apply_appearance(lab);
+    load_layout_if_due(lab);
     graphics.begin_frame();
     ImGui_ImplGlfw_NewFrame();
     ImGui::NewFrame();
@@ -231,8 +233,9 @@ void draw_and_show(LabState& lab, GLFWwindow* window, Graphics& graphics) {
     glfwSwapBuffers(window);
 }
 
-void run_loop(LabState& lab, GLFWwindow* window, Graphics& graphics, Keeper& keeper, std::atomic<bool>& woken,
-              const std::stop_token& stop, const std::function<bool(const LabState&)>& done) {
+void run_loop(LabState& lab, GLFWwindow* window, Graphics& graphics, Keeper& keeper,
+              SessionAutosave& autosave, std::atomic<bool>& woken, const std::stop_token& stop,
+              const std::function<bool(const LabState&)>& done) {
     Happened happened{&lab};
     set_up_callbacks(window, happened);
     FullScreen full_screen;
@@ -242,7 +245,9 @@ void run_loop(LabState& lab, GLFWwindow* window, Graphics& graphics, Keeper& kee
     while (!closing) {
         const bool blinks = ImGui::GetIO().WantTextInput;
         const double next = pacing.next(lab, blinks);
-        const double wait = std::min(next, keeper.due(lab).value_or(next)) - glfwGetTime();
+        const double wait =
+            std::min({next, keeper.due(lab).value_or(next), autosave.due(lab).value_or(next)}) -
+            glfwGetTime();
         if (wait > 0)
             glfwWaitEventsTimeout(wait);
         else
@@ -254,6 +259,7 @@ void run_loop(LabState& lab, GLFWwindow* window, Graphics& graphics, Keeper& kee
         theme.follow(lab, window, lab.engine.wake);
         update(lab, now);
         keeper.follow(lab, now);
+        autosave.follow(lab, now);
         if (closing || pacing.next(lab, blinks) > now) continue;
         draw_and_show(lab, window, graphics);
         full_screen.follow(window, lab.full_screen);
@@ -306,8 +312,12 @@ std::optional<Error> run_window_until(const WindowOptions& options,
     if (!lab) return lab.error();
     const std::string directory = config_directory(), state = state_directory();
     offer_crash_report(*lab, state);
+    offer_session(*lab, state);
+    SessionAutosave autosave(*lab, state);
     load_settings(*lab, directory);
-    load_lab(*lab, directory, leaves_open(options.request));
+    // A session brings its own settings.
+    const bool is_open = options.session.empty() && leaves_open(options.request);
+    load_lab(*lab, directory, is_open);
     Keeper keeper(directory, *lab);
     apply_options(*lab, options);
     if (options.request.device > 0) {
@@ -315,7 +325,8 @@ std::optional<Error> run_window_until(const WindowOptions& options,
         lab->settings.device = options.request.device;
     }
     lab->recordings = recording_names();
-    lab->wants_kept_backend = options.request.on.empty() && options.request.recording.empty();
+    lab->wants_kept_backend =
+        options.request.on.empty() && options.request.recording.empty() && options.session.empty();
     choose_kept_recording(*lab);
     keep_log(*lab, state);
     const CrashWatch crashes(state, lab->log_file->path());
@@ -335,8 +346,9 @@ std::optional<Error> run_window_until(const WindowOptions& options,
         else
             note(*lab, LogLine::Kind::note, "the layout is the default one: the panel " + panel + " is new");
     }
-    run_loop(*lab, window.get(), graphics, keeper, woken, options.stop, done);
+    run_loop(*lab, window.get(), graphics, keeper, autosave, woken, options.stop, done);
     keeper.save_all(*lab);
+    autosave.end(*lab);
     return options.stop.stop_requested() ? std::optional(Error::cancelled()) : std::nullopt;
 }
 

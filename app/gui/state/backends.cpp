@@ -125,6 +125,17 @@ void choose_kept_recording(LabState& lab) {
     lab.history.present.reset();  // this is the initial state and no step of undo
 }
 
+std::optional<Error> settle_recording(LabState& lab) {
+    lab.recording.reset();
+    lab.nearest_recorded = {};
+    if (lab.request.recording.empty()) return {};
+    auto recording = lab.open_recording.get(lab.request.recording, *lab.family);
+    if (!recording) return recording.error();
+    lab.recording = *recording;
+    lab.nearest_recorded = lab.recording->changes_to_nearest(lab.parameters);
+    return {};
+}
+
 void choose_nearest_recorded(LabState& lab) {
     const Request before = lab.request;
     for (const auto& [name, value] : lab.nearest_recorded.values) lab.request.parameters.set(name, value);

@@ -27,6 +27,8 @@ BackendOption present_backend(const LabState& lab);
 
 // Sets what the user chose: it is used for runs and saved for the next start.
 void choose_backend(LabState& lab, BackendChoice backend, int device, const std::string& recording = "");
+// Opens the recording that the settled settings name, and finds what must change for its nearest result.
+std::optional<Error> settle_recording(LabState& lab);
 // Sets the parameters of the recorded result that is nearest to the present settings.
 void choose_nearest_recorded(LabState& lab);
 // Chooses the recording of the last start, if it is still there.

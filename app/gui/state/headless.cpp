@@ -48,9 +48,9 @@ void Headless::wait_until_done(const std::stop_token& stop) {
     const auto looks_for_devices = [&] {
         return lab_.request.backend != BackendChoice::cpu && !lab_.devices;
     };
-    while (
-        !lab_.problem && !stop.stop_requested() &&
-        (looks_for_devices() || lab_.pending.ticket || lab_.sweeps_due || lab_.look_due || sweeps_run(lab_)))
+    while (!lab_.problem && !stop.stop_requested() &&
+           (looks_for_devices() || lab_.session.opening || lab_.pending.ticket || lab_.sweeps_due ||
+            lab_.look_due || sweeps_run(lab_)))
         wait(0.1);
 }
 

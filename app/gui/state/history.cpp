@@ -13,10 +13,6 @@ namespace {
 
 constexpr size_t most_steps = 200;
 
-Snapshot snapshot_of(const LabState& lab) {
-    return {lab.family, lab.request, lab.disabled_variants, lab.given, lab.fixed, lab.tried};
-}
-
 bool is_at(const LabState& lab, const Snapshot& step) {
     return lab.family == step.family && lab.request == step.request &&
            lab.disabled_variants == step.disabled_variants;
@@ -55,16 +51,16 @@ void move_step(LabState& lab, std::vector<Snapshot>& from, std::vector<Snapshot>
          fmt::format("{}: {}", done, words_of_change(*lab.history.present, target)));
     to.push_back(std::move(*lab.history.present));
     go_to(lab, target);
-    lab.history.present = snapshot_of(lab);
+    lab.history.present = settings_now(lab);
 }
 
 }  // namespace
 
-void go_to(LabState& lab, const Snapshot& settings) {
-    const Family* const before_family = lab.family;
-    const Request before = request_of(lab);
-    if (settings.family != lab.family)
-        show_family(lab, *settings.family, leave_family(lab, *settings.family));
+Snapshot settings_now(const LabState& lab) {
+    return {lab.family, lab.request, lab.disabled_variants, lab.given, lab.fixed, lab.tried};
+}
+
+void set_settings(LabState& lab, const Snapshot& settings) {
     lab.request = settings.request;
     lab.disabled_variants = settings.disabled_variants;
     lab.given = settings.given;
@@ -72,6 +68,14 @@ void go_to(LabState& lab, const Snapshot& settings) {
     lab.tried = settings.tried;
     lab.settings.backend = settings.request.backend;
     lab.settings.device = settings.request.device;
+}
+
+void go_to(LabState& lab, const Snapshot& settings) {
+    const Family* const before_family = lab.family;
+    const Request before = request_of(lab);
+    if (settings.family != lab.family)
+        show_family(lab, *settings.family, leave_family(lab, *settings.family));
+    set_settings(lab, settings);
     lab.typing.reset();
     if (lab.family != before_family)
         submit(lab);
@@ -81,9 +85,9 @@ void go_to(LabState& lab, const Snapshot& settings) {
 
 void follow_changes(LabState& lab, bool held) {
     LabState::History& history = lab.history;
-    if (!history.present) history.present = snapshot_of(lab);
+    if (!history.present) history.present = settings_now(lab);
     if (held || is_at(lab, *history.present)) return;
-    history.undo.push_back(std::exchange(*history.present, snapshot_of(lab)));
+    history.undo.push_back(std::exchange(*history.present, settings_now(lab)));
     if (history.undo.size() > most_steps) history.undo.erase(history.undo.begin());
     history.redo.clear();
 }

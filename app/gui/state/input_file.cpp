@@ -8,6 +8,7 @@
 #include "app/engine/run/configure.h"
 #include "app/gui/state/backends.h"
 #include "app/gui/state/lab.h"
+#include "app/gui/state/recent_files.h"
 
 namespace sawtooth {
 namespace {
@@ -109,6 +110,7 @@ void take_opened(LabState& lab) {
         return;
     }
     lab.show_open = false;
+    add_recent_file(lab.settings, path);
     submit(lab);
 }
 

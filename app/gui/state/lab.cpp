@@ -16,9 +16,11 @@
 #include "app/gui/state/input_file.h"
 #include "app/gui/state/kept_times.h"
 #include "app/gui/state/log_file.h"
+#include "app/gui/state/past_results.h"
 #include "app/gui/state/pins.h"
 #include "app/gui/state/run_rows.h"
 #include "app/gui/state/selection.h"
+#include "app/gui/state/session_file.h"
 #include "app/gui/state/shown_values.h"
 #include "app/gui/state/sweeps.h"
 #include "app/gui/state/system_theme.h"
@@ -130,8 +132,8 @@ void take_run_event(LabState& lab, const Event& event) {
     const bool newest = event.ticket == lab.pending.ticket;
     if (event.kind == Event::Kind::progress && newest) take_progress(lab, event.progress);
     // Results of older tickets are shown, too, so that figures follow the slider.
-    if (event.kind == Event::Kind::result && event.ticket >= lab.shown_ticket &&
-        event.result->request.family == lab.family->name) {
+    const bool is_later = event.ticket >= lab.shown_ticket || lab.shown_ticket >= first_ticket_of_files;
+    if (event.kind == Event::Kind::result && is_later && event.result->request.family == lab.family->name) {
         lab.shown_ticket = event.ticket;
         show_result(lab, event.result);
         keep_selection(lab);
@@ -139,6 +141,7 @@ void take_run_event(LabState& lab, const Event& event) {
         show_figures(lab, event.figures);
         announce_sweeps(lab);
         if (newest && event.result->complete) {
+            remember_result(lab);
             log_result(lab, *event.result);
             lab.pending = {};
             lab.sweeps_due = lab.now + rest_before_sweeps;
@@ -151,54 +154,25 @@ void take_run_event(LabState& lab, const Event& event) {
         take_failed_look(lab, *event.error);
 }
 
+// Those of another result are late.
+void take_new_figures(LabState& lab, const Event& event) {
+    if (lab.result && event.ticket == lab.shown_ticket) show_figures(lab, event.figures);
+}
+
 void take_event(LabState& lab, const Event& event) {
     if (event.ticket == lab.checking.ticket && event.ticket > 0) return take_check_event(lab, event);
     if (event.kind == Event::Kind::checked) return;  // it belongs to an earlier check
     if (event.kind == Event::Kind::figures) {
-        const bool is_of_pin = take_figures_of_pin(lab, event);
-        // Without a result they belong to the previous family.
-        if (lab.result && (!is_of_pin || event.ticket == lab.shown_ticket)) show_figures(lab, event.figures);
-        return;
+        take_figures_of_pin(lab, event);
+        const bool is_behind = lab.looking_back && event.ticket == lab.looking_back->shown_ticket;
+        return is_behind ? take_behind_earlier(lab, event, take_new_figures) : take_new_figures(lab, event);
     }
     const bool of_sweep =
         std::any_of(lab.sweeps.begin(), lab.sweeps.end(),
                     [&](const BackgroundSweep& sweep) { return sweep.answers_to(event.ticket); });
-    of_sweep ? take_sweep_event(lab, event) : take_run_event(lab, event);
-}
-
-// Opens the recording that the settings name, and looks for its nearest result.
-std::optional<Error> settle_recording(LabState& lab) {
-    lab.recording.reset();
-    lab.nearest_recorded = {};
-    if (lab.request.recording.empty()) return {};
-    auto recording = lab.open_recording.get(lab.request.recording, *lab.family);
-    if (!recording) return recording.error();
-    lab.recording = *recording;
-    lab.nearest_recorded = lab.recording->changes_to_nearest(lab.parameters);
-    return {};
-}
-
-// Settles the current settings, or sets the problem that is shown.
-bool settle(LabState& lab) {
-    const auto configuration = configure_shapes(request_of(lab), lab.given, backend_in_force(lab));
-    if (!configuration) {
-        lab.problem = problem_of(lab, configuration.error());
-        return false;
-    }
-    lab.parameters = configuration->parameters;
-    if (auto error = settle_recording(lab)) {
-        lab.problem = Problem{"", *error};
-        return false;
-    }
-    const auto runs = [&](const Variant& variant) {
-        return !lab.disabled_variants.contains(variant.name) && reason_refused(lab, variant).empty();
-    };
-    if (std::none_of(lab.family->variants.begin(), lab.family->variants.end(), runs)) {
-        lab.problem = Problem{"", Error::usage("variants: select at least one that can run")};
-        return false;
-    }
-    lab.problem.reset();
-    return true;
+    if (of_sweep) return take_sweep_event(lab, event);
+    const bool is_behind = lab.looking_back && event.kind != Event::Kind::progress;
+    is_behind ? take_behind_earlier(lab, event, take_run_event) : take_run_event(lab, event);
 }
 
 // Sweeps use other values than the current ones; there the change may have an effect.
@@ -222,12 +196,16 @@ void take_theme(LabState& lab) {
 }
 
 void run_if_live(LabState& lab) {
+    stop_looking_back(lab);
     lab.sweeps_due.reset();
     if (lab.live)
         submit(lab);
     else
         settle(lab);
 }
+
+// Sweeps are around the newest result.
+bool may_sweep(const LabState& lab) { return !lab.pending.ticket && !lab.looking_back; }
 
 }  // namespace
 
@@ -268,7 +246,10 @@ Outcome<LabState> open_lab(const WindowOptions& options, EngineCalls engine) {
     auto search = in_background(lab.engine.devices, lab.engine.wake);
     if (!search) return search.error();
     lab.search = std::move(*search);
-    submit(lab);
+    if (options.session.empty())
+        submit(lab);
+    else
+        open_session(lab, options.session);
     return lab;
 }
 
@@ -276,6 +257,7 @@ void update(LabState& lab, double now) {
     lab.now = now;
     lab.files->take_written(lab);
     take_opened(lab);
+    take_opened_session(lab);
     take_devices(lab);
     take_theme(lab);
     for (const Event& event : lab.engine.take_events()) take_event(lab, event);
@@ -283,7 +265,7 @@ void update(LabState& lab, double now) {
         lab.look_due.reset();
         lab.engine.look(lab.view, figure_parameters(lab));
     }
-    if (lab.sweeps_due && *lab.sweeps_due <= now && !lab.pending.ticket) {
+    if (lab.sweeps_due && *lab.sweeps_due <= now && may_sweep(lab)) {
         lab.sweeps_due.reset();
         restart_sweeps(lab);
     }
@@ -295,7 +277,7 @@ std::optional<double> due(const LabState& lab) {
         if (time && (!soonest || *time < *soonest)) soonest = time;
     };
     consider(lab.look_due);
-    if (!lab.pending.ticket) consider(lab.sweeps_due);
+    if (may_sweep(lab)) consider(lab.sweeps_due);
     return soonest;
 }
 
@@ -321,6 +303,7 @@ void set_parameter(LabState& lab, const Parameter& row, Value value) {
 
 // Settings with a problem may never have been sent.
 void take_change(LabState& lab, const Request& before) {
+    if (stop_looking_back(lab)) return run_if_live(lab);
     const Request now = request_of(lab);
     const bool acts = acting(lab, before) != acting(lab, now);
     if (!acts && !lab.problem) return take_change_without_effect(lab);
@@ -388,8 +371,31 @@ void set_profile(LabState& lab, Profile profile) {
     submit(lab);
 }
 
+bool settle(LabState& lab) {
+    const auto configuration = configure_shapes(request_of(lab), lab.given, backend_in_force(lab));
+    if (!configuration) {
+        lab.problem = problem_of(lab, configuration.error());
+        return false;
+    }
+    lab.parameters = configuration->parameters;
+    if (auto error = settle_recording(lab)) {
+        lab.problem = Problem{"", *error};
+        return false;
+    }
+    const auto runs = [&](const Variant& variant) {
+        return !lab.disabled_variants.contains(variant.name) && reason_refused(lab, variant).empty();
+    };
+    if (std::none_of(lab.family->variants.begin(), lab.family->variants.end(), runs)) {
+        lab.problem = Problem{"", Error::usage("variants: select at least one that can run")};
+        return false;
+    }
+    lab.problem.reset();
+    return true;
+}
+
 void submit(LabState& lab) {
     lab.failure.reset();
+    stop_looking_back(lab);
     if (!settle(lab)) return;
     lab.sweeps_due.reset();
     const Request request = request_of(lab);
@@ -425,7 +431,7 @@ void fit_columns(LabState& lab, int pixels) {
 }
 
 std::string why_outdated(const LabState& lab) {
-    if (!lab.result) return "";
+    if (!lab.result || lab.looking_back) return "";
     const bool same = shows_what_is_set(lab);
     if (lab.pending.ticket) {
         const bool on_the_way = same && lab.shown_ticket == lab.pending.ticket;

@@ -38,6 +38,8 @@ void choose_chip(
     const std::string& architecture);  // also compiles for that architecture; "": for the present chip
 void set_profile(LabState& lab, Profile profile);
 
+// Settles the current settings without a run. False: they cannot run, and the problem is shown.
+bool settle(LabState& lab);
 void submit(LabState& lab);  // runs the current settings
 void stop(LabState& lab);    // stops the run, the sweeps and the check
 

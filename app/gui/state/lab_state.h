@@ -14,6 +14,7 @@
 #include "app/engine/files/npz.h"
 #include "app/engine/machine/devices.h"
 #include "app/engine/recordings/recordings.h"
+#include "app/engine/session/session.h"
 #include "app/gui/state/background.h"
 #include "app/gui/state/file_writer.h"
 #include "kernels/core/family.h"
@@ -73,6 +74,7 @@ struct BackgroundSweep {
     std::string problem;
     Parameters best = {};    // the setting of the fastest correct result, once the sweep is complete
     std::string best_words;  // "fused: chunk 64, 12.3 us …"
+    std::shared_ptr<const SweepResult> result = {};  // of the finished sweep, for the session
 
     // Whether the sweep would give the same numbers with other settings. It is kept because every cell must
     // be compared and figures ask in every frame.
@@ -134,10 +136,10 @@ struct FolderListing {
 
 // A figure that is being saved.
 struct Saving {
-    enum class Format { png, svg, csv, trace };
+    enum class Format { png, svg, csv, trace, session };
     enum class Step { asking, drawing, writing, saved };  // drawing: a PNG is drawn after this frame
     Format format = Format::svg;
-    Figure figure;  // of a trace: only the title
+    Figure figure;  // of a trace and of a session: only the title
     std::string path;
     std::string problem = {};
     Step step = Step::asking;
@@ -145,6 +147,7 @@ struct Saving {
 };
 
 enum class ThemeChoice { system, dark, light };
+enum class Arrangement { explore, compare };  // of the panels
 
 // Settings that are saved between starts, beside the layout of the panels.
 struct Settings {
@@ -155,6 +158,9 @@ struct Settings {
     int device = 0;
     std::string recording;    // Request::recording
     bool own_layout = false;  // the user docked or resized panels, which the layout must then keep
+    Arrangement arrangement = Arrangement::explore;
+    bool shows_history = true;
+    std::vector<std::string> recent = {};  // paths of opened and saved files, the newest first
 
     bool operator==(const Settings&) const = default;
 };
@@ -188,6 +194,76 @@ struct Pin {
     Snapshot settings;  // those of the result
     std::shared_ptr<const Result> result;
     Figures figures;
+    std::shared_ptr<SessionResult> packed = {};  // as in PastResult
+};
+
+// A complete result in the history of results.
+struct PastResult {
+    uint64_t ticket = 0;  // of the result; of one from a file at least first_ticket_of_files
+    Snapshot settings;    // those of the result
+    Parameters parameters;
+    std::string device, date;  // UTC: "2026-11-26 14:03:27"
+    // The fastest variant that is not wrong.
+    std::string variant;
+    std::optional<double> median_us, rel_l2;
+    std::vector<std::string> wrong;  // variants with wrong outputs
+    // The result and its figures in little memory. They are packed on the thread that writes files, and only
+    // that thread uses them until `result` is gone.
+    std::shared_ptr<SessionResult> packed;
+    std::shared_ptr<const Result> result;
+    Figures figures;
+};
+
+// The tickets of results that come from session files start here; those of the engine are below.
+constexpr uint64_t first_ticket_of_files = uint64_t{1} << 30;
+
+// An earlier result that is shown in place of the newest one, which is here meanwhile.
+struct LookingBack {
+    uint64_t ticket = 0;  // of the earlier result
+    Snapshot settings;    // the present ones, of the family of the newest result
+    uint64_t shown_ticket = 0;
+    std::shared_ptr<const Result> result = {};  // null: there is none newer than those of the history
+    std::shared_ptr<const Result> times_of = {};
+    Figures figures = {};
+    std::set<std::string> kept_figures = {};
+};
+
+// A session file, ready to be shown: the results of pins and the sweeps are unpacked.
+struct OpenedSession {
+    Session session;
+    std::vector<std::string> notes;
+    bool is_partial = false;                  // some of the file was left out
+    std::vector<SessionResult::Opened> pins;  // as in Session::pins
+    struct Swept {
+        std::shared_ptr<const SweepResult> result;
+        Figures figures;
+    };
+    std::vector<Swept> sweeps;
+};
+
+// The session: what a .sawtooth file holds of the window.
+struct SessionState {
+    std::string path;       // of the file it was saved to or opened from; "": none
+    uint64_t revision = 0;  // grows with every change
+    uint64_t next_ticket = first_ticket_of_files;
+    std::vector<BenchReport> benches;  // from the file; the window only keeps them
+    struct Note {
+        SessionNote note;
+        uint64_t ticket = 0;  // of its result; 0: none
+    };
+    std::vector<Note> notes;  // likewise
+    struct Opening {
+        std::string path;
+        bool is_restored = false;  // from an autosaved file, which is no file of the user
+        Background<Outcome<OpenedSession>> session;
+    };
+    std::optional<Opening> opening;
+    // An autosaved session whose process ended without closing it.
+    struct Offer {
+        std::string path, words;
+    };
+    std::optional<Offer> offer;
+    std::string autosave_path;  // of this process; "": nothing is autosaved
 };
 
 // The help that F1 shows for the item under the mouse.
@@ -274,6 +350,9 @@ struct LabState {
     std::set<std::string> kept_figures;
     std::map<std::string, int> pin_in_place;  // the number of the pin that a figure of maps shows, by its id
     std::vector<Pin> pins;                    // in the order in which they were pinned, of all families
+    std::deque<PastResult> past_results;      // the last ones of all families, the newest last
+    std::optional<LookingBack> looking_back;
+    SessionState session;
     std::vector<BackgroundSweep> sweeps;
     Checking checking;
     std::optional<Failure> failure;
@@ -333,6 +412,10 @@ struct LabState {
         std::array<double, 3> built_for = {}, last = {};  // width and height of the window, and scale
         int frames = 0;                                   // number of frames since it was built
         std::vector<std::array<double, 3>> places;        // places of the panels in the last frame
+        // Layouts of the user for arrangements that were left, and the one that the next frame loads, as
+        // texts of Dear ImGui.
+        std::map<Arrangement, std::string> own;
+        std::string next;
     };
     Layout layout;
     bool shows_story = true;          // a new layout has the story in front

@@ -7,7 +7,8 @@
 
 #include "app/gui/state/history.h"
 #include "app/gui/state/lab.h"
-#include "app/gui/state/run_rows.h"
+#include "app/gui/state/past_results.h"
+#include "app/gui/state/result_facts.h"
 
 namespace sawtooth {
 namespace {
@@ -16,23 +17,6 @@ Pin* find_pin(LabState& lab, uint64_t ticket) {
     const auto found = std::find_if(lab.pins.begin(), lab.pins.end(),
                                     [ticket](const Pin& pin) { return pin.ticket == ticket; });
     return found == lab.pins.end() ? nullptr : &*found;
-}
-
-// The settings that gave the shown result; the present ones may be newer.
-Snapshot settings_of_shown(const LabState& lab) {
-    Snapshot settings{lab.family, lab.result->request, {}, {}, {}, lab.tried};
-    if (!settings.request.variants.empty())
-        for (const Variant& variant : lab.family->variants) {
-            const auto& chosen = settings.request.variants;
-            if (std::find(chosen.begin(), chosen.end(), variant.name) == chosen.end())
-                settings.disabled_variants.insert(variant.name);
-        }
-    settings.request.variants.clear();
-    if (settings.request.input == lab.request.input) {
-        settings.given = lab.given;
-        settings.fixed = lab.fixed;
-    }
-    return settings;
 }
 
 int free_number(const LabState& lab) {
@@ -44,30 +28,14 @@ int free_number(const LabState& lab) {
 }
 
 void pins_changed(LabState& lab) {
-    std::vector<Kept> kept;
-    for (const Pin& pin : lab.pins) kept.push_back({pin.ticket, pin.result->request});
-    lab.engine.keep(std::move(kept));
+    keep_results(lab);
+    ++lab.session.revision;
     tell_result(lab);
 }
 
 bool is_of_family(const Pin& pin, const Family* family) { return pin.settings.family == family; }
 
-// A property of a result that may tell it from others, with its value.
-using Facts = std::vector<std::pair<std::string, std::string>>;
-
-Facts facts_of(const Family& family, const Result& result) {
-    Facts facts;
-    for (const Parameter& row : family.parameters)
-        if (row.renews != Renews::figures && result.parameters.has(row.name))
-            facts.emplace_back(row.name + " ", to_text(result.parameters.at(row.name)));
-    for (const Parameter& row : run_rows())
-        facts.emplace_back(row.name + " ", to_text(run_value(result.request, row.name)));
-    facts.emplace_back("", result.device.substr(0, result.device.find(',')));
-    return facts;
-}
-
 std::string name_of(const Facts& facts, const std::vector<Facts>& all) {
-    constexpr size_t most = 3;
     std::vector<std::string> parts;
     const auto differs = [&](size_t i) {
         return std::any_of(all.begin(), all.end(),
@@ -75,13 +43,20 @@ std::string name_of(const Facts& facts, const std::vector<Facts>& all) {
     };
     for (size_t i = 0; i < facts.size(); ++i)
         if (differs(i)) parts.push_back(facts[i].first + facts[i].second);
-    if (parts.empty()) return "the same settings";
-    const bool has_more = parts.size() > most;
-    parts.resize(std::min(parts.size(), most));
-    return fmt::format("{}{}", fmt::join(parts, ", "), has_more ? ", …" : "");
+    return parts.empty() ? "the same settings" : few_of(std::move(parts));
 }
 
 }  // namespace
+
+void keep_results(LabState& lab) {
+    std::vector<Kept> kept;
+    const auto add = [&](uint64_t ticket, const Request& request) {
+        if (ticket < first_ticket_of_files) kept.push_back({ticket, request});
+    };
+    for (const Pin& pin : lab.pins) add(pin.ticket, pin.result->request);
+    if (lab.looking_back && !is_pinned(lab)) add(lab.shown_ticket, lab.result->request);
+    lab.engine.keep(std::move(kept));
+}
 
 bool is_pinned(const LabState& lab) {
     return std::any_of(lab.pins.begin(), lab.pins.end(),
@@ -102,8 +77,10 @@ void toggle_pin(LabState& lab) {
     if (is_pinned(lab)) return unpin(lab, lab.shown_ticket);
     const bool is_first = std::none_of(lab.pins.begin(), lab.pins.end(),
                                        [&](const Pin& pin) { return is_of_family(pin, lab.family); });
-    lab.pins.push_back(
-        {lab.shown_ticket, free_number(lab), is_first, settings_of_shown(lab), lab.result, lab.figures});
+    const PastResult* const past = find_past(lab, lab.shown_ticket);
+    lab.pins.push_back({lab.shown_ticket, free_number(lab), is_first,
+                        past ? past->settings : settings_of_result(lab, *lab.result), lab.result, lab.figures,
+                        past ? past->packed : nullptr});
     pins_changed(lab);
 }
 
@@ -129,6 +106,7 @@ void choose_baseline(LabState& lab, uint64_t ticket) {
     if (!chosen) return;
     for (Pin& pin : lab.pins)
         if (is_of_family(pin, chosen->settings.family)) pin.is_baseline = &pin == chosen;
+    ++lab.session.revision;
     tell_result(lab);
 }
 

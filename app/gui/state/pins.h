@@ -32,6 +32,8 @@ const Pin* baseline(const LabState& lab);
 std::vector<std::string> names_of_pins(const LabState& lab);
 // Those whose figures are ghosts: of the shown family, but not the shown result itself.
 std::vector<Pinned> ghosts_of(const LabState& lab);
+// Tells the engine which results to keep: the pinned ones and the earlier one that is shown.
+void keep_results(LabState& lab);
 // Takes new figures of a pinned result. Returns false if the event is about no pin.
 bool take_figures_of_pin(LabState& lab, const Event& event);
 

@@ -11,6 +11,7 @@
 #include "app/engine/files/files.h"
 #include "app/gui/state/kept_lab.h"
 #include "app/gui/state/lab.h"
+#include "app/gui/state/recent_files.h"
 
 namespace sawtooth {
 namespace {
@@ -18,6 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 constexpr int64_t longest_file = 1 << 20;
 constexpr const char *own_layout = "own", *default_layout = "default";
+constexpr const char *explore_arrangement = "explore", *compare_arrangement = "compare";
+constexpr const char *shown = "shown", *hidden = "hidden";
 // The first and the last line of a layout, which reveal truncated and foreign files.
 constexpr std::string_view layout_head = "; sawtooth layout 1\n", layout_end = "; end\n";
 
@@ -89,6 +92,20 @@ bool set(Settings& settings, std::string_view name, std::string_view value) {
         settings.own_layout = value == own_layout;
         return settings.own_layout || value == default_layout;
     }
+    if (name == "arrangement") {
+        const bool compares = value == compare_arrangement;
+        settings.arrangement = compares ? Arrangement::compare : Arrangement::explore;
+        return compares || value == explore_arrangement;
+    }
+    if (name == "history") {
+        settings.shows_history = value != hidden;
+        return value == hidden || value == shown;
+    }
+    if (name == "recent") {
+        const bool fits = settings.recent.size() < most_recent_files;
+        if (fits) settings.recent.emplace_back(value);
+        return fits;
+    }
     const auto number = name == "scale"    ? parse_number(value, 0, 4)
                         : name == "device" ? parse_number(value, 0, 1023)
                                            : parse_number(value, 1, 16384);
@@ -134,11 +151,17 @@ void save(LabState& lab, const std::string& path, std::string text) {
 }  // namespace
 
 std::string settings_text(const Settings& settings) {
-    return fmt::format(
+    std::string text = fmt::format(
         "theme = {}\nscale = {}\nwidth = {}\nheight = {}\nbackend = {}\ndevice = {}\nrecording = {}\nlayout "
-        "= {}\n",
+        "= "
+        "{}\narrangement = {}\n"
+        "history = {}\n",
         name_of(settings.theme), settings.scale, settings.width, settings.height, name_of(settings.backend),
-        settings.device, settings.recording, settings.own_layout ? own_layout : default_layout);
+        settings.device, settings.recording, settings.own_layout ? own_layout : default_layout,
+        settings.arrangement == Arrangement::compare ? compare_arrangement : explore_arrangement,
+        settings.shows_history ? shown : hidden);
+    for (const std::string& path : settings.recent) text += fmt::format("recent = {}\n", path);
+    return text;
 }
 
 TakenLines take_lines(std::string_view text,

@@ -41,6 +41,9 @@ bool alike(const LabState& lab, const Sweep& one, const Sweep& other) {
     return true;
 }
 
+// The start of the key of a sweep of the user.
+constexpr const char* by_hand = "by hand: ";
+
 std::string title_of(const Sweep& sweep) {
     std::string names;
     for (const SweepAxis& axis : sweep.axes) names += (names.empty() ? "" : " and ") + axis.parameter;
@@ -77,6 +80,7 @@ void start(LabState& lab, BackgroundSweep& background, Sweep sweep) {
     background.problem.clear();
     background.best = {};
     background.best_words.clear();
+    background.result.reset();
     background.done = 0;
     if (!background.of_earlier_base) background.figures = figures_to_come(background.sweep);
     background.ticket = lab.engine.sweep(background.sweep);
@@ -181,7 +185,7 @@ void start_sweep(LabState& lab) {
     auto sweep = sweep_of(lab, *lab.sweep_form);
     if (!sweep) return;
     lab.sweep_form.reset();
-    BackgroundSweep& background = background_of(lab, "by hand: " + title_of(*sweep), true);
+    BackgroundSweep& background = background_of(lab, by_hand + title_of(*sweep), true);
     background.asked = request_of(lab);
     start(lab, background, std::move(*sweep));
     note(lab, LogLine::Kind::note, fmt::format("{}: {} points", background.title, background.sweep.cells()));
@@ -238,6 +242,20 @@ void restart_sweeps(LabState& lab) {
     });
 }
 
+void show_finished_sweep(LabState& lab, std::shared_ptr<const SweepResult> result, Figures figures) {
+    const bool by_person = result->sweep.id.empty();
+    const std::string title = title_of(result->sweep);
+    BackgroundSweep& background =
+        background_of(lab, by_person ? by_hand + title : result->sweep.id, by_person);
+    background.sweep = result->sweep;
+    background.title = title;
+    background.asked = result->sweep.base;
+    background.done = result->cells.size();
+    background.figures = std::move(figures);
+    if (by_person && result->complete) keep_best(background, *result);
+    background.result = std::move(result);
+}
+
 void take_sweep_event(LabState& lab, const Event& event) {
     const auto found = std::find_if(lab.sweeps.begin(), lab.sweeps.end(),
                                     [&](const BackgroundSweep& s) { return s.answers_to(event.ticket); });
@@ -253,6 +271,11 @@ void take_sweep_event(LabState& lab, const Event& event) {
             sweep.finished = std::exchange(sweep.ticket, 0);
             note(lab, LogLine::Kind::done, fmt::format("{}: {} points", sweep.title, sweep.done));
             if (sweep.by_person) keep_best(sweep, *event.sweep_result);
+        }
+        // Newer results renew cells of a finished sweep.
+        if (event.sweep_result->complete) {
+            sweep.result = event.sweep_result;
+            ++lab.session.revision;
         }
     }
     if (event.kind == Event::Kind::failed) {

@@ -27,6 +27,8 @@ void announce_sweeps(LabState& lab);
 // Starts the sweeps of the family's figures and those of the user around the newest result, if their base
 // changed.
 void restart_sweeps(LabState& lab);
+// Shows a sweep that has finished earlier.
+void show_finished_sweep(LabState& lab, std::shared_ptr<const SweepResult> result, Figures figures);
 void take_sweep_event(LabState& lab, const Event& event);
 void cancel_sweep(LabState& lab, BackgroundSweep& sweep);
 void cancel_sweeps(LabState& lab);

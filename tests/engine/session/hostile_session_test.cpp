@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include "tests/engine/run_engine.h"
 #include "tests/engine/session/raw_session.h"
 #include "tests/kit/contains.h"
 
@@ -71,10 +72,18 @@ TEST_CASE("no changed byte and no prefix of an unpacked member crashes the progr
             files.fault(raw);
         }
     }
+    // Opens the result, and draws it and the sweep that has it.
     const auto opens = [&](const std::string& bytes) {
-        return SessionResult(
-                   std::make_shared<const PackedResult>(PackedResult{raw.index.results[0], deflated(bytes)}))
-            .open();
+        Session session;
+        session.results.emplace_back(
+            std::make_shared<const PackedResult>(PackedResult{raw.index.results[0], deflated(bytes)}));
+        const auto opened = session.results[0].open();
+        const auto sweep = open_sweep(session, raw.index.sweeps[0]);
+        CHECK(static_cast<bool>(opened) == static_cast<bool>(sweep));
+        if (!opened || !sweep) return false;
+        figures_of(*opened->result, {});
+        figures_of(*sweep);
+        return true;
     };
     CHECK(opens(result));
     for (size_t at = 0; at < result.size(); ++at) {
@@ -82,7 +91,7 @@ TEST_CASE("no changed byte and no prefix of an unpacked member crashes the progr
         for (const char bits : {'\x01', '\x80', '\xFF'}) {
             std::string damaged = result;
             damaged[at] = static_cast<char>(damaged[at] ^ bits);
-            if (const auto opened = opens(damaged)) figures_of(*opened->result, {});
+            opens(damaged);
         }
     }
 }
@@ -234,7 +243,7 @@ TEST_CASE("texts of a session file cannot control a terminal", "[session]") {
     CHECK(device.size() == longest_text);
 }
 
-TEST_CASE("a sweep that names figures of a family but has other axes is drawn as one of the user",
+TEST_CASE("a sweep that names figures of a family but has other axes or variants is drawn as one of the user",
           "[session]") {
     Files files;
     RawSession raw = sawtooth::raw(small_session());
@@ -242,6 +251,71 @@ TEST_CASE("a sweep that names figures of a family but has other axes is drawn as
         raw.index.sweeps[0].sweep.id = id;
         put(files.path(), raw);
         CHECK(read_back(files.path()).sweeps[0].sweep.id == (id == std::string("length") ? id : ""));
+    }
+    const Sweep compensated{"compensated", small_request(), {{"compensated", {false, true}}}};
+    raw.index.sweeps = {{compensated, {}}, {compensated, {}}};
+    raw.index.sweeps[0].sweep.base.variants = {"sequential", "lookback"};  // as the family has it
+    put(files.path(), raw);
+    CHECK(read_back(files.path()).sweeps[0].sweep.id == "compensated");
+    CHECK(read_back(files.path()).sweeps[1].sweep.id.empty());
+}
+
+// Results that no run has, although every part of them is valid.
+std::vector<void (*)(VariantResult&)> odd_changes() {
+    return {[](VariantResult& variant) { variant.errors.clear(); },
+            [](VariantResult& variant) { variant.errors.resize(std::min<size_t>(variant.errors.size(), 1)); },
+            [](VariantResult& variant) { variant.time.reset(); },
+            [](VariantResult& variant) { variant.launches.clear(); },
+            [](VariantResult& variant) { variant.verdicts.clear(); },
+            [](VariantResult& variant) { variant.refused = "not here"; },
+            [](VariantResult& variant) {
+                variant.time = TimeStatistics{};
+                for (LaunchRecord& launch : variant.launches) launch.duration_us = 0;
+            },
+            [](VariantResult& variant) {
+                for (OutputError& error : variant.errors) error.by_position = {1};
+                for (OutputError& error : variant.errors) error.rel_l2.reset(), error.max_abs.reset();
+            }};
+}
+
+Result small_result_of(const Family& family) {
+    Settings settings;
+    for (const auto& [name, value] : Settings{{"length", int64_t{64}},
+                                              {"sequence_length", int64_t{16}},
+                                              {"L", int64_t{64}},
+                                              {"N", int64_t{64}},
+                                              {"batch", int64_t{2}}})
+        if (const Parameter* const row = family.parameter(name); row && !row->check(value))
+            settings.emplace_back(name, value);
+    return run_in_engine(family, settings);
+}
+
+TEST_CASE("figures of odd results, and of sweeps of them, are made", "[session]") {
+    for (const Family* family : offered_families()) {
+        const Result small = small_result_of(*family);
+        const auto own = family->sweeps ? family->sweeps(small.parameters) : std::vector<FigureSweep>();
+        for (const auto change : odd_changes()) {
+            Result odd = small;
+            for (VariantResult& variant : odd.variants) change(variant);
+            figures_of(*opened(SessionResult(odd)).result, {});
+            for (const FigureSweep& figures : own) {
+                SweepResult sweep{{figures.id, odd.request, figures.axes}, {}, true};
+                sweep.sweep.base.parameters = odd.parameters;
+                if (!figures.variants.empty()) sweep.sweep.base.variants = figures.variants;
+                while (sweep.cells.size() < std::min<size_t>(sweep.sweep.cells(), 3))
+                    sweep.cells.push_back(
+                        {sweep.sweep.cell(sweep.cells.size()), "", std::make_shared<const Result>(odd)});
+                Session session;
+                add_sweep(session, sweep);
+                auto back = open_sweep(session, session.sweeps[0]);
+                INFO(family->name << " " << figures.id);
+                REQUIRE(back);
+                CHECK_FALSE(figures_of(*back).empty());
+                back->sweep.id.clear();
+                back->sweep.base.variants.clear();
+                CHECK_FALSE(figures_of(*back).empty());
+            }
+        }
     }
 }
 

@@ -52,7 +52,7 @@ inline void put(const std::string& path, const RawSession& raw) {
     REQUIRE_FALSE(write_archive(path, members));
 }
 
-// A session with one result without figures: a few hundred bytes.
+// A session with one result, without figures, which is the only cell of a sweep too.
 inline Session tiny_session() {
     Result result = small_result();
     result.ceilings.reset();
@@ -61,6 +61,8 @@ inline Session tiny_session() {
     session.results.emplace_back(result, nullptr, "2026-11-26 14:03:27");
     session.history = {0};
     session.pins = {{0, true}};
+    session.sweeps = {
+        {{"length", small_request(), {{"length", {int64_t{64}}}}}, {{0, {int64_t{64}}, "", 0}}}};
     return session;
 }
 

@@ -1,0 +1,137 @@
+#include "app/gui/state/session_autosave.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <filesystem>
+#include <utility>
+
+#include "app/gui/state/lab.h"
+#include "app/gui/state/local_time.h"
+#include "app/gui/state/session_file.h"
+
+namespace sawtooth {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double save_rest = 2;  // seconds
+constexpr std::string_view head = "session-", tail = ".sawtooth";
+
+// The process that writes the file, from its name; absent for other files.
+std::optional<int> process_of(const std::string& name) {
+    if (!name.starts_with(head) || !name.ends_with(tail)) return {};
+    int process = 0;
+    const char* const end = name.data() + name.size() - tail.size();
+    const auto [rest, problem] = std::from_chars(name.data() + head.size(), end, process);
+    return problem == std::errc{} && rest == end ? std::optional(process) : std::nullopt;
+}
+
+// Whether the process runs this program. Numbers of processes are used again, for example after a restart.
+bool runs(int process) {
+    std::error_code problem;
+    const fs::path program = fs::read_symlink(fmt::format("/proc/{}/exe", process), problem);
+    return !problem && program == fs::read_symlink("/proc/self/exe", problem);
+}
+
+// The autosaved files of ended processes, the newest last.
+std::vector<std::pair<fs::file_time_type, fs::path>> left_behind(const std::string& directory) {
+    std::vector<std::pair<fs::file_time_type, fs::path>> found;
+    std::error_code problem;
+    for (fs::directory_iterator at(directory, problem), end; !problem && at != end; at.increment(problem)) {
+        const auto process = process_of(at->path().filename().string());
+        if (!process || runs(*process)) continue;
+        std::error_code gone;
+        const auto time = at->last_write_time(gone);
+        if (!gone) found.emplace_back(time, at->path());
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+std::time_t seconds_of(fs::file_time_type time) {
+    using System = std::chrono::system_clock;
+    const auto age = fs::file_time_type::clock::now() - time;
+    return System::to_time_t(System::now() - std::chrono::duration_cast<System::duration>(age));
+}
+
+void remove_file(LabState& lab, const std::string& path) {
+    lab.files->add(
+        path,
+        [path]() -> std::optional<Error> {
+            std::error_code ignored;
+            fs::remove(path, ignored);
+            return {};
+        },
+        [](LabState&, const std::optional<Error>&) {});
+}
+
+// A full disk is told once.
+void note_once(LabState& lab, const std::optional<Error>& problem) {
+    if (!problem) return;
+    const std::string text = "the session cannot be autosaved: " + problem->text;
+    const auto told = [&](const LogLine& line) { return line.text == text; };
+    if (std::none_of(lab.log.begin(), lab.log.end(), told)) note(lab, LogLine::Kind::problem, text);
+}
+
+}  // namespace
+
+SessionAutosave::SessionAutosave(LabState& lab, const std::string& directory)
+    : saved_(lab.session.revision), last_(-save_rest) {
+    lab.session.autosave_path =
+        (fs::path(directory) / fmt::format("{}{}{}", head, ::getpid(), tail)).string();
+}
+
+bool SessionAutosave::is_due(const LabState& lab) const {
+    return lab.session.revision != saved_ && has_session(lab);
+}
+
+void SessionAutosave::follow(LabState& lab, double now) {
+    if (!is_due(lab) || now - last_ < save_rest) return;
+    last_ = now;
+    saved_ = lab.session.revision;
+    lab.files->add(lab.session.autosave_path, session_write(lab, lab.session.autosave_path), note_once);
+}
+
+std::optional<double> SessionAutosave::due(const LabState& lab) const {
+    return is_due(lab) ? std::optional(last_ + save_rest) : std::nullopt;
+}
+
+void SessionAutosave::end(LabState& lab) { remove_file(lab, lab.session.autosave_path); }
+
+void offer_session(LabState& lab, const std::string& directory) {
+    const auto files = left_behind(directory);
+    if (files.empty()) return;
+    std::error_code ignored;
+    for (size_t i = 0; i + 1 < files.size(); ++i) fs::remove(files[i].second, ignored);
+    lab.session.offer = SessionState::Offer{files.back().second.string(),
+                                            fmt::format("The session of {} ended without being closed.",
+                                                        local_time(seconds_of(files.back().first)))};
+    note(lab, LogLine::Kind::note, lab.session.offer->words + " Its results can be restored.");
+}
+
+void restore_session(LabState& lab) {
+    if (!lab.session.offer) return;
+    const std::string path = std::exchange(lab.session.offer, {})->path;
+    open_session(lab, path, true);
+}
+
+void discard_offered_session(LabState& lab) {
+    if (!lab.session.offer) return;
+    remove_file(lab, std::exchange(lab.session.offer, {})->path);
+}
+
+void take_autosaved_file(LabState& lab, const std::string& path, bool is_valid) {
+    std::error_code problem;
+    if (!is_valid)
+        fs::rename(path, path + ".bad", problem);
+    else if (!lab.session.autosave_path.empty())
+        fs::rename(path, lab.session.autosave_path, problem);
+    if (problem)
+        note(lab, LogLine::Kind::problem, fmt::format("cannot rename {}: {}", path, problem.message()));
+}
+
+}  // namespace sawtooth

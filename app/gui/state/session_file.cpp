@@ -1,0 +1,270 @@
+#include "app/gui/state/session_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "app/engine/guarded.h"
+#include "app/engine/run/configure.h"
+#include "app/engine/run/result_figures.h"
+#include "app/gui/state/family_choice.h"
+#include "app/gui/state/history.h"
+#include "app/gui/state/input_file.h"
+#include "app/gui/state/lab.h"
+#include "app/gui/state/past_results.h"
+#include "app/gui/state/pins.h"
+#include "app/gui/state/recent_files.h"
+#include "app/gui/state/session_autosave.h"
+#include "app/gui/state/sweeps.h"
+
+namespace sawtooth {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string counted(size_t count, const char* noun) {
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+// What a session file is made from. Results that are still being packed are ready when it is written, because
+// one thread does both.
+struct Parts {
+    struct Kept {
+        uint64_t ticket = 0;
+        std::shared_ptr<SessionResult> packed;
+        bool is_past = false, is_pin = false, is_baseline = false;
+    };
+    std::vector<Kept> results;  // in the order in which they were measured
+    std::vector<std::shared_ptr<const SweepResult>> sweeps;
+    std::vector<BenchReport> benches;
+    std::vector<SessionState::Note> notes;
+    std::string family;
+};
+
+Parts parts_of(const LabState& lab) {
+    Parts parts;
+    const auto find = [&](uint64_t ticket) {
+        return std::find_if(parts.results.begin(), parts.results.end(),
+                            [&](const Parts::Kept& kept) { return kept.ticket == ticket; });
+    };
+    for (const PastResult& past : lab.past_results) parts.results.push_back({past.ticket, past.packed, true});
+    for (const Pin& pin : lab.pins) {
+        // A pin that left the history is older than all of it.
+        auto place = find(pin.ticket);
+        if (place == parts.results.end())
+            place = parts.results.insert(parts.results.begin(), {pin.ticket, pin.packed});
+        place->is_pin = true;
+        place->is_baseline = pin.is_baseline;
+    }
+    for (const BackgroundSweep& sweep : lab.sweeps)
+        if (sweep.result) parts.sweeps.push_back(sweep.result);
+    parts.benches = lab.session.benches;
+    parts.notes = lab.session.notes;
+    parts.family = lab.family->name;
+    return parts;
+}
+
+Session session_of(const Parts& parts) {
+    Session session;
+    std::map<uint64_t, uint64_t> indices;  // by ticket
+    for (const Parts::Kept& kept : parts.results) {
+        if (!kept.packed || !kept.packed->packed()) continue;  // it could not be packed
+        const uint64_t index = session.results.size();
+        indices[kept.ticket] = index;
+        session.results.push_back(*kept.packed);
+        if (kept.is_past) session.history.push_back(index);
+        if (kept.is_pin) session.pins.push_back({index, kept.is_baseline});
+    }
+    for (const auto& sweep : parts.sweeps) add_sweep(session, *sweep);
+    session.benches = parts.benches;
+    for (const auto& [note, ticket] : parts.notes) {
+        const auto index = indices.find(ticket);
+        if (ticket > 0 && index == indices.end()) continue;
+        session.notes.push_back(note);
+        session.notes.back().result = ticket > 0 ? std::optional(index->second) : std::nullopt;
+    }
+    session.family = parts.family;
+    return session;
+}
+
+// Unpacks what is shown at once. What cannot be unpacked is left out, with a note.
+Outcome<OpenedSession> read(const std::string& path, const std::stop_token& stop) {
+    auto file = read_session(path, stop);
+    if (!file) return file.error();
+    OpenedSession opened{std::move(file->session), std::move(file->notes), file->is_partial, {}, {}};
+    const auto leave_out = [&](const char* what, const Error& error) {
+        opened.notes.push_back(fmt::format("a {} was left out: {}", what, error.text));
+        opened.is_partial = true;
+    };
+    std::erase_if(opened.session.pins, [&](const SessionPin& pin) {
+        auto result = opened.session.results[pin.result].open();
+        if (result)
+            opened.pins.push_back(std::move(*result));
+        else
+            leave_out("pinned result", result.error());
+        return !result;
+    });
+    for (const SessionSweep& sweep : opened.session.sweeps) {
+        auto result = open_sweep(opened.session, sweep);
+        if (!result) {
+            leave_out("sweep", result.error());
+            continue;
+        }
+        auto figures = std::make_shared<const std::vector<Figure>>(figures_of(*result));
+        opened.sweeps.push_back(
+            {std::make_shared<const SweepResult>(std::move(*result)), std::move(figures)});
+    }
+    return opened;
+}
+
+const Family* family_named(const std::string& name) {
+    const auto found = find_offered_family(name);
+    return found ? *found : nullptr;
+}
+
+// The results in the order of the file, and their tickets; those of families that are not offered have none.
+std::vector<PastResult> results_of(LabState& lab, const Session& session) {
+    std::vector<PastResult> results;
+    for (const SessionResult& packed : session.results) {
+        const Family* const family = family_named(packed.summary().request.family);
+        results.push_back(family ? past_of_file(lab, *family, lab.session.next_ticket++, packed)
+                                 : PastResult());
+    }
+    return results;
+}
+
+// A session of the command line has no history: all of its results are shown as one.
+std::vector<uint64_t> history_of(const Session& session) {
+    std::vector<uint64_t> history = session.history;
+    if (history.empty())
+        for (uint64_t i = 0; i < session.results.size(); ++i) history.push_back(i);
+    if (history.size() > most_past_results)
+        history.erase(history.begin(), history.end() - static_cast<int64_t>(most_past_results));
+    return history;
+}
+
+void take_results(LabState& lab, const OpenedSession& opened) {
+    const Session& session = opened.session;
+    const std::vector<PastResult> results = results_of(lab, session);
+    lab.past_results.clear();
+    for (const uint64_t index : history_of(session))
+        if (results[index].ticket && !find_past(lab, results[index].ticket))
+            lab.past_results.push_back(results[index]);
+    lab.pins.clear();
+    for (size_t i = 0; i < session.pins.size() && lab.pins.size() < most_pins; ++i) {
+        const PastResult& past = results[session.pins[i].result];
+        const bool is_known = std::any_of(lab.pins.begin(), lab.pins.end(),
+                                          [&](const Pin& pin) { return pin.ticket == past.ticket; });
+        if (is_known || !past.ticket || !opened.pins[i].figures) continue;
+        lab.pins.push_back({past.ticket, static_cast<int>(lab.pins.size()) + 1, session.pins[i].is_baseline,
+                            past.settings, opened.pins[i].result, opened.pins[i].figures, past.packed});
+    }
+    lab.session.notes.clear();
+    for (const SessionNote& note : session.notes)
+        lab.session.notes.push_back({note, note.result ? results[*note.result].ticket : 0});
+    lab.session.benches = session.benches;
+}
+
+void take_sweeps(LabState& lab, std::vector<OpenedSession::Swept> sweeps) {
+    for (OpenedSession::Swept& swept : sweeps)
+        if (swept.result->sweep.base.family == lab.family->name)
+            show_finished_sweep(lab, std::move(swept.result), std::move(swept.figures));
+}
+
+// Shows the family of the session with the settings of its newest result.
+void show_family_of(LabState& lab, const Session& session) {
+    const Family* family = family_named(session.family);
+    if (!family) family = lab.past_results.empty() ? lab.family : lab.past_results.back().settings.family;
+    show_family(lab, *family, family == lab.family ? settings_of(lab) : leave_family(lab, *family));
+    const auto newest = std::find_if(lab.past_results.rbegin(), lab.past_results.rend(),
+                                     [&](const PastResult& past) { return past.settings.family == family; });
+    if (newest != lab.past_results.rend()) set_settings(lab, newest->settings);
+    settle(lab);
+    if (newest != lab.past_results.rend()) look_back(lab, newest->ticket);
+}
+
+void show_session(LabState& lab, OpenedSession opened) {
+    stop(lab);
+    lab.pending = {};
+    lab.sweeps_due.reset();
+    lab.looking_back.reset();
+    take_results(lab, opened);
+    show_family_of(lab, opened.session);
+    take_sweeps(lab, std::move(opened.sweeps));
+    keep_results(lab);
+    tell_result(lab);
+    ++lab.session.revision;
+}
+
+}  // namespace
+
+bool is_session_file(std::string_view path) { return path.ends_with(".sawtooth"); }
+
+FileWriter::Write session_write(const LabState& lab, std::string path) {
+    return [parts = parts_of(lab), path = std::move(path)] { return write_session(path, session_of(parts)); };
+}
+
+void save_session(LabState& lab) {
+    const std::string path = lab.session.path;
+    lab.files->add(path, session_write(lab, path),
+                   [path](LabState& later, const std::optional<Error>& problem) {
+                       if (problem) return note(later, LogLine::Kind::problem, problem->text);
+                       note(later, LogLine::Kind::done, fmt::format("saved {}", path));
+                       take_saved_session(later, path);
+                   });
+}
+
+void take_saved_session(LabState& lab, const std::string& path) {
+    lab.session.path = path;
+    add_recent_file(lab.settings, path);
+}
+
+void open_session(LabState& lab, const std::string& path, bool is_restored) {
+    if (lab.session.opening)
+        return note(lab, LogLine::Kind::problem,
+                    fmt::format("did not open {}: still reading {}", path, lab.session.opening->path));
+    lab.open_problem.clear();
+    auto session = in_background<Outcome<OpenedSession>>(
+        [path](std::stop_token stop) { return guarded([&] { return read(path, stop); }); }, lab.engine.wake);
+    if (!session) return note(lab, LogLine::Kind::problem, session.error().text);
+    lab.session.opening = SessionState::Opening{path, is_restored, std::move(*session)};
+}
+
+void take_opened_session(LabState& lab) {
+    if (!lab.session.opening || !lab.session.opening->session.is_ready()) return;
+    const auto [path, is_restored] = std::pair(lab.session.opening->path, lab.session.opening->is_restored);
+    Outcome<OpenedSession> opened = lab.session.opening->session.result.get();
+    lab.session.opening.reset();
+    if (is_restored) take_autosaved_file(lab, path, static_cast<bool>(opened));
+    if (!opened) {
+        lab.open_problem = opened.error().text;
+        return note(lab, LogLine::Kind::problem, opened.error().text);
+    }
+    const std::vector<std::string> notes = opened->notes;
+    // Saving under the same name would lose what this build cannot read.
+    lab.session.path = is_restored || opened->is_partial ? "" : path;
+    show_session(lab, std::move(*opened));
+    lab.show_open = false;
+    for (const std::string& text : notes) note(lab, LogLine::Kind::note, text);
+    note(lab, LogLine::Kind::done,
+         fmt::format("{}: {}", is_restored ? "restored the last session" : "opened " + path,
+                     words_of_session(lab)));
+    if (!is_restored) add_recent_file(lab.settings, path);
+}
+
+void open_any_file(LabState& lab, const std::string& path) {
+    is_session_file(path) ? open_session(lab, path) : open_file(lab, path);
+}
+
+std::string words_of_session(const LabState& lab) {
+    const std::string results = counted(lab.past_results.size(), "result");
+    return lab.pins.empty() ? results : results + ", " + counted(lab.pins.size(), "pin");
+}
+
+bool has_session(const LabState& lab) {
+    return !lab.past_results.empty() || !lab.pins.empty() || !lab.session.benches.empty();
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "app/gui/state/lab_state.h"
+
+namespace sawtooth {
+
+// The session of the window in .sawtooth files: the history of results, pins, finished sweeps and notes.
+
+bool is_session_file(std::string_view path);
+
+// A function for the thread that writes files. It writes the session as it is now to `path`.
+FileWriter::Write session_write(const LabState& lab, std::string path);
+// Writes the session to its file, which must be known, in the background.
+void save_session(LabState& lab);
+// The session was written to that file: it is its own from now on.
+void take_saved_session(LabState& lab, const std::string& path);
+
+// Reads a session in the background and shows it. `is_restored`: an autosaved one.
+void open_session(LabState& lab, const std::string& path, bool is_restored = false);
+// Call once per frame.
+void take_opened_session(LabState& lab);
+// Opens a file that was chosen or dropped: a session, or an input file of the shown family.
+void open_any_file(LabState& lab, const std::string& path);
+
+// "12 results, 2 pins"
+std::string words_of_session(const LabState& lab);
+// Whether there is something to save.
+bool has_session(const LabState& lab);
+
+}  // namespace sawtooth

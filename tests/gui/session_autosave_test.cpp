@@ -1,0 +1,148 @@
+#include "app/gui/state/session_autosave.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "app/engine/session/session.h"
+#include "app/gui/state/lab.h"
+#include "app/gui/state/session_file.h"
+#include "tests/gui/fake_engine.h"
+#include "tests/gui/user.h"
+#include "tests/gui/wait_for.h"
+#include "tests/kit/catch.h"
+#include "tests/kit/contains.h"
+#include "tests/kit/temporary_folder.h"
+
+namespace sawtooth {
+namespace {
+
+// The number of a process that has ended.
+int dead_process() {
+    const pid_t process = ::fork();
+    if (process == 0) ::_exit(0);
+    ::waitpid(process, nullptr, 0);
+    return process;
+}
+
+std::string file_of(const TemporaryFolder& folder, int process) {
+    return folder.file("session-" + std::to_string(process) + ".sawtooth");
+}
+
+// A file as a killed window leaves it, with two results.
+std::string leave_session(const TemporaryFolder& folder) {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    for (const int64_t length : {64, 128}) {
+        set_parameter(lab, row(lab, "length"), length);
+        finish_run(lab, engine);
+    }
+    std::string path = file_of(folder, dead_process());
+    lab.session.path = path;
+    save_session(lab);
+    finish_writes(lab);
+    return path;
+}
+
+TEST_CASE("a changed session is autosaved at most every two seconds, and removed when the window closes",
+          "[gui][session]") {
+    const TemporaryFolder folder;
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    SessionAutosave autosave(lab, folder.path());
+    const std::string path = file_of(folder, ::getpid());
+    autosave.follow(lab, 10);
+    CHECK_FALSE(autosave.due(lab));  // nothing to save yet
+    finish_run(lab, engine);
+    CHECK(autosave.due(lab));
+    autosave.follow(lab, 10);
+    CHECK_FALSE(autosave.due(lab));
+    set_parameter(lab, row(lab, "length"), int64_t{64});
+    finish_run(lab, engine);
+    autosave.follow(lab, 11);
+    CHECK(autosave.due(lab) == 12.0);
+    finish_writes(lab);
+    CHECK(read_session(path)->session.history.size() == 1);
+    autosave.follow(lab, 12);
+    finish_writes(lab);
+    CHECK(read_session(path)->session.history.size() == 2);
+    autosave.end(lab);
+    finish_writes(lab);
+    CHECK_FALSE(std::filesystem::exists(path));
+}
+
+TEST_CASE("the session of a process that was killed is offered, and restored into the file of this one",
+          "[gui][session]") {
+    const TemporaryFolder folder;
+    const std::string left = leave_session(folder);
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    offer_session(lab, folder.path());
+    SessionAutosave autosave(lab, folder.path());
+    REQUIRE(lab.session.offer);
+    CHECK(lab.session.offer->path == left);
+    const size_t sent = engine.requests.size();
+    restore_session(lab);
+    CHECK_FALSE(lab.session.offer);
+    wait_for(lab, [&] { return !lab.session.opening; });
+    CHECK(engine.requests.size() == sent);
+    REQUIRE(lab.past_results.size() == 2);
+    CHECK(lab.result->parameters.integer("length") == 128);
+    CHECK(lab.session.path.empty());  // Ctrl+S asks for a name
+    CHECK(lab.settings.recent.empty());
+    CHECK_FALSE(std::filesystem::exists(left));
+    CHECK(std::filesystem::exists(file_of(folder, ::getpid())));
+    CHECK(autosave.due(lab));
+}
+
+TEST_CASE("sessions of running windows and other files are not offered", "[gui][session]") {
+    const TemporaryFolder folder;
+    put(file_of(folder, ::getpid()), "of this process");
+    put(folder.file("session-.sawtooth"), "");
+    put(folder.file("session-12x.sawtooth"), "");
+    put(folder.file("log.txt"), "");
+    LabState lab;
+    offer_session(lab, folder.path());
+    offer_session(lab, folder.file("no such folder"));
+    CHECK_FALSE(lab.session.offer);
+    CHECK(folder.names().size() == 4);
+}
+
+TEST_CASE("a damaged autosaved session is renamed", "[gui][session]") {
+    const TemporaryFolder folder;
+    const std::string left = file_of(folder, dead_process());
+    put(left, "broken");
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    finish_run(lab, engine);
+    offer_session(lab, folder.path());
+    restore_session(lab);
+    wait_for(lab, [&] { return !lab.session.opening; });
+    CHECK(lab.past_results.size() == 1);
+    CHECK(std::filesystem::exists(left + ".bad"));
+    offer_session(lab, folder.path());
+    CHECK_FALSE(lab.session.offer);
+}
+
+TEST_CASE("a row offers the session of a killed window until it is restored or discarded",
+          "[gui][window][session]") {
+    const TemporaryFolder folder;
+    const std::string left = leave_session(folder);
+    const bool restores = GENERATE(true, false);
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    offer_session(lab, folder.path());
+    User user(lab);
+    finish_run(engine, user);
+    user.play(
+        [&](ImGuiTestContext* ctx) { ctx->ItemClick(restores ? "//restore/Restore" : "//restore/Discard"); });
+    CHECK_FALSE(lab.session.offer);
+    wait_for(lab, [&] { return !lab.session.opening; });
+    finish_writes(lab);
+    CHECK(lab.past_results.size() == (restores ? 2 : 1));
+    CHECK(std::filesystem::exists(left) == restores);
+}
+
+}  // namespace
+}  // namespace sawtooth
