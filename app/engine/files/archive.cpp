@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 
 #include "app/engine/files/descriptor.h"
 #include "app/engine/files/files.h"
