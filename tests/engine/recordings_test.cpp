@@ -32,6 +32,8 @@ Recording recording_of(const std::vector<int64_t>& lengths) {
         request.recording.clear();
         auto result = gpu_result(request, "NVIDIA H200, sm_90a");
         result->parameters = configure_shapes(request, {}, Backend::cuda)->parameters;
+        for (VariantResult& variant : result->variants)
+            variant.launch_count = static_cast<int64_t>(variant.launches.size());
         results.emplace_back(*result, Figures(), "2026-11-26 10:20:30");
     }
     return Recording(scan(), std::move(results));
@@ -110,6 +112,7 @@ TEST_CASE("only the variants of the Request are shown of a recording", "[recordi
     Request request = recorded_scan(64);
     request.variants = {"lookback"};
     const auto run = RecordedRun::prepare(request, recording_of({64}));
+    INFO((run ? "" : run.error().text));
     REQUIRE(run);
     const auto shown = run->shown(nullptr);
     REQUIRE(shown);
@@ -135,6 +138,7 @@ TEST_CASE("every installed recording answers its own settings", "[recordings]") 
     for (const std::string& name : recording_names()) {
         INFO(name);
         for (const Family* family : offered_families()) {
+            if (family->name == "scale") continue;  // the example of the tests
             INFO(family->name);
             const auto recording = Recording::open(name, *family);
             REQUIRE(recording);

@@ -32,6 +32,7 @@ TEST_CASE("settings are restored as saved", "[gui]") {
                     720,
                     BackendChoice::cuda,
                     3,
+                    "h200-2026-11",
                     true,
                     Arrangement::compare,
                     false,

@@ -42,6 +42,12 @@ void take_arrays(const Result& live, Result& shown) {
     }
 }
 
+bool has_cpu_form(const Family& family, const std::string& variant) {
+    return std::any_of(family.variants.begin(), family.variants.end(), [&](const Variant& each) {
+        return each.name == variant && each.runs_on(Backend::cpu);
+    });
+}
+
 void leave_times_out(Result& result) {
     result.ceilings.reset();
     result.copy.reset();
@@ -196,10 +202,10 @@ Outcome<RecordedRun> RecordedRun::prepare(const Request& asked, const Recording&
     live.repeats = 0;
     live.profile = Profile::none;
     live.parameters = run.parameters_;
-    live.variants.clear();
-    for (const Variant* const variant : configuration->variants)
-        if (variant->runs_on(Backend::cpu)) live.variants.push_back(variant->name);
-    if (!live.variants.empty() && configure_shapes(live, {}, Backend::cpu)) run.live_ = std::move(live);
+    std::erase_if(live.variants,
+                  [&](const std::string& name) { return !has_cpu_form(*configuration->family, name); });
+    if (live.variants.empty() && !asked.variants.empty()) return run;
+    if (configure_shapes(live, {}, Backend::cpu)) run.live_ = std::move(live);
     return run;
 }
 

@@ -95,11 +95,12 @@ std::optional<Error> SingleRun::take_time(size_t v, Measured measured) {
     if (!measured.note.empty()) note_once(measured.note);
     made.time = std::move(measured.time);
     made.launches = std::move(measured.launches);
-    if (made.launch_count > static_cast<int64_t>(made.launches.size()))
+    const bool is_timed = prepared_.request.repeats > 0;
+    if (is_timed && made.launch_count > static_cast<int64_t>(made.launches.size()))
         result_.notes.push_back(fmt::format("{}: {} launches, of which only the first {} are recorded",
                                             made.name, made.launch_count, made.launches.size()));
     made.metrics = metrics_of(made, result_);
-    return prepared_.request.repeats > 0 ? judge_repeat(v, made.outputs) : std::nullopt;
+    return is_timed ? judge_repeat(v, made.outputs) : std::nullopt;
 }
 
 bool SingleRun::looks_closer() const {

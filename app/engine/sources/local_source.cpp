@@ -52,8 +52,11 @@ Outcome<Source::Seen> LocalSource::run(ResultId id, const Request& request, cons
         if (!partial) return;
         if (const auto now = seen(partial)) news(progress, &*now);
     });
-    if (!ran) return ran.error();
-    return seen(*ran);
+    if (ran) return seen(*ran);
+    // Recorded times are shown also where this CPU cannot compute the outputs.
+    if (recorded && ran.error().kind != Error::Kind::cancelled)
+        if (auto shown = seen(nullptr)) return shown;
+    return ran.error();
 }
 
 Outcome<SweepCell> LocalSource::cell(const Sweep& sweep, size_t index, std::stop_token stop,

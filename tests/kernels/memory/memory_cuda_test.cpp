@@ -221,7 +221,7 @@ TEST_CASE("large shapes of memory are right on CUDA", "[memory][cuda][gpu]") {
     if (!gpu()) return;
     const char* const precision = GENERATE("f32", "tf32", "bf16");
     const auto check = [&](const char* rule, int64_t batch, int64_t length, int64_t d, int64_t chunk,
-                           const Settings& more = {}) {
+                           Settings more = {}) {
         more.emplace_back("precision", precision);
         check_variants(sized(rule, batch, length, d, chunk, more));
     };
