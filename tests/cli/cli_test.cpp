@@ -77,7 +77,7 @@ TEST_CASE("the nearest name is suggested for a typo", "[cli]") {
     check_usage(read({"runn"}), "Did you mean run?");
     check_usage(read({"run", "scan", "--sede", "1"}), "not an option of run. Did you mean --seed?");
     check_usage(read({"--thme", "dark"}), "not an option of the window. Did you mean --theme?");
-    check_usage(read({"run", "scan", "--csv", "a"}), "it belongs to sweep, bench");
+    check_usage(read({"run", "scan", "--csv", "a"}), "it belongs to sweep, join, bench");
     check_usage(settings_of({"run", "memry"}),
                 "memry is not a family. Did you mean memory? Families: memory, scan");
     check_usage(settings_of({"run", "scan", "--set", "op=men"}), "op = men: not one of sum, ");

@@ -5,6 +5,7 @@
 #include "app/engine/tables/joined_bench.h"
 #include "app/engine/tables/tables.h"
 #include "app/engine/wire/json.h"
+#include "kernels/families.h"
 #include "kernels/figures/sweep_cells.h"
 #include "tests/kit/catch.h"
 #include "tests/kit/contains.h"
@@ -26,6 +27,7 @@ SweepResult sweep_in(const std::vector<Place>& places, const std::vector<double>
     for (size_t i = 0; i < places.size(); ++i) {
         auto own = std::make_shared<Result>();
         own->request = sweep.request(i);
+        own->parameters = find_family("scan")->defaults();
         own->request.on = places[i].on;
         own->device = places[i].device;
         own->host = places[i].host;

@@ -124,7 +124,8 @@ class FakeEngine {
     void cell(uint64_t ticket, const Sweep& sweep, size_t done) {
         auto result = std::make_shared<SweepResult>();
         result->sweep = sweep;
-        for (size_t i = 0; i < done; ++i) result->cells.push_back({sweep.cell(i), "", nullptr});
+        for (size_t i = 0; i < done; ++i)
+            result->cells.push_back({sweep.cell(i), "the fake engine runs nothing", nullptr});
         result->complete = done == sweep.cells();
         Event event{.kind = Event::Kind::cell, .ticket = ticket, .sweep_result = result};
         event.figures = std::make_shared<const std::vector<Figure>>(

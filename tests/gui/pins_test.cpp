@@ -167,19 +167,18 @@ TEST_CASE("a heat map shows a pinned result in its place, and the newest one aga
     toggle_pin(lab);
     set_parameter(lab, row(lab, "length"), int64_t{64});
     answer("the newest map");
-    const auto choose = [&](int entry) {
+    REQUIRE(lab.told.ghosts.size() == 1);
+    const auto choose = [&](const char* entry) {
         user.play([&](ImGuiTestContext* ctx) {
-            ctx->ItemClick("//Outputs/**/##pin");
-            ImGuiTestItemList items;
-            ctx->GatherItems(&items, "//$FOCUSED", 2);
-            REQUIRE(items.GetSize() == 2);
-            ctx->ItemClick(items.GetByIndex(entry)->ID);
+            ctx->WindowFocus("//Outputs");
+            ctx->ItemClick("//Outputs/result/map/##pin");
+            ctx->ItemClick(entry);
         });
         user.frames(2);
     };
-    choose(1);
+    choose("//$FOCUSED/$$1/the same settings");
     CHECK(lab.pin_in_place == std::map<std::string, int>{{"map", 1}});
-    choose(0);
+    choose("//$FOCUSED/newest");
     CHECK(lab.pin_in_place.empty());
 }
 

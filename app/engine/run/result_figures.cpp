@@ -19,7 +19,7 @@ const FigureSweep* find_figure_sweep(const std::vector<FigureSweep>& sweeps, con
 void say_where_outputs_come_from(std::vector<Figure>& figures) {
     for (Figure& figure : figures)
         if (figure.place == Place::outputs && !figure.marks.empty())
-            figure.caption += (figure.caption.empty() ? "" : " ") + std::string("Computed by this CPU.");
+            figure.caption = "Computed by this CPU. " + figure.caption;
 }
 
 }  // namespace

@@ -132,7 +132,7 @@ const Pinned* pin_in_place(const LabState& lab, const Figure& figure) {
 
 // Draws the choice among the newest and the pinned results, of that width.
 void draw_pin_chooser(LabState& lab, const Figure& figure, float width) {
-    const char* const newest = "newest result";
+    const char* const newest = "newest";
     const Pinned* const present = pin_in_place(lab, figure);
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {units(6), 0});
     ImGui::SetNextItemWidth(width);

@@ -201,7 +201,8 @@ TEST_CASE("indices of no result and numbers that are none are refused", "[sessio
     CHECK(
         contains(refused([](SessionIndex& index) { index.sweeps[0].cells[1].result = 9; }), "a sweep names"));
     CHECK(contains(refused([](SessionIndex& index) { index.sweeps[0].cells[0].index = 1; }), "not in order"));
-    CHECK(contains(refused([](SessionIndex& index) { index.sweeps[0].cells.resize(4); }), "too many cells"));
+    CHECK(contains(refused([](SessionIndex& index) { index.sweeps[0].cells.back().index = 99; }),
+                   "too many cells"));
     CHECK(contains(refused([](SessionIndex& index) { index.sweeps[0].sweep.axes.clear(); }), "no cells"));
     CHECK(contains(refused([](SessionIndex& index) { index.sweeps[0].sweep.axes[0].values.clear(); }),
                    "no cells"));
