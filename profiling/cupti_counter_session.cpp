@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "kernels/cuda/driver.h"
-#include "profiling/counters.h"
+#include "kernels/figures/counters.h"
 
 namespace sawtooth {
 namespace {

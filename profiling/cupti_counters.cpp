@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "profiling/counters.h"
+#include "kernels/figures/counters.h"
 #include "profiling/cupti_counter_session.h"
 
 namespace sawtooth {

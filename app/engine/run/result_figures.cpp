@@ -1,7 +1,9 @@
 #include "app/engine/run/result_figures.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "app/engine/recordings/recordings.h"
 #include "kernels/figures/figures.h"
 #include "kernels/figures/sweep_figures.h"
 #include "profiling/figures.h"
@@ -15,11 +17,16 @@ const FigureSweep* find_figure_sweep(const std::vector<FigureSweep>& sweeps, con
     return nullptr;
 }
 
-// Errors and times are recorded.
-void say_where_outputs_come_from(std::vector<Figure>& figures) {
-    for (Figure& figure : figures)
+// With a recording, outputs are computed here; settings that were not recorded have no times.
+void say_what_is_recorded(const Result& result, std::vector<Figure>& figures) {
+    const bool has_times = std::any_of(result.variants.begin(), result.variants.end(),
+                                       [](const VariantResult& variant) { return variant.time.has_value(); });
+    for (Figure& figure : figures) {
         if (figure.place == Place::outputs && !figure.marks.empty())
             figure.caption = "Computed by this CPU. " + figure.caption;
+        if (figure.marks.empty() && !has_times)
+            figure.missing = recording_words(result.request.recording) + " has no times for these settings.";
+    }
 }
 
 }  // namespace
@@ -38,7 +45,7 @@ std::vector<Figure> figures_of(const Result& result, const View& view) {
     figures.push_back(occupancy_figure(result));
     figures.push_back(roofline_figure(result));
     for (Figure& figure : occupancy_curve_figures(result)) figures.push_back(std::move(figure));
-    if (!result.request.recording.empty()) say_where_outputs_come_from(figures);
+    if (!result.request.recording.empty()) say_what_is_recorded(result, figures);
     return figures;
 }
 

@@ -453,7 +453,9 @@ Outcome<SweepCell> Runner::sweep_cell(const Sweep& sweep, size_t index, std::sto
     result->reference.clear();
     for (VariantResult& variant : result->variants) {
         variant.outputs.clear();
-        for (OutputError& error : variant.errors) error.by_position.clear();
+        // No figure of a sweep by the user shows them, and they are most of the bytes of a cell.
+        if (sweep.id.empty())
+            for (OutputError& error : variant.errors) error.by_position.clear();
     }
     cell.result = std::move(result);
     return cell;

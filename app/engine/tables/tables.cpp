@@ -11,8 +11,8 @@
 #include "kernels/families.h"
 #include "kernels/figures/comparison.h"
 #include "kernels/figures/correctness.h"
+#include "kernels/figures/counters.h"
 #include "kernels/figures/sweep_cells.h"
-#include "profiling/counters.h"
 
 namespace sawtooth {
 namespace {

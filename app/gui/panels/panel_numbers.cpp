@@ -16,7 +16,7 @@
 #include "app/gui/state/selection.h"
 #include "app/gui/state/terms.h"
 #include "kernels/core/table.h"
-#include "profiling/counters.h"
+#include "kernels/figures/counters.h"
 
 namespace sawtooth {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "kernels/core/table.h"
-#include "profiling/counters.h"
+#include "kernels/figures/counters.h"
 
 namespace sawtooth {
 namespace {

@@ -1,6 +1,6 @@
 // What counters say about a launch.
 
-#include "profiling/counters.h"
+#include "kernels/figures/counters.h"
 
 #include <set>
 
@@ -19,7 +19,7 @@ LaunchRecord counted(std::map<std::string, double> counters, int64_t blocks = 10
     return launch;
 }
 
-TEST_CASE("the busiest part of the chip limits a launch, from 60 % of its peak", "[profiling]") {
+TEST_CASE("the busiest part of the chip limits a launch, from 60 % of its peak", "[figures]") {
     const auto told = [](double dram, double l2, double sm, int64_t blocks = 1000) {
         const auto limit = limit_of(
             counted({{"DRAM throughput (%)", dram}, {"L2 throughput (%)", l2}, {"SM throughput (%)", sm}},
@@ -40,7 +40,7 @@ TEST_CASE("the busiest part of the chip limits a launch, from 60 % of its peak",
     CHECK(told(82, 10, 10, 1).first == By::memory);
 }
 
-TEST_CASE("without counters nothing is said about the limit", "[profiling]") {
+TEST_CASE("without counters nothing is said about the limit", "[figures]") {
     CHECK_FALSE(limit_of(counted({}), 132));
     CHECK_FALSE(limit_of(counted({{"DRAM throughput (%)", 90}}), 132));
     // Whether all SMs have work is not known without their number.
@@ -49,7 +49,7 @@ TEST_CASE("without counters nothing is said about the limit", "[profiling]") {
     CHECK(limit->by == LaunchLimit::By::latency);
 }
 
-TEST_CASE("every counter has its own names and a meaning, and sections stand together", "[profiling]") {
+TEST_CASE("every counter has its own names and a meaning, and sections stand together", "[figures]") {
     std::set<std::string> metrics, keys;
     std::vector<CounterSection> sections;
     for (const Counter& counter : counters()) {

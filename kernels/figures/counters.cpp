@@ -1,4 +1,4 @@
-#include "profiling/counters.h"
+#include "kernels/figures/counters.h"
 
 #include <fmt/format.h>
 
