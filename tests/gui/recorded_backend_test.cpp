@@ -71,7 +71,8 @@ TEST_CASE("an unknown recording is a problem in words", "[gui][recordings]") {
     const size_t sent = engine.requests.size();
     choose_backend(lab, BackendChoice::cuda, 0, "no-such-gpu");
     REQUIRE(lab.problem);
-    CHECK(contains(lab.problem->error.text, "recording no-such-gpu: not known; accepted: " + name));
+    CHECK(contains(lab.problem->error.text,
+                   "recording no-such-gpu: not known; accepted: h100-2026-11, " + name));
     CHECK(engine.requests.size() == sent);
 }
 
