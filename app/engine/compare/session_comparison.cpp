@@ -66,10 +66,12 @@ std::vector<Group> groups_of(const Session& session) {
 std::string words_of(const Group& group, const std::vector<Group>& all) {
     std::string words;
     for (const auto& [name, value] : group.settings) {
-        const bool differs = std::any_of(all.begin(), all.end(), [&](const Group& other) {
-            const auto found = other.settings.find(name);
-            return other.family == group.family && found != other.settings.end() && found->second != value;
-        });
+        const bool differs =
+            std::any_of(all.begin(), all.end(), [&, &name = name, &value = value](const Group& other) {
+                const auto found = other.settings.find(name);
+                return other.family == group.family && found != other.settings.end() &&
+                       found->second != value;
+            });
         if (differs) words += (words.empty() ? "" : ", ") + name + " " + value;
     }
     return words;

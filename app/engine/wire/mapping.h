@@ -191,7 +191,10 @@ class NamedReader {
     template <class T>
     bool take(std::optional<T>& to) {
         to.reset();
-        return cursor_.nil() || take(to.emplace());
+        if (cursor_.nil()) return true;
+        to =
+            T();  // emplace() does not compile with clang 14 for a T that is nested in the class of its field
+        return take(*to);
     }
     template <class T>
     bool take(std::shared_ptr<const T>& to) {

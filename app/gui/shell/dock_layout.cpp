@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -109,9 +108,9 @@ void build_layout(ImGuiID dock_space, ImVec2 size, Arrangement arrangement) {
     };
     for (const Panel& panel : panels()) ImGui::DockBuilderDockWindow(panel.name, place_of(panel));
     // If several panels meet in one dock, the first one is in front.
-    for (const Panel* const panel : in_front | std::views::reverse)
-        ImGui::DockBuilderGetNode(place_of(*panel))->SelectedTabId =
-            ImGui::FindWindowByName(panel->name)->TabId;
+    for (size_t i = in_front.size(); i-- > 0;)
+        ImGui::DockBuilderGetNode(place_of(*in_front[i]))->SelectedTabId =
+            ImGui::FindWindowByName(in_front[i]->name)->TabId;
     ImGui::DockBuilderFinish(dock_space);
 }
 
