@@ -3,6 +3,7 @@
 #include "app/engine/recordings/recordings.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "app/engine/sources/local_source.h"
 #include "tests/engine/engine_events.h"
@@ -132,6 +133,23 @@ TEST_CASE("an unknown recording, an input file and a path are refused in words",
     const auto run = RecordedRun::prepare(request, recording_of({64}));
     REQUIRE_FALSE(run);
     CHECK(contains(run.error().text, "an input file cannot be used"));
+}
+
+TEST_CASE("times and errors of other inputs or caches are not shown as those of a recording",
+          "[recordings]") {
+    const Recording recording = recording_of({64});
+    for (const auto& change :
+         std::vector<std::function<void(Request&)>>{[](Request& request) { request.seed = 2; },
+                                                    [](Request& request) { request.values = Values::zeros; },
+                                                    [](Request& request) { request.optional = true; },
+                                                    [](Request& request) { request.cache = Cache::hot; }}) {
+        Request request = recorded_scan(64);
+        change(request);
+        const auto run = RecordedRun::prepare(request, recording);
+        REQUIRE_FALSE(run);
+        CHECK(run.error().exit_code() == 2);
+        CHECK(contains(run.error().text, "seed 1, usual values, no optional inputs and cold caches"));
+    }
 }
 
 TEST_CASE("every installed recording answers its own settings", "[recordings]") {

@@ -193,7 +193,7 @@ TEST_CASE("settings of another kind are renamed with a note, and the start conti
 }
 
 TEST_CASE("a setting that does not fit is noted and skipped, and the others are restored", "[gui]") {
-    const Settings kept{ThemeChoice::dark, 1.5, 1280, 720, BackendChoice::automatic, 0};
+    const Settings kept{ThemeChoice::dark, 1.5, 1280, 720, BackendChoice::automatic, 0, ""};
     for (const char* strange :
          {"theme = pink", "scale = 9", "width = -4", "backend = gpu", "arrangement = teach",
           "history = maybe", "device = -1", "layout = mine", "colour = red", "", "theme"}) {

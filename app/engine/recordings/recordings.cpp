@@ -181,6 +181,10 @@ Outcome<RecordedRun> OpenRecording::prepare(const Request& asked) {
 Outcome<RecordedRun> RecordedRun::prepare(const Request& asked, const Recording& recording) {
     if (!asked.input.empty())
         return Error::usage("recording: an input file cannot be used; recordings have generated inputs");
+    if (const Request usual; asked.seed != usual.seed || asked.values != usual.values ||
+                             asked.optional != usual.optional || asked.cache != usual.cache)
+        return Error::usage(
+            "recording: recordings have seed 1, usual values, no optional inputs and cold caches; set these");
     const auto configuration = configure_shapes(asked, {}, Backend::cuda);
     if (!configuration) return configuration.error();
     const auto recorded = recording.find(configuration->parameters);

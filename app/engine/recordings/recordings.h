@@ -54,7 +54,8 @@ class Recording {
 // A run of a Request with a recording.
 class RecordedRun {
   public:
-    // Usage errors: an input file, or settings that no variant can run on CUDA. Failure: damaged bytes.
+    // Usage errors: an input file, inputs or caches that are not those of recordings, or settings that no
+    // variant can run on CUDA. Failure: damaged bytes.
     static Outcome<RecordedRun> prepare(const Request& asked, const Recording& recording);
 
     // The Request that computes the outputs here; absent if the CPU has none of the variants, or cannot run

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "app/engine/machine/devices.h"
 #include "app/engine/run/configure.h"
@@ -58,11 +59,19 @@ Value present_value(const LabState& lab, const Parameter& row) {
 
 // Why another value of a row has no recorded times; "" if there are some.
 std::string reason_not_recorded(const LabState& lab, const Parameter& row) {
-    if (!lab.recording || row.renews == Renews::figures || is_run_row(row)) return "";
+    if (!lab.recording || row.renews == Renews::figures) return "";
+    const std::string name = recording_words(lab.request.recording);
+    if (is_run_row(row)) {
+        constexpr std::array recorded_once{"seed", "values", "optional", "cache"};
+        const bool is_once =
+            std::find(recorded_once.begin(), recorded_once.end(), row.name) != recorded_once.end();
+        if (!is_once || run_value(lab.request, row.name) != row.initial) return "";
+        return fmt::format("{} has only {} = {}. Choose another backend to set it.", name, row.name,
+                           to_text(row.initial));
+    }
     const auto recorded = lab.recording->values(row.name);
     if (recorded.size() > 1 || lab.nearest_recorded.has(row.name)) return "";
-    return fmt::format("{} has only {} = {}. Choose another backend to set it.",
-                       recording_words(lab.request.recording), row.name,
+    return fmt::format("{} has only {} = {}. Choose another backend to set it.", name, row.name,
                        recorded.empty() ? "" : to_text(recorded.front()));
 }
 
