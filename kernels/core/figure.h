@@ -191,6 +191,7 @@ struct Rule {
 struct Note {
     double x = 0, y = 0;
     std::string text;
+    bool by_user = false;  // with a frame around it
 };
 
 using Mark = std::variant<Line, Band, Bars, HeatMap, Matrix, KindMap, Tree, Tracks, Rule, Note>;

@@ -103,7 +103,7 @@ SAWTOOTH_FIELDS(Tracks::Span, start, end, label, busy)
 SAWTOOTH_FIELDS(Tracks::Track, label, ink, spans, x, y, unit)
 SAWTOOTH_FIELDS(Tracks, tracks)
 SAWTOOTH_FIELDS(Rule, across, at, label, ink)
-SAWTOOTH_FIELDS(Note, x, y, text)
+SAWTOOTH_FIELDS(Note, x, y, text, by_user)
 SAWTOOTH_FIELDS(Zoom, figure, low, high)
 SAWTOOTH_FIELDS(Figure, id, place, title, caption, missing, x, y, marks, chosen_by, zoom)
 
