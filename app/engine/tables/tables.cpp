@@ -460,9 +460,11 @@ std::string words_of(const Ceilings& ceilings) {
         short_time(ceilings.gpu->launch_stream_us), short_time(ceilings.gpu->launch_graph_us));
     if (const auto time = ceilings.gpu->launch_programmatic_us)
         launches += fmt::format(", {} with programmatic dependent launch", short_time(*time));
-    return fmt::format("Limits of {}, measured {}: {}, bf16 products {} TFLOP/s, {}", ceilings.processor,
-                       conditions, memory, short_number(ceilings.gpu->bf16_operations_per_second / 1e12),
-                       launches);
+    const double l2 = ceilings.gpu->l2_read_bytes_per_second;
+    return fmt::format("Limits of {}, measured {}: {}, {}bf16 products {} TFLOP/s, {}", ceilings.processor,
+                       conditions, memory,
+                       l2 > 0 ? fmt::format("reads from L2 {} GB/s, ", short_number(l2 / 1e9)) : "",
+                       short_number(ceilings.gpu->bf16_operations_per_second / 1e12), launches);
 }
 
 std::string short_words_of(const Clocks& clocks) {

@@ -205,6 +205,7 @@ Json ceilings_of(const Ceilings& ceilings) {
                    {"gpu", nullptr}};
     if (const auto& gpu = ceilings.gpu)
         object["gpu"] = {{"bf16_operations_per_second", number(gpu->bf16_operations_per_second)},
+                         {"l2_read_bytes_per_second", number(gpu->l2_read_bytes_per_second)},
                          {"launch_stream_us", number(gpu->launch_stream_us)},
                          {"launch_graph_us", number(gpu->launch_graph_us)},
                          {"launch_programmatic_us",
@@ -482,6 +483,7 @@ std::optional<Ceilings> parse_ceilings(const std::string& text) {
     if (const auto gpu = json.find("gpu"); gpu != json.end() && gpu->is_object()) {
         GpuCeilings of_gpu;
         take(*gpu, "bf16_operations_per_second", of_gpu.bf16_operations_per_second);
+        take(*gpu, "l2_read_bytes_per_second", of_gpu.l2_read_bytes_per_second);
         take(*gpu, "launch_stream_us", of_gpu.launch_stream_us);
         take(*gpu, "launch_graph_us", of_gpu.launch_graph_us);
         if (const auto known = gpu->find("launch_programmatic_us"); known == gpu->end() || !known->is_null())
