@@ -12,6 +12,7 @@
 #include "app/engine/identity.h"
 #include "app/engine/run/configure.h"
 #include "app/engine/tables/comparison_columns.h"
+#include "app/engine/tables/commands.h"
 #include "app/engine/tables/tables.h"
 #include "kernels/figures/correctness.h"
 #include "viz/canvas_svg.h"

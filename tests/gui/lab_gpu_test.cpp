@@ -9,8 +9,9 @@
 #include "app/gui/state/pacing.h"
 #include "app/gui/state/shown_values.h"
 #include "kernels/attention/family.h"
-#include "tests/gui/gpu_result.h"
+#include "tests/gui/fake_engine.h"
 #include "tests/kit/catch.h"
+#include "tests/kit/gpu_result.h"
 
 namespace sawtooth {
 namespace {

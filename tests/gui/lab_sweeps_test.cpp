@@ -5,7 +5,7 @@
 
 #include "app/engine/run/result_figures.h"
 #include "app/engine/run/run_rows.h"
-#include "app/engine/tables/tables.h"
+#include "app/engine/tables/commands.h"
 #include "app/gui/figures/figure_view.h"
 #include "app/gui/panels/panels.h"
 #include "app/gui/state/family_choice.h"

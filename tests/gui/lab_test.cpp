@@ -18,9 +18,9 @@
 #include "app/gui/state/sweeps.h"
 #include "kernels/families.h"
 #include "tests/gui/fake_engine.h"
-#include "tests/gui/gpu_result.h"
 #include "tests/kit/catch.h"
 #include "tests/kit/contains.h"
+#include "tests/kit/gpu_result.h"
 #include "tests/kit/temporary_folder.h"
 
 namespace sawtooth {

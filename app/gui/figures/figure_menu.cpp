@@ -4,7 +4,7 @@
 #include <imgui.h>
 
 #include "app/engine/session/notes_on_figures.h"
-#include "app/engine/tables/tables.h"
+#include "app/engine/tables/commands.h"
 #include "app/gui/figures/saving.h"
 #include "app/gui/shell/appearance.h"
 #include "app/gui/shell/widgets.h"

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "app/engine/tables/tables.h"
+#include "app/engine/tables/commands.h"
 #include "app/engine/tables/trace.h"
 #include "app/gui/figures/saving.h"
 #include "app/gui/shell/appearance.h"
