@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "kernels/figures/figures.h"
 #include "profiling/figures.h"
 #include "tests/gui/fake_engine.h"
 #include "tests/kit/gpu_result.h"
