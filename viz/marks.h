@@ -1,5 +1,8 @@
 #pragma once
 
+#include <functional>
+#include <span>
+
 #include "viz/layout.h"
 
 namespace sawtooth {
@@ -32,6 +35,9 @@ Box track_row(const Pen& pen, const Tracks& tracks, size_t index);
 // Bands are drawn first, because they would hide other marks.
 void draw_marks(const Pen& pen, const Figure& figure);
 
+// Calls a function for each run of points without gaps.
+void for_each_run(const Pen& pen, const std::vector<double>& x, const std::vector<double>& y,
+                  const std::function<void(std::span<const Point>)>& use);
 // The stroke of a line: one with many points is solid and differs only by its markers.
 Stroke stroke_of_line(const Theme& theme, const Line& line);
 bool is_crowded(const Pen& pen, const Line& line);
@@ -46,6 +52,7 @@ void draw_unstable_marker(Canvas& canvas, const Theme& theme, Point at, Colour r
 // apart; and outside of the plot the labels of the lines.
 void draw_rules(const Pen& pen, const Figure& figure);
 void draw_texts(const Pen& pen, const Figure& figure);
+void draw_notes(const Pen& pen, const Figure& figure);
 void draw_rule_labels(const Pen& pen, const Figure& figure, const Layout& layout);
 
 // Draws the sample of a kind in a legend.

@@ -56,7 +56,7 @@ TEST_CASE("a note is on the figure of its result, and returns with it", "[gui][s
     CHECK(lab.session.revision > revision);
     CHECK(lab.session.has_unsaved_marks);
     REQUIRE(drawn_notes(lab, "outputs").size() == 1);
-    const Note& note = drawn_notes(lab, "outputs").front();
+    const Note note = drawn_notes(lab, "outputs").front();
     CHECK(note.x == 3);
     CHECK(note.y == 4);
     CHECK(note.text == "a peak");
