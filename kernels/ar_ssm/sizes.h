@@ -31,7 +31,7 @@ struct Sizes {
           bidirectional(scans_from_end(p)),
           hard(p.is("gate_mode", "hard")),
           gumbel(draws_gates(p)),
-          temperature(gumbel ? static_cast<float>(p.real("gate_temperature")) : 1),
+          temperature(gumbel ? p.real("gate_temperature") : 1),
           intermediates(returns_intermediates(p)),
           backward(runs_backward(p)),
           storage(storage_named(p.text("dtype"))) {}
@@ -42,7 +42,7 @@ struct Sizes {
 
     int64_t batch, length, width, rank, hidden;
     bool bidirectional, hard, gumbel;
-    float temperature;  // of gumbel gates, otherwise 1
+    double temperature;  // of gumbel gates, otherwise 1
     bool intermediates, backward;
     Storage storage;  // how x, dy, y and the weights are stored
 };

@@ -12,7 +12,7 @@ Layer CudaJob::arguments() const {
             .x = x.address,
             .dy = dy.address,
             .gate_noise = gate_noise.as<float>(),
-            .gate_sharpness = 1 / temperature,
+            .gate_sharpness = static_cast<float>(1 / temperature),
             .conv = weight.conv.address,
             .gate_w1 = weight.gate_w1.address,
             .gate_b1 = weight.gate_b1.address,
