@@ -199,6 +199,11 @@ std::vector<Parameter> common_parameters() {
                 "Number of parts of the outputs, one thread each; auto: parts of 32 on CUDA, and on the CPU "
                 "one part, as its vectors take many outputs.",
                 tiling, "blocks", 1, 1, 65536, Step::powers_of_two, Renews::kernels))),
+        titled("tolerance",
+               real_parameter("eps",
+                              "Tolerance of comparisons: a bit is set where a difference is above eps, and a "
+                              "gradient du of magnitude eps or less is dropped.",
+                              numerics, 0, 0, 4, Renews::inputs)),
         cited(source + ", 18. convert_integers_to_floats_logic",
               choice_parameter(
                   "arithmetic",
@@ -208,11 +213,6 @@ std::vector<Parameter> common_parameters() {
               only_for("arithmetic", {"integer"},
                        real_parameter("rescale", "Factor of a term before it becomes an integer.", numerics,
                                       0.0625, 1e-6, 1024, Renews::inputs))),
-        titled("tolerance",
-               real_parameter("eps",
-                              "Tolerance of comparisons: a bit is set where a difference is above eps, and a "
-                              "gradient du of magnitude eps or less is dropped.",
-                              numerics, 0, 0, 4, Renews::inputs)),
         cited(source + ", 16. gather_w_gradients_for_sequence_logic",
               titled("learning_rate",
                      only_backward(real_parameter("lr", "A factor of the gradients of the weights.", numerics,
