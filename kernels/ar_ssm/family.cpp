@@ -32,13 +32,25 @@ std::vector<Parameter> parameters() {
         cited("Fused Associative Scan Implementation, Requirement 8.4",
               flag_parameter("bidirectional", "Also scans from the end and averages both directions.",
                              algorithm, false, Renews::inputs)),
+        cited("Fused Associative Scan Implementation, Requirement 8.4",
+              only_for("bidirectional", {true},
+                       flag_parameter("use_anticausal",
+                                      "Includes the scan from the end; false leaves the causal layer.",
+                                      algorithm, true, Renews::inputs))),
         choice_parameter("gate_mode",
-                         "soft: gates are the sigmoid. hard: 1 if the sigmoid is at least 0.5, otherwise 0.",
-                         algorithm, "soft", {"soft", "hard"}, Renews::inputs),
+                         "soft: gates are the sigmoid. hard: 1 if the sigmoid is at least 0.5, otherwise 0. "
+                         "gumbel: the sigmoid of (logit + gate_noise) / gate_temperature.",
+                         algorithm, "soft", {"soft", "hard", "gumbel"}, Renews::inputs),
+        only_for("gate_mode", {"gumbel"},
+                 real_parameter("gate_temperature", "Lower temperatures bring the gates closer to 0 and 1.",
+                                algorithm, 1, 0.05, 20, Renews::inputs)),
         cited("Fused Associative Scan Implementation, Requirement 8.2",
               choice_parameter("scan", "Scan algorithm of `unfused`; auto: lookback.", algorithm, "auto",
                                {"auto", "sequential", "hillis_steele", "blelloch", "three_phase", "lookback"},
                                Renews::kernels)),
+        flag_parameter("intermediates",
+                       "Also returns t, u, v, c and uv, which the steps of unfused pass on; fused has none.",
+                       run, false, Renews::inputs),
         backward_parameter(),
         dtype_parameter("f32", {"f32", "f16", "bf16"}),
         drawn_parameter("drawn_batch", "sequence", "batch", 4095),
@@ -67,6 +79,29 @@ const std::vector<Weight>& weights() {
     return all;
 }
 
+// What one step passes to the next, outputs with `intermediates`. Only unfused has it in memory.
+struct Intermediate {
+    std::string name, meaning;
+    bool of_ranks = false, rounded = true, reverse = false;
+};
+
+const std::vector<Intermediate>& intermediates() {
+    static const std::vector<Intermediate> all = {
+        {"t", "Local part of y, the convolution."},
+        {"u", "(x U^T) g, which is scanned.", true},
+        {"v", "(x V^T) g, which reads the scan.", true},
+        {"c", "Scan of u.", true, false},
+        {"c_rev", "Scan of u from the end.", true, false, true},
+        {"uv", "Low-rank part of y, (c v) W_o^T + b_o."},
+        {"uv_rev", "The same with c_rev.", false, true, true},
+    };
+    return all;
+}
+
+bool returns_reverse(const Parameters& parameters) {
+    return ar_ssm::returns_intermediates(parameters) && ar_ssm::scans_from_end(parameters);
+}
+
 Shape conv_shape(const Parameters& parameters, const Arrays&) { return {parameters.integer("d_model"), 3}; }
 
 ArraySpec weight_array(const Weight& weight) {
@@ -77,8 +112,15 @@ ArraySpec weight_array(const Weight& weight) {
 
 std::vector<ArraySpec> arrays() {
     const std::vector<std::string> tokens = {"batch", "length", "d_model"};
+    const std::vector<std::string> ranks = {"batch", "length", "max_rank"};
     std::vector<ArraySpec> all = {{.name = "x", .meaning = "Input of the layer.", .dimensions = tokens}};
     for (const Weight& weight : weights()) all.push_back(weight_array(weight));
+    all.push_back(
+        {.name = "gate_noise",
+         .meaning = "Noise added to the logits of the gates; generated from the Gumbel distribution.",
+         .dimensions = ranks,
+         .used = ar_ssm::draws_gates,
+         .rounded = false});
     all.push_back({.name = "dy",
                    .meaning = "Gradient of y.",
                    .role = Role::output_gradient,
@@ -89,7 +131,7 @@ std::vector<ArraySpec> arrays() {
     all.push_back({.name = "gates",
                    .meaning = "Gate of each rank at each position, 0 to 1.",
                    .role = Role::output,
-                   .dimensions = {"batch", "length", "max_rank"},
+                   .dimensions = ranks,
                    .rounded = false});
     all.push_back({.name = "effective_rank",
                    .meaning = "Sum of the gates at each position.",
@@ -111,6 +153,13 @@ std::vector<ArraySpec> arrays() {
         gradient.rounded = false;
         all.push_back(std::move(gradient));
     }
+    for (const Intermediate& row : intermediates())
+        all.push_back({.name = row.name,
+                       .meaning = row.meaning,
+                       .role = Role::output,
+                       .dimensions = row.of_ranks ? ranks : tokens,
+                       .used = row.reverse ? returns_reverse : ar_ssm::returns_intermediates,
+                       .rounded = row.rounded});
     return all;
 }
 
@@ -131,15 +180,24 @@ std::vector<Tiling> tilings(const Variant& variant, const std::string&, const Pa
     return {{"length", "tile", rows}};
 }
 
+// The steps of fused pass numbers on in registers and caches.
+std::optional<std::string> refuse_intermediates(const Variant&, const Parameters& parameters, const Chip&) {
+    if (!ar_ssm::returns_intermediates(parameters)) return {};
+    return "intermediates = true: its fused steps never store t, u, v, c and uv; run unfused for them";
+}
+
 std::vector<Variant> variants() {
     std::vector<std::string> outputs = {"y", "gates", "effective_rank", "dx"};
     for (const Weight& weight : weights()) outputs.push_back("d" + weight.name);
+    std::vector<std::string> with_intermediates = outputs;
+    for (const Intermediate& row : intermediates()) with_intermediates.push_back(row.name);
     const std::vector<Backend> both = {Backend::cpu, Backend::cuda};
     return {
         {.name = "unfused",
-         .idea = "One launch per step; every intermediate goes through memory.",
+         .idea = "One launch per step; every intermediate goes through memory, and t, u, v, c and uv are "
+                 "outputs on request.",
          .backends = both,
-         .outputs = outputs,
+         .outputs = with_intermediates,
          .rounds_inside = true,
          .plan_cpu = ar_ssm::plan_unfused_on_cpu,
          .plan_cuda = ar_ssm::plan_unfused_on_cuda},
@@ -148,6 +206,7 @@ std::vector<Variant> variants() {
          .backends = both,
          .outputs = outputs,
          .rounds_inside = true,
+         .check = refuse_intermediates,
          .plan_cpu = ar_ssm::plan_fused_on_cpu,
          .plan_cuda = ar_ssm::plan_fused_on_cuda},
     };

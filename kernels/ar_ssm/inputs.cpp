@@ -48,6 +48,11 @@ Array thresholds(const std::string& name, int64_t rank) {
     return bias;
 }
 
+// Numbers of the Gumbel distribution, -log(-log(share)).
+void draw_noise(Array& noise, Random random, const std::stop_token& stop) {
+    fill(noise.as<float>(), stop, [&] { return -std::log(-std::log(random.uniform(1e-9, 1 - 1e-9))); });
+}
+
 }  // namespace
 
 // x and dy have variance 1, weights variance 1 / fan_in, where fan_in is the size of their last dimension.
@@ -60,6 +65,10 @@ Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays
     const bool is_weight = shape.size() == 2;
     const double scale = is_weight ? 1 / std::sqrt(static_cast<double>(shape.back())) : 1;
     Array array = Array::uninitialised(spec.name, Dtype::f32, shape);
+    if (spec.name == "gate_noise") {
+        draw_noise(array, random, stop);
+        return array;
+    }
     fill(array.as<float>(), stop, [&] { return scale * random.normal(); });
     if (spec.name == "x") make_loud_and_quiet(array);
     if (spec.name == "gate_w2") raise_gates(array);

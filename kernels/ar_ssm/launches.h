@@ -41,12 +41,14 @@ inline LaunchInfo hidden(const Tensors& t) {
 // Logits so near to 0 that rounding could flip a hard gate are computed again, from x.
 inline LaunchInfo gates(const Tensors& t) {
     const Buffers again = {t.x, t.weight.gate_w1, t.weight.gate_b1};
-    return {.name = "gates",
-            .meaning = "Step 2: the gates, sigmoid(W2 hidden + b2).",
-            .reads = Buffers{t.hidden_units, t.hidden_rest, t.weight.gate_w2, t.weight.gate_b2} +
-                     (t.hard ? again : Buffers()),
-            .writes = {t.gates, t.stored_gates, t.gate_slopes},
-            .work = {.operations = product(t, t.hidden, t.rank)}};
+    return {
+        .name = "gates",
+        .meaning = t.gumbel ? "Step 2: the gates, sigmoid((W2 hidden + b2 + noise) / temperature)."
+                            : "Step 2: the gates, sigmoid(W2 hidden + b2).",
+        .reads = Buffers{t.hidden_units, t.hidden_rest, t.weight.gate_w2, t.weight.gate_b2, t.gate_noise} +
+                 (t.hard ? again : Buffers()),
+        .writes = {t.gates, t.stored_gates, t.gate_slopes},
+        .work = {.operations = product(t, t.hidden, t.rank)}};
 }
 
 inline LaunchInfo effective_rank(const Tensors& t) {
@@ -96,6 +98,17 @@ inline LaunchInfo add(const Tensors& t) {
             .reads = {t.t, t.uv, t.uv_rev},
             .writes = {t.y},
             .work = {.operations = (t.bidirectional ? 3 : 1) * numbers(t, t.width)}};
+}
+
+// Only on the CPU, and only where intermediates are outputs.
+inline LaunchInfo store_intermediates(const Tensors& t) {
+    LaunchInfo info = {.name = "store_intermediates",
+                       .meaning = "Copies what the steps passed on to the outputs that were requested."};
+    for (const Tensors::Stored& stored : t.stored_intermediates) {
+        info.reads.push_back(stored.from);
+        info.writes.push_back(stored.to);
+    }
+    return info;
 }
 
 inline LaunchInfo w_gradient(const Tensors& t) {
@@ -163,7 +176,7 @@ inline LaunchInfo project(const Tensors& t) {
     return {.name = "project",
             .meaning = "Steps 2 and 3 of a tile of positions: gates, x U^T and x V^T, and the sum of u.",
             .reads = {t.x, t.weight.gate_w1, t.weight.gate_b1, t.weight.gate_w2, t.weight.gate_b2,
-                      t.weight.u_proj, t.weight.v_proj},
+                      t.weight.u_proj, t.weight.v_proj, t.gate_noise},
             .writes = {t.gates, t.stored_gates, t.effective_rank, t.projected_u, t.projected_v, t.totals,
                        t.hidden_units, t.hidden_rest, t.gate_slopes},
             .work = {.operations = projections(t) + 2 * numbers(t, t.rank)}};

@@ -1,13 +1,14 @@
 // The definition, one sequence after another; s is 1, or 1/2 if bidirectional:
 //   t[l] = conv[0] x[l - 1] + conv[1] x[l] + conv[2] x[l + 1] in every channel, x is 0 outside the sequence;
 //   hidden = relu(x W1^T + b1), logits = hidden W2^T + b2;
-//   gates = sigmoid(logits), or hard: 1 where logits >= 0, otherwise 0;
+//   gates = sigmoid(logits), or hard: 1 where logits >= 0, otherwise 0; gumbel: logits become
+//   (logits + noise) / temperature before;
 //   pu = x U^T, pv = x V^T, u = pu gates, v = pv gates;
 //   c = scan(u), bidirectional: + scan of u from the end; w = c v;
 //   y = s (t + w W_o^T) + b_o.
 // Gradients, with dt = s dy:
 //   dw = dt W_o, dc = dw v, dv = dw c, du = scan(dc) from the end, bidirectional: + scan(dc);
-//   dlogits = (du pu + dv pv) sigmoid'(logits), hard: the same, straight through;
+//   dlogits = (du pu + dv pv) sigmoid'(logits), hard: the same, straight through; gumbel: / temperature;
 //   dhidden = dlogits W2 where hidden > 0, otherwise 0;
 //   dx[l] = conv[0] dt[l + 1] + conv[1] dt[l] + conv[2] dt[l - 1]
 //           + dhidden W1 + (du gates) U + (dv gates) V.
@@ -22,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/ar_ssm/matrices.h"
 #include "kernels/ar_ssm/parts.h"
 #include "kernels/core/integers.h"
 #include "kernels/core/noisy.h"
@@ -29,119 +31,6 @@
 
 namespace sawtooth::ar_ssm {
 namespace {
-
-// A matrix by rows. In a matrix of a sequence, a row is a position.
-template <class Real>
-struct Matrix {
-    int64_t rows = 0, columns = 0;
-    std::vector<Real> values;
-
-    Matrix() = default;
-    Matrix(int64_t row_count, int64_t column_count)
-        : rows(row_count), columns(column_count), values(static_cast<size_t>(row_count * column_count)) {}
-    Real* row(int64_t r) { return values.data() + r * columns; }
-    const Real* row(int64_t r) const { return values.data() + r * columns; }
-};
-
-template <class Real>
-Matrix<Real> transposed(const Matrix<Real>& from) {
-    Matrix<Real> to(from.columns, from.rows);
-    for (int64_t r = 0; r < from.rows; ++r)
-        for (int64_t c = 0; c < from.columns; ++c) to.row(c)[r] = from.row(r)[c];
-    return to;
-}
-
-// The left factor of a product, possibly a transposed matrix.
-template <class Real>
-struct Left {
-    const Real* values;
-    int64_t row_step, column_step;
-};
-
-// to[j] += sum over k of left[k] right[k, j], for as many columns j as registers hold. Without the pragma,
-// GCC keeps the sums in memory, at half the speed.
-template <int width, class Real>
-void add_columns(Real* to, const Real* left, int64_t step, const Real* right, int64_t columns,
-                 int64_t terms) {
-    SumOfProducts<Real> sums[width];
-    for (int j = 0; j < width; ++j) sums[j] = SumOfProducts<Real>(to[j]);
-    for (int64_t k = 0; k < terms; ++k)
-#pragma GCC unroll 16
-        for (int j = 0; j < width; ++j) sums[j].add(left[k * step], right[k * columns + j]);
-    for (int j = 0; j < width; ++j) to[j] = sums[j].total();
-}
-
-// to [rows, columns] += left [rows, terms] right [terms, columns]. It takes so few terms at a time that the
-// columns of `right` stay in the cache.
-template <class Real>
-void add_product(Real* to, int64_t rows, int64_t columns, const Left<Real>& left, const Real* right,
-                 int64_t terms) {
-    constexpr int64_t together = 64;
-    constexpr int width = 16;
-    for (int64_t first = 0; first < terms; first += together) {
-        const int64_t count = std::min(together, terms - first);
-        const auto for_rows = [&](auto add, int64_t j) {
-            for (int64_t i = 0; i < rows; ++i)
-                add(to + i * columns + j, left.values + i * left.row_step + first * left.column_step,
-                    left.column_step, right + first * columns + j, columns, count);
-        };
-        int64_t j = 0;
-        for (; j + width <= columns; j += width) for_rows(add_columns<width, Real>, j);
-        for (; j < columns; ++j) for_rows(add_columns<1, Real>, j);
-    }
-}
-
-// to += left right at the positions `at`.
-template <class Real>
-void add_product(Matrix<Real>& to, Range at, const Matrix<Real>& left, const Matrix<Real>& right) {
-    add_product<Real>(to.row(at.first), at.count(), to.columns, {left.row(at.first), left.columns, 1},
-                      right.row(0), right.rows);
-}
-
-// to += left^T right, summed over the positions `at`.
-template <class Real>
-void add_outer_product(Matrix<Real>& to, Range at, const Matrix<Real>& left, const Matrix<Real>& right) {
-    add_product<Real>(to.row(0), to.rows, to.columns, {left.row(at.first), 1, left.columns},
-                      right.row(at.first), at.count());
-}
-
-// to += the sum of the rows of `from` at the positions `at`.
-template <class Real>
-void add_rows(Matrix<Real>& to, Range at, const Matrix<Real>& from) {
-    for (int64_t l = at.first; l < at.last; ++l)
-        for (int64_t i = 0; i < from.columns; ++i) to.values[static_cast<size_t>(i)] += from.row(l)[i];
-}
-
-template <class Real>
-void set_rows(Matrix<Real>& to, Range at, const Matrix<Real>& row) {
-    for (int64_t l = at.first; l < at.last; ++l) std::copy(row.values.begin(), row.values.end(), to.row(l));
-}
-
-// to = compute(left, right) at the positions `at`, element by element.
-template <class Real, class Compute>
-void set_elements(Matrix<Real>& to, Range at, const Matrix<Real>& left, const Matrix<Real>& right,
-                  Compute compute) {
-    for (int64_t l = at.first; l < at.last; ++l)
-        for (int64_t i = 0; i < to.columns; ++i) to.row(l)[i] = compute(left.row(l)[i], right.row(l)[i]);
-}
-template <class Real, class Compute>
-void set_elements(Matrix<Real>& to, Range at, Compute compute) {
-    set_elements(to, at, to, to, [&](Real number, Real) { return compute(number); });
-}
-
-// to += the inclusive scan of `from`, along the sequence or from its end.
-template <class Real>
-void add_scan(Matrix<Real>& to, const Matrix<Real>& from, bool from_end) {
-    std::vector<Real> sums(static_cast<size_t>(from.columns));
-    for (int64_t step = 0; step < from.rows; ++step) {
-        const int64_t l = from_end ? from.rows - 1 - step : step;
-        for (int64_t i = 0; i < from.columns; ++i) {
-            Real& sum = sums[static_cast<size_t>(i)];
-            sum += from.row(l)[i];
-            to.row(l)[i] += sum;
-        }
-    }
-}
 
 // The weights as matrices; biases are single rows.
 template <class Real>
@@ -195,6 +84,12 @@ class Definition {
         add("gates", sizes_.rank);
         add("effective_rank", 0);
         if (sizes_.backward) add("dx", sizes_.width);
+        if (!sizes_.intermediates) return;
+        for (const char* name : {"u", "v", "c"}) add(name, sizes_.rank);
+        for (const char* name : {"t", "uv"}) add(name, sizes_.width);
+        if (!sizes_.bidirectional) return;
+        add("c_rev", sizes_.rank);
+        add("uv_rev", sizes_.width);
     }
 
     Outcome<Arrays> compute() {
@@ -246,7 +141,7 @@ class Definition {
             each(Range{first, std::min(first + chunk, sizes_.length)});
     }
 
-    Forward<Real> run_forward(int64_t sequence) const {
+    Forward<Real> run_forward(int64_t sequence) {
         Forward<Real> f;
         f.x = tokens("x", sequence);
         f.hidden = {sizes_.length, sizes_.hidden};
@@ -258,7 +153,7 @@ class Definition {
         if (sizes_.bidirectional) make_ranks({&c_rev});
         if (stop_.stop_requested()) return f;
         for_each_chunk([&](Range at) {
-            compute_gates(f, at, exact);
+            compute_gates(f, at, sequence, exact);
             add_product(f.pu, at, f.x, transposed_.u_proj);
             add_product(f.pv, at, f.x, transposed_.v_proj);
             for (Matrix<Real>* projected : {&f.pu, &f.pv})
@@ -269,13 +164,14 @@ class Definition {
         });
         add_scan(f.c, u, false);
         if (sizes_.bidirectional) add_scan(c_rev, u, true);
+        if (sizes_.intermediates && !stop_.stop_requested()) put_intermediates(sequence, f, u, c_rev);
         read_out(f, c_rev);
         Matrix<Real> term(std::min(chunk, sizes_.length), sizes_.width);  // a term of y, for a chunk
         for_each_chunk([&](Range at) { compute_output(f, at, term); });
         return f;
     }
 
-    void compute_gates(Forward<Real>& f, Range at, const Forward<double>& exact) const {
+    void compute_gates(Forward<Real>& f, Range at, int64_t sequence, const Forward<double>& exact) const {
         set_rows(f.hidden, at, weights_.gate_b1);
         add_product(f.hidden, at, f.x, transposed_.gate_w1);
         if constexpr (is_noisy) settle_units(f.hidden, at, exact.hidden);
@@ -284,6 +180,7 @@ class Definition {
         if (!sizes_.hard) keep_units();
         set_rows(f.logits, at, weights_.gate_b2);
         add_product(f.logits, at, f.hidden, transposed_.gate_w2);
+        if (sizes_.gumbel) add_noise(f.logits, at, sequence);
         if (sizes_.hard) keep_units();  // only now, as hard gates also use what the units lose
         if constexpr (is_noisy)
             if (sizes_.hard) settle_logits(f.logits, at, exact.logits);
@@ -291,6 +188,15 @@ class Definition {
             if (sizes_.hard) return logit >= Real(0) ? Real(1) : Real(0);
             return 1 / (1 + exp(-logit));
         });
+    }
+
+    void add_noise(Matrix<Real>& logits, Range at, int64_t sequence) const {
+        const float* const noise =
+            find(inputs_, "gate_noise")->template as<float>().data() + sequence * sizes_.length * sizes_.rank;
+        for (int64_t l = at.first; l < at.last; ++l)
+            for (int64_t i = 0; i < sizes_.rank; ++i)
+                logits.row(l)[i] =
+                    (logits.row(l)[i] + Real(noise[l * sizes_.rank + i])) / Real(sizes_.temperature);
     }
 
     // The sign of a hidden unit decides whether it has a gradient, and the sign of a logit decides a hard
@@ -314,6 +220,26 @@ class Definition {
         for (int64_t i = 0; i < count; ++i)
             if (abs(row[i]) < Noisy(near) && is_beyond(row[i].value()) != is_beyond(exact[i]))
                 row[i] = exact[i];
+    }
+
+    // Puts the intermediates; f.y serves as memory.
+    void put_intermediates(int64_t sequence, Forward<Real>& f, const Matrix<Real>& u,
+                           const Matrix<Real>& c_rev) {
+        const Range all = {0, sizes_.length};
+        put("u", sequence, u.values);
+        put("v", sequence, f.v.values);
+        set_convolution(f.y, all, f.x);
+        put("t", sequence, f.y.values);
+        const auto put_direction = [&](const char* c_name, const char* uv_name, const Matrix<Real>& c) {
+            put(c_name, sequence, c.values);
+            Matrix<Real> w = ranks();
+            set_elements(w, all, c, f.v, [](Real scanned, Real v) { return narrow(scanned * v); });
+            set_rows(f.y, all, weights_.out_bias);
+            add_product(f.y, all, w, transposed_.out_proj);
+            put(uv_name, sequence, f.y.values);
+        };
+        put_direction("c", "uv", f.c);
+        if (sizes_.bidirectional) put_direction("c_rev", "uv_rev", c_rev);
     }
 
     // Computes w, and adds the other direction to c. With roundings there is a w for each direction, because
@@ -415,7 +341,8 @@ class Definition {
         for (int64_t l = at.first; l < at.last; ++l)
             for (int64_t i = 0; i < sizes_.rank; ++i) {
                 const Real dgate = du.row(l)[i] * f.pu.row(l)[i] + dv.row(l)[i] * f.pv.row(l)[i];
-                dlogits.row(l)[i] = narrow(dgate * slope(f.logits.row(l)[i]));
+                const Real dlogit = dgate * slope(f.logits.row(l)[i]);
+                dlogits.row(l)[i] = narrow(sizes_.gumbel ? dlogit / Real(sizes_.temperature) : dlogit);
             }
         add_product(dhidden, at, dlogits, weights_.gate_w2);
         set_elements(dhidden, at, dhidden, f.hidden,

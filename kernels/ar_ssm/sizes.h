@@ -9,6 +9,16 @@
 
 namespace sawtooth::ar_ssm {
 
+// Whether the gates are drawn at random, from given noise.
+inline bool draws_gates(const Parameters& p) { return p.is("gate_mode", "gumbel"); }
+// Whether the layer also scans from the end.
+inline bool scans_from_end(const Parameters& p) {
+    return p.flag("bidirectional") && p.flag("use_anticausal");
+}
+
+// Whether what the steps pass on is returned, too.
+inline bool returns_intermediates(const Parameters& p) { return p.flag("intermediates"); }
+
 // The sizes of a layer. Arrays of tokens are [batch, length, …]; the token at a position of a sequence is
 // their row sequence * length + position.
 struct Sizes {
@@ -18,8 +28,11 @@ struct Sizes {
           width(p.integer("d_model")),
           rank(p.integer("max_rank")),
           hidden(p.integer("gate_hidden")),
-          bidirectional(p.flag("bidirectional")),
+          bidirectional(scans_from_end(p)),
           hard(p.is("gate_mode", "hard")),
+          gumbel(draws_gates(p)),
+          temperature(gumbel ? p.real("gate_temperature") : 1),
+          intermediates(returns_intermediates(p)),
           backward(runs_backward(p)),
           storage(storage_named(p.text("dtype"))) {}
 
@@ -28,7 +41,9 @@ struct Sizes {
     float scale() const { return bidirectional ? 0.5f : 1.0f; }
 
     int64_t batch, length, width, rank, hidden;
-    bool bidirectional, hard, backward;
+    bool bidirectional, hard, gumbel;
+    double temperature;  // of gumbel gates, otherwise 1
+    bool intermediates, backward;
     Storage storage;  // how x, dy, y and the weights are stored
 };
 

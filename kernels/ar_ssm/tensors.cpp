@@ -31,8 +31,10 @@ Tensors::Tensors(PlanBuilder& builder, bool fused)
     const auto units = [&](bool needed, const char* name) {
         return take(needed, name, length, hidden, between);
     };
-    const auto channels = [&](bool needed, const char* name) {
-        return take(needed, name, length, width, between);
+    // An array that is an output on request.
+    const auto passed = [&](bool needed, const char* name, int64_t columns, Storage stored) {
+        const Buffer output = on_cuda ? builder.output(name, stored) : Buffer();
+        return output ? output : take(needed, name, length, columns, stored);
     };
     const auto totals_of = [&](bool needed, const char* name) {
         return take(fused && needed, name, tiles(), rank, Storage::f32);
@@ -46,6 +48,7 @@ Tensors::Tensors(PlanBuilder& builder, bool fused)
     weight = weights([&](const char* name) { return builder.input(name, between); });
     back = weight;
     x = builder.input("x", storage);
+    if (gumbel) gate_noise = builder.input("gate_noise");
     // Results list outputs in this order.
     y = builder.output("y", storage);
     stored_gates = builder.output("gates");
@@ -58,15 +61,21 @@ Tensors::Tensors(PlanBuilder& builder, bool fused)
     gate_slopes = ranks(backward, "gate_slopes");
     projected_u = ranks(fused || backward, "projected_u", between);
     projected_v = ranks(fused || backward, "projected_v", between);
-    u = ranks(unfused, "u", between);
-    v = ranks(unfused, "v", between);
-    c = ranks(unfused || backward, "c");
-    c_rev = ranks(unfused && bidirectional, "c_rev");
+    u = passed(unfused, "u", rank, between);
+    v = passed(unfused, "v", rank, between);
+    c = passed(unfused || backward, "c", rank, Storage::f32);
+    c_rev = passed(unfused && bidirectional, "c_rev", rank, Storage::f32);
     w = ranks(keeps_all, "w", between);
     w_rev = ranks(unfused && bidirectional, "w_rev", between);
-    t = channels(unfused, "t");
-    uv = channels(unfused, "uv");
-    uv_rev = channels(unfused && bidirectional, "uv_rev");
+    t = passed(unfused, "t", width, between);
+    uv = passed(unfused, "uv", width, between);
+    uv_rev = passed(unfused && bidirectional, "uv_rev", width, between);
+    for (const Buffer* const array : {&u, &v, &c, &c_rev, &t, &uv, &uv_rev}) {
+        if (!*array || on_cuda) continue;
+        const bool is_scanned = array == &c || array == &c_rev;
+        if (const Buffer to = builder.output(array->name, is_scanned ? Storage::f32 : storage))
+            stored_intermediates.push_back({*array, to});
+    }
     totals = totals_of(true, "totals");
     prefixes = totals_of(true, "prefixes");
     reverse_prefixes = totals_of(bidirectional, "reverse_prefixes");

@@ -51,6 +51,7 @@ struct Tensors : Sizes {
     Weights weight, gradient;
     Weights back;  // the weights as the backward pass reads them; on the CPU, copies in another order
     Buffer x, dy, y, effective_rank;
+    Buffer gate_noise;           // only for gumbel gates
     Buffer gates, stored_gates;  // stored_gates is the output; gates has padded rows where it differs
     Buffer hidden_units;
     Buffer hidden_rest;  // the rounding errors of hidden_units in 16 bits, for hard gates on CUDA
@@ -62,6 +63,12 @@ struct Tensors : Sizes {
     Buffer t, uv, uv_rev;
     Buffer dw, dc, dv, du, du_rev, dprojected_u, dprojected_v, dlogits, dhidden;
     Buffer dx, stored_dx;  // differ as gates and stored_gates do
+    // The arrays that are outputs on request, and those outputs. On CUDA there are none, because the arrays
+    // are the outputs.
+    struct Stored {
+        Buffer from, to;
+    };
+    std::vector<Stored> stored_intermediates;
     // Only in fused, [batch, tiles, rank]: the sums of u or dc over each tile, and the scans of these sums.
     Buffer totals, prefixes, reverse_prefixes;
     Buffer gradient_totals, gradient_prefixes, reverse_gradient_prefixes;

@@ -89,6 +89,7 @@ std::vector<Variant> variants() {
          .backends = both,
          .outputs = outputs,
          .unordered = true,
+         .exact = lut::is_exact,
          .plan_cpu = lut::plan_unfused_on_cpu,
          .plan_cuda = lut::plan_unfused_on_cuda},
         {.name = "fused",
@@ -96,6 +97,7 @@ std::vector<Variant> variants() {
                  "order.",
          .backends = both,
          .outputs = outputs,
+         .exact = lut::is_exact,
          .plan_cpu = lut::plan_fused_on_cpu,
          .plan_cuda = lut::plan_fused_on_cuda},
     };
@@ -139,6 +141,7 @@ Family make_family() {
                               "outputs",   "arithmetic",           "dragged_by"};
     family.generate = lut::generate;
     family.reference = lut::reference;
+    family.kernel_reference = lut::unrounded_reference;
     family.definition = lut::definition;
     family.rounding = lut::rounding;
     family.tilings = tilings;

@@ -12,6 +12,8 @@ using namespace lut_table;
 // The parts of the family lut, one file each; family.cpp assembles them.
 
 Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, std::stop_token stop);
+Outcome<Arrays> unrounded_reference(const Parameters& parameters, const Arrays& inputs, bool extras,
+                                    std::stop_token stop);
 Outcome<Arrays> definition(const DefinitionRequest& request);
 Work work(const Parameters& parameters);
 std::vector<BenchCase> bench_cases(Backend backend);

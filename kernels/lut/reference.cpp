@@ -1,8 +1,8 @@
 // The definition in float64, computed for one item and one detector after another:
-//   delta_r = x[first_r] - x[second_r] in f32; bit r of the neuron n of a detector is set if delta_r > 0;
+//   delta_r = x[first_r] - x[second_r] in f32; bit r of the neuron n of a detector is set if delta_r > eps;
 //   y_o = sum over detectors of w(n, o).
 // In the gradients, n' is n with its weakest bit flipped, the one with the smallest |delta|:
-//   g = sum_o dy_o w(n, o) - sum_o dy_o w(n', o); du = g up'(delta);
+//   g = sum_o dy_o w(n, o) - sum_o dy_o w(n', o); du = g up'(delta), or 0 if |du| <= eps or delta is NaN;
 //   dx[first] += du, dx[second] -= du; dw(n, o) += dy_o lr.
 
 #include "kernels/core/common_parameters.h"
@@ -49,7 +49,7 @@ class Reference {
     const int32_t* anchors(int64_t detector) const { return anchors_ + detector * sizes_.anchors * 2; }
 
     Bits check(int64_t item, int64_t detector) {
-        const Bits bits = bits_of(x_ + item * sizes_.inputs, anchors(detector), sizes_.anchors);
+        const Bits bits = bits_of(x_ + item * sizes_.inputs, anchors(detector), sizes_.anchors, sizes_.eps);
         const auto at = static_cast<size_t>(item * sizes_.detectors + detector);
         lookup_index_.as<int32_t>()[at] = bits.index;
         min_delta_.as<double>()[at] = bits.weakest;
@@ -71,7 +71,7 @@ class Reference {
         });
         if (bits.weakest_bit < 0) return;
         const Real g = gather_(neuron, dy) - gather_(first_row + bits.flipped(), dy);
-        const Real du = g * surrogate_derivative<Real>(bits.weakest);
+        const Real du = propagated(g, bits.weakest, sizes_.eps);
         const int32_t* const pair = anchors(detector) + 2 * bits.weakest_bit;
         dx_.add(item * sizes_.inputs + pair[0], du);
         dx_.add(item * sizes_.inputs + pair[1], -du);
@@ -100,6 +100,11 @@ class Reference {
 
 Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, std::stop_token stop) {
     return Reference<double>(parameters, inputs, false).compute(stop);
+}
+
+Outcome<Arrays> unrounded_reference(const Parameters& parameters, const Arrays& inputs, bool,
+                                    std::stop_token stop) {
+    return unrounded_by<Reference>(parameters, inputs, stop);
 }
 
 Outcome<Arrays> definition(const DefinitionRequest& request) { return definition_by<Reference>(request); }

@@ -105,7 +105,7 @@ std::vector<ArraySpec> arrays() {
                                    .meaning = "Inputs that the detectors compare, at each position.",
                                    .dimensions = inputs},
                                   {.name = "positional",
-                                   .meaning = "Values of each distance; a positive value sets its bit.",
+                                   .meaning = "Values of each distance; a value above eps sets its bit.",
                                    .dimensions = distances,
                                    .shape = positional_shape}};
     const auto add = [&](std::vector<ArraySpec> more) { all.insert(all.end(), more.begin(), more.end()); };
@@ -181,6 +181,7 @@ std::vector<Variant> variants() {
          .outputs = outputs,
          .unordered = true,
          .check = check_events,
+         .exact = lut_table::is_exact,
          .plan_cpu = lut_sequence::plan_unfused_on_cpu,
          .plan_cuda = lut_sequence::plan_unfused_on_cuda},
         {.name = "fused",
@@ -189,6 +190,7 @@ std::vector<Variant> variants() {
          .backends = both,
          .outputs = outputs,
          .check = check_pairs,
+         .exact = lut_table::is_exact,
          .plan_cpu = lut_sequence::plan_fused_on_cpu,
          .plan_cuda = lut_sequence::plan_fused_on_cuda},
     };
@@ -248,6 +250,7 @@ Family make_family() {
                               "events"};
     family.generate = lut_table::generate;
     family.reference = lut_sequence::reference;
+    family.kernel_reference = lut_sequence::unrounded_reference;
     family.definition = lut_sequence::definition;
     family.rounding = lut_table::rounding;
     family.tilings = tilings;

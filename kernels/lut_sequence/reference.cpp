@@ -1,9 +1,9 @@
 // The definition in float64, computed for one position j, detector and earlier position i after another. The
 // bits Q of position j, K of position i and PE of the distance, which are set where positional[j - i - 1] >
-// 0, choose the neuron n = (Q << (C + P)) | (K << P) | PE of the detector; y(j)_o += w(n, o). In the
+// eps, choose the neuron n = (Q << (C + P)) | (K << P) | PE of the detector; y(j)_o += w(n, o). In the
 // gradients, n' is n with the weakest bit of Q flipped if |delta Q| < |delta K|, otherwise with that of K:
-//   g = sum_o dy(j)_o w(n, o) - sum_o dy(j)_o w(n', o); du = g up'(delta), to the two anchors of that bit at
-//   position j or i; dw(n, o) += dy(j)_o lr.
+//   g = sum_o dy(j)_o w(n, o) - sum_o dy(j)_o w(n', o); du = g up'(delta), or 0 if |du| <= eps or
+//   delta is NaN, to the two anchors of that bit at position j or i; dw(n, o) += dy(j)_o lr.
 // If the weakest bit of PE is weaker than both, the same with that bit flipped is added to dpositional.
 
 #include "kernels/core/common_parameters.h"
@@ -92,8 +92,9 @@ class Reference {
     void check_positions() {
         for (int64_t position = 0; position < sizes_.batch * sizes_.length; ++position)
             for (int64_t detector = 0; detector < sizes_.detectors; ++detector)
-                positions_.set(position, detector,
-                               bits_of(x_ + position * sizes_.inputs, anchors(detector), sizes_.anchors));
+                positions_.set(
+                    position, detector,
+                    bits_of(x_ + position * sizes_.inputs, anchors(detector), sizes_.anchors, sizes_.eps));
     }
 
     void check_distances() {
@@ -101,7 +102,7 @@ class Reference {
         for (int64_t distance = 0; distance < sizes_.distances(); ++distance)
             for (int64_t detector = 0; detector < sizes_.detectors; ++detector) {
                 Bits bits;
-                for (int64_t r = 0; r < sizes_.positional; ++r) bits.add(r, *numbers++);
+                for (int64_t r = 0; r < sizes_.positional; ++r) bits.add(r, *numbers++, sizes_.eps);
                 distances_.set(distance, detector, bits);
             }
     }
@@ -133,8 +134,7 @@ class Reference {
         if (flipped.weakest_bit >= 0) {
             const int64_t other = flips_q ? neuron(pair, q.flipped(), k.index, positional.index)
                                           : neuron(pair, q.index, k.flipped(), positional.index);
-            const Real du =
-                (gather_(chosen, dy) - gather_(other, dy)) * surrogate_derivative<Real>(flipped.weakest);
+            const Real du = propagated(gather_(chosen, dy) - gather_(other, dy), flipped.weakest, sizes_.eps);
             const int32_t* const anchor = anchors(pair.detector) + 2 * flipped.weakest_bit;
             const int64_t position = flips_q ? pair.j : pair.i;
             dx_.add(position * sizes_.inputs + anchor[0], du);
@@ -146,7 +146,7 @@ class Reference {
             dpositional_.add(
                 (pair.distance * sizes_.detectors + pair.detector) * sizes_.positional +
                     positional.weakest_bit,
-                (gather_(chosen, dy) - gather_(other, dy)) * surrogate_derivative<Real>(positional.weakest));
+                propagated(gather_(chosen, dy) - gather_(other, dy), positional.weakest, sizes_.eps));
         }
     }
 
@@ -175,6 +175,11 @@ class Reference {
 
 Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, std::stop_token stop) {
     return Reference<double>(parameters, inputs, false).compute(stop);
+}
+
+Outcome<Arrays> unrounded_reference(const Parameters& parameters, const Arrays& inputs, bool,
+                                    std::stop_token stop) {
+    return unrounded_by<Reference>(parameters, inputs, stop);
 }
 
 Outcome<Arrays> definition(const DefinitionRequest& request) { return definition_by<Reference>(request); }

@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <limits>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
 
@@ -18,15 +19,15 @@ namespace sawtooth::lut_table::definitions {
 // Parts of the definitions of both families, for any number type. Only the references use them, so that no
 // kernel is judged by its own code.
 
-// The bits of several numbers: bit r is set if number r is positive. The weakest number is the one with the
+// The bits of several numbers: bit r is set if number r is above eps. The weakest number is the one with the
 // smallest magnitude, the first of them if several are equal.
 struct Bits {
     int32_t index = 0;
     float weakest = 0;
     int32_t weakest_bit = -1;  // -1: there is no number
 
-    void add(int64_t r, float number) {
-        if (number > 0) index |= 1 << r;
+    void add(int64_t r, float number, float eps) {
+        if (number > eps) index |= 1 << r;
         if (weakest_bit >= 0 && !(std::abs(number) < std::abs(weakest))) return;
         weakest = number;
         weakest_bit = static_cast<int32_t>(r);
@@ -37,11 +38,11 @@ struct Bits {
 };
 
 // Returns the bits of the differences x[first] - x[second], in f32, for the anchors [count, 2] of a detector.
-inline Bits bits_of(const float* x, const int32_t* anchors, int64_t count) {
+inline Bits bits_of(const float* x, const int32_t* anchors, int64_t count, float eps) {
     Bits bits;
     for (int64_t r = 0; r < count; ++r) {
         const int32_t first = anchors[2 * r], second = anchors[2 * r + 1];
-        if (first >= 0 && second >= 0) bits.add(r, x[first] - x[second]);
+        if (first >= 0 && second >= 0) bits.add(r, x[first] - x[second], eps);
     }
     return bits;
 }
@@ -51,6 +52,13 @@ template <class Real>
 Real surrogate_derivative(float d) {
     const Real sign = d > 0 ? 1 : -1, reach = 1 + Real(std::abs(d));
     return 0.5 * sign / (reach * reach);
+}
+
+// Returns du = g up'(d), or 0 if its magnitude is at most eps or d is NaN.
+template <class Real>
+Real propagated(Real g, float d, float eps) {
+    const Real du = g * surrogate_derivative<Real>(d);
+    return std::isnan(d) || std::abs(value_of(du)) <= double{eps} ? Real(0) : du;
 }
 
 // The synapses of all neurons. With full connectivity a neuron has one for each output.
@@ -171,6 +179,19 @@ class Sums {
     double* sums_;
 };
 
+// Divides gradients, as kernels store them, by their largest magnitude, but at least by 1e-16; NaN is the
+// largest.
+template <class Real>
+void normalise(Array& gradients) {
+    double largest = 1e-16;
+    for (double& gradient : gradients.as<double>()) {
+        gradient = value_of(narrow(Real(gradient)));
+        const double magnitude = std::abs(gradient);
+        if (!std::isnan(largest) && !(magnitude <= largest)) largest = magnitude;
+    }
+    for (double& gradient : gradients.as<double>()) gradient = value_of(Real(gradient) / Real(largest));
+}
+
 // Computes dweights, and with the policy `internal` also weights_after.
 template <class Real>
 class WeightGradients {
@@ -181,6 +202,8 @@ class WeightGradients {
         : weights_(*find(inputs, is_sparse(parameters) ? "synapse_weights" : "weights")),
           dweights_(Terms<Real>(parameters), "dweights",
                     runs_backward(parameters) ? weights_.shape : Shape{0}),
+          limits_(parameters),
+          normalises_(normalises(parameters)),
           in_steps_(in_steps) {
         if (!runs_backward(parameters) || !parameters.is("gradient_policy", "internal")) return;
         after_ = Array::uninitialised("weights_after", Dtype::f64, weights_.shape);
@@ -200,9 +223,12 @@ class WeightGradients {
         if (!after_) return {};
         for (int64_t i = 0; !in_steps_ && i < after_->count(); ++i)
             subtract(i, narrow(Real(dweights->template as<double>()[static_cast<size_t>(i)])));
+        for (double& weight : after_->as<double>())
+            if (!std::isnan(weight)) weight = std::clamp(weight, double{limits_.least}, double{limits_.most});
         outputs.push_back(*after_);
         return {};
     }
+    bool normalise_all() const { return normalises_; }
 
   private:
     void subtract(int64_t at, Real gradient) {
@@ -213,7 +239,8 @@ class WeightGradients {
     const Array& weights_;
     Sums<Real> dweights_;
     std::optional<Array> after_;
-    bool in_steps_;
+    WeightLimits limits_;
+    bool normalises_, in_steps_;
 };
 
 // Returns the outputs completed by those of the sums. `gradients` is null without a backward pass. Error: a
@@ -228,6 +255,9 @@ Outcome<Arrays> finished(Arrays outputs, std::initializer_list<Sums<Real>*> all,
     }
     if (gradients)
         if (const auto error = gradients->finish(outputs)) return *error;
+    if (gradients && gradients->normalise_all())
+        for (const char* name : {"dweights", "dpositional"})
+            if (Array* const array = find(outputs, name)) normalise<Real>(*array);
     return outputs;
 }
 
@@ -239,6 +269,24 @@ Outcome<Arrays> definition_by(const DefinitionRequest& request) {
     if (request.noisy)
         return Reference<Noisy>(request.parameters, request.inputs, in_steps).compute(request.stop);
     return Reference<double>(request.parameters, request.inputs, in_steps).compute(request.stop);
+}
+
+// Returns the float64 outputs without rounded terms as "VARIANT/NAME" if the reference rounds its terms, for
+// the errors of the variants; nothing otherwise.
+template <template <class> class Reference>
+Outcome<Arrays> unrounded_by(const Parameters& parameters, const Arrays& inputs, std::stop_token stop) {
+    Arrays named;
+    if (!parameters.is("arithmetic", "integer")) return named;
+    Parameters unrounded = parameters;
+    unrounded.set("arithmetic", std::string("float"));
+    const auto outputs = Reference<double>(unrounded, inputs, false).compute(stop);
+    if (!outputs) return outputs.error();
+    for (const char* variant : {"unfused", "fused"})
+        for (Array array : *outputs) {
+            array.name = variant + ("/" + array.name);
+            named.push_back(std::move(array));
+        }
+    return named;
 }
 
 }  // namespace sawtooth::lut_table::definitions

@@ -45,6 +45,31 @@ inline double written_gradients(const Tensors& t, double choices) {
 }
 inline double read_rates(const Tensors& t, double choices) { return t.metas ? 4 * choices * t.row() : 0; }
 
+// Finds the largest magnitude of gradients, which are final; `largest` begins as 0.
+inline LaunchInfo largest_gradient(const Buffer& gradients, const Buffer& largest) {
+    return {.name = "largest_gradient",
+            .meaning = "Finds the largest magnitude in " + gradients.name + ", or NaN if there is one.",
+            .reads = {gradients},
+            .writes = {largest},
+            .work = {.operations = static_cast<double>(count_of(gradients.shape))}};
+}
+
+inline LaunchInfo normalise_gradients(const Buffer& gradients, const Buffer& largest) {
+    return {.name = "normalise_gradients",
+            .meaning = "Divides " + gradients.name + " by its largest magnitude, but at least by 1e-16.",
+            .reads = {gradients, largest},
+            .writes = {gradients},
+            .work = {.operations = static_cast<double>(count_of(gradients.shape))}};
+}
+
+inline LaunchInfo limit_weights(const Tensors& t) {
+    return {.name = "limit_weights",
+            .meaning = "Sets updated weights beyond weight_min or weight_max to that limit.",
+            .reads = {t.weights_after},
+            .writes = {t.weights_after},
+            .work = {.operations = 2 * static_cast<double>(count_of(t.weights_after.shape))}};
+}
+
 // The variant fused: computes dweights of every neuron from dy of the items that chose it, which `sorted`
 // lists. `choices` counts the choices of all detectors.
 inline LaunchInfo weight_gradients(const Tensors& t, std::string meaning, const Sorted& sorted,

@@ -24,6 +24,9 @@ struct Found {
     int32_t* min_delta_index;
 };
 
+// The least number by which normalise_gradients divides.
+constexpr float least_divisor = 1e-16f;
+
 // A buffer with room for `capacity` events; `count` also counts those that found no room.
 template <class Event>
 struct Events {

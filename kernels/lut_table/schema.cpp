@@ -117,10 +117,30 @@ std::optional<Refusal> check_synapses(const Parameters& parameters, const Arrays
     return check_numbers(given, "synapse_meta", 0, rates->count() - 1, "an index into meta_lr");
 }
 
+// A limit of the weights that are updated in place.
+Parameter weight_limit(const char* name, const char* meaning) {
+    Parameter row = real_parameter(name, meaning, Group::algorithm, 0, -16, 16, Renews::inputs);
+    row.initial = row.word = "none";
+    return only_backward(only_for("gradient_policy", {"internal"}, std::move(row)));
+}
+
 }  // namespace
 
 bool is_full(const Parameters& parameters) { return parameters.is("connectivity", "full"); }
 bool is_sparse(const Parameters& parameters) { return parameters.is("connectivity", "sparse"); }
+
+bool normalises(const Parameters& parameters) {
+    return runs_backward(parameters) && parameters.is("gradient_policy", "external") &&
+           parameters.flag("normalise_gradients");
+}
+
+WeightLimits::WeightLimits(const Parameters& parameters) {
+    const auto set = [&](float& limit, const char* name) {
+        if (!parameters.is(name, "none")) limit = static_cast<float>(parameters.real(name));
+    };
+    set(least, "weight_min");
+    set(most, "weight_max");
+}
 
 int64_t row_bits(const Parameters& parameters) {
     const int64_t anchors = parameters.integer("anchors_per_detector");
@@ -179,6 +199,11 @@ std::vector<Parameter> common_parameters() {
                 "Number of parts of the outputs, one thread each; auto: parts of 32 on CUDA, and on the CPU "
                 "one part, as its vectors take many outputs.",
                 tiling, "blocks", 1, 1, 65536, Step::powers_of_two, Renews::kernels))),
+        titled("tolerance",
+               real_parameter("eps",
+                              "Tolerance of comparisons: a bit is set where a difference is above eps, and a "
+                              "gradient du of magnitude eps or less is dropped.",
+                              numerics, 0, 0, 4, Renews::inputs)),
         cited(source + ", 18. convert_integers_to_floats_logic",
               choice_parameter(
                   "arithmetic",
@@ -197,6 +222,14 @@ std::vector<Parameter> common_parameters() {
             "external: returns the gradients of the weights. internal: also subtracts them from the "
             "weights in place.",
             algorithm, "external", {"external", "internal"}, Renews::inputs)),
+        only_backward(only_for(
+            "gradient_policy", {"external"},
+            flag_parameter("normalise_gradients",
+                           "Divides dweights by its largest magnitude, but at least by 1e-16; on sequences "
+                           "dpositional likewise.",
+                           algorithm, false, Renews::inputs))),
+        weight_limit("weight_min", "Least weight that an update leaves; smaller ones are set to it."),
+        weight_limit("weight_max", "Largest weight that an update leaves; larger ones are set to it."),
         backward_parameter(),
     };
 }
@@ -261,12 +294,16 @@ std::vector<ArraySpec> table_gradients(const std::string& rows) {
          .shape = gradient_shape,
          .used = runs_backward},
         {.name = "weights_after",
-         .meaning = "Weights minus the learning rate times their gradients.",
+         .meaning = "Weights minus the learning rate times their gradients, within the limits.",
          .role = Role::output,
          .dimensions = dimensions,
          .shape = gradient_shape,
          .used = writes_weights},
     };
+}
+
+bool is_exact(const Variant&, const Parameters& parameters) {
+    return !parameters.is("arithmetic", "integer");
 }
 
 Rounding rounding(const Variant&, const Parameters& parameters, Backend) {
@@ -293,6 +330,9 @@ std::optional<Refusal> check(const Parameters& parameters) {
     if (parameters.integer("output_blocks") > outputs)
         return Refusal{"output_blocks", to_text(parameters.at("output_blocks")),
                        "must be auto or 1 to " + std::to_string(outputs) + ", the number of outputs"};
+    if (const WeightLimits limits(parameters); writes_weights(parameters) && limits.least > limits.most)
+        return Refusal{"weight_min", to_text(parameters.at("weight_min")),
+                       "must be up to weight_max = " + to_text(parameters.at("weight_max"))};
     // Offsets and targets are int32, which limits the number of synapses.
     const int64_t most = std::numeric_limits<int32_t>::max();
     const int64_t synapses = neurons(parameters) * parameters.integer("synapses_per_neuron");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,19 @@ inline constexpr int64_t generated_metas = 3;
 
 bool is_full(const Parameters& parameters);
 bool is_sparse(const Parameters& parameters);
+
+// Whether gradients are divided by their largest magnitude.
+bool normalises(const Parameters& parameters);
+
+// The limits of the weights after an update in place; infinite if there are none.
+struct WeightLimits {
+    explicit WeightLimits(const Parameters& parameters);
+
+    bool exist() const { return least > -infinity || most < infinity; }
+
+    static constexpr float infinity = std::numeric_limits<float>::infinity();
+    float least = -infinity, most = infinity;
+};
 
 // The number of bits that address a row of a detector's table: C for single vectors; 2 C + P for a pair of
 // positions, from the query, the key and the distance.
@@ -41,6 +55,8 @@ std::vector<ArraySpec> table_arrays(const std::string& rows);
 // The rows for dweights and weights_after.
 std::vector<ArraySpec> table_gradients(const std::string& rows);
 
+// Whether a variant equals the float64 formulas up to rounding: not if its terms become integers.
+bool is_exact(const Variant& variant, const Parameters& parameters);
 // How a variant rounds: integer sums are exact; only their conversion to floats rounds, and then the
 // subtraction in weights_after.
 Rounding rounding(const Variant& variant, const Parameters& parameters, Backend backend);

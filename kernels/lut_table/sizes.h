@@ -15,7 +15,8 @@ struct Sizes {
           anchors(p.integer("anchors_per_detector")),
           rows(int64_t{1} << row_bits(p)),
           sparse(is_sparse(p)),
-          integer(p.is("arithmetic", "integer")) {}
+          integer(p.is("arithmetic", "integer")),
+          eps(static_cast<float>(p.real("eps"))) {}
 
     int64_t neurons() const { return detectors * rows; }
 
@@ -23,6 +24,7 @@ struct Sizes {
     int64_t anchors;  // per detector
     int64_t rows;     // per table
     bool sparse, integer;
+    float eps;  // a bit is set where a difference is above it
 };
 
 }  // namespace sawtooth::lut_table

@@ -20,7 +20,12 @@ EventArrays EventArrays::in_groups(int64_t groups) const {
 }
 
 Tensors::Tensors(PlanBuilder& builder)
-    : Sizes(builder.parameters()), x(builder.input("x")), found(builder, ""), bits(found.pointers()) {
+    : Sizes(builder.parameters()),
+      normalises(lut_table::normalises(builder.parameters())),
+      limits(builder.parameters()),
+      x(builder.input("x")),
+      found(builder, ""),
+      bits(found.pointers()) {
     const Parameters& p = builder.parameters();
     items = count_of(x.shape) / inputs;
     output_blocks = p.integer("output_blocks");

@@ -99,6 +99,8 @@ struct Tensors : Sizes {
 
     int64_t items, output_blocks;
     double lr;
+    bool normalises;
+    WeightLimits limits;
 
     Buffer x;                        // [items, inputs]
     Buffer anchor_pairs;             // [detectors, anchors, 2]

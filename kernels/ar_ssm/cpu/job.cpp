@@ -177,16 +177,26 @@ void CpuJob::open_gates(Range tokens, float* rows, const DoubleRooms& rooms) con
     const int64_t stride = rank_stride(), numbers = tokens.count() * stride;
     const auto* const bias = weight.gate_b2.as<float>();
     for (float* row = rows; row < rows + numbers; row += stride) add_bias(row, bias, rank);
+    if (gumbel) disturb_logits(tokens, rows);
     if (gate_slopes) {
         float* const slopes = rows_from(gate_slopes, tokens.first).values;
         // Of gate and 1 - gate, the one nearer to 0 is computed, because the other has lost digits.
         for (int64_t i = 0; i < numbers; ++i) slopes[i] = -std::abs(rows[i]);
         cpu::sigmoid(slopes, numbers);
         for (int64_t i = 0; i < numbers; ++i) slopes[i] *= 1 - slopes[i];
+        const auto by = static_cast<float>(temperature);
+        for (int64_t i = 0; gumbel && i < numbers; ++i) slopes[i] /= by;
     }
     hard ? open_hard_gates(tokens, rows, rooms) : cpu::sigmoid(rows, numbers);
     for (float* row = rows; row < rows + numbers; row += stride) std::fill(row + rank, row + stride, 0.0f);
     put(rows, tokens, stored_gates);
+}
+
+void CpuJob::disturb_logits(Range tokens, float* rows) const {
+    const auto by = static_cast<float>(temperature);
+    const float* noise = gate_noise.as<float>() + tokens.first * rank;
+    for (int64_t i = 0; i < tokens.count(); ++i, rows += rank_stride(), noise += rank)
+        for (int64_t k = 0; k < rank; ++k) rows[k] = (rows[k] + noise[k]) / by;
 }
 
 // A logit close to 0 may have been rounded across 0, where a hard gate jumps. It is computed again.

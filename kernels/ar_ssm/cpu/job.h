@@ -56,6 +56,8 @@ struct CpuJob : Tensors {
     Factor gate_w1_back, u_proj_back, v_proj_back, gate_w2_back, out_proj_back;
 
   private:
+    // Turns the logits of some tokens into those of gumbel gates.
+    void disturb_logits(Range tokens, float* rows) const;
     void open_hard_gates(Range tokens, float* rows, const DoubleRooms& rooms) const;
     // In double precision: a hidden unit before its relu, the hidden layer of a token (into `rooms`), and a
     // logit.

@@ -8,6 +8,7 @@
 #include "kernels/ar_ssm/parts.h"
 #include "kernels/ar_ssm/scans.h"
 #include "kernels/core/passes.h"
+#include "kernels/cpu/half.h"
 #include "kernels/cpu/vectors.h"
 
 namespace sawtooth::ar_ssm {
@@ -66,6 +67,7 @@ class Unfused {
                 cpu::combine(y, job.scale(), y, job.scale(), rows_from(job.uv_rev, first).values, count);
             put(y, tokens, job.y);
         });
+        if (!job_.stored_intermediates.empty()) add_store();
     }
 
     void add_backward() {
@@ -116,6 +118,14 @@ class Unfused {
 
     void scan(const char* prefix, bool flipped, const Buffer& from, const Buffer& to) {
         add_scan(builder_, builder_.parameters().text("scan"), prefix, flipped, from, to);
+    }
+
+    void add_store() {
+        launch(store_intermediates(job_), [&job = job_](Range tokens) {
+            for (const auto& [from, to] : job.stored_intermediates)
+                for (int64_t token = tokens.first; token < tokens.last; ++token)
+                    cpu::write(rows_from(from, token).values, to.shape.back(), to, token * to.shape.back());
+        });
     }
 
     void add_gates() {

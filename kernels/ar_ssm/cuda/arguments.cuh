@@ -3,7 +3,7 @@
 //
 //   [batch, length, width]    x, dy, y, dx, t, uv, uv_rev
 //   [batch, length, hidden]   hidden_units, hidden_rest, dhidden
-//   [batch, length, rank]     gates, gate_slopes, projected_u … w_rev, dw … dlogits
+//   [batch, length, rank]     gates, gate_noise, gate_slopes, projected_u … w_rev, dw … dlogits
 //   [batch, length]           effective_rank
 //   [batch, tiles, rank]      totals … reverse_gradient_prefixes; a tile is ROWS positions of a sequence
 //   weights                   conv [width, 3], gate_w1 [hidden, width], gate_b1 [hidden],
@@ -23,6 +23,8 @@ struct Layer {
     int64_t batch, length, width, rank, hidden;
     float scale;  // sizes.h
     const void *x, *dy;
+    const float* gate_noise;  // [batch, length, rank], added to logits; null unless gates are gumbel
+    float gate_sharpness;     // 1 / temperature
     const void *conv, *gate_w1, *gate_b1, *gate_w2, *gate_b2, *u_proj, *v_proj, *out_proj, *out_bias;
     void* y;
     float *gates, *effective_rank, *dx;

@@ -32,6 +32,7 @@ class Launches {
                 {"PANEL", panel},
                 {"RANKS", ranks()},
                 {"HARD", job_.hard},
+                {"GUMBEL", job_.gumbel},
                 {"BACKWARD", job_.backward}});
         scan_totals("totals_", false, job_.totals, job_.prefixes);
         if (job_.bidirectional) scan_totals("reverse_totals_", true, job_.totals, job_.reverse_prefixes);

@@ -7,7 +7,10 @@
 // In 16 bits a hidden unit is stored as two numbers if gates are hard: 1.2345 in bf16 is 1.234375, with a
 // rest of about 0.000125. Logits are the sum of the products with both.
 //
-// Defines: HARD, BACKWARD.
+// Gumbel gates add noise to the logit and divide by the temperature: logit 0.5 with noise 0.7 and temperature
+// 0.5 becomes 2.4.
+//
+// Defines: HARD, GUMBEL, BACKWARD.
 #pragma once
 
 #include "kernels/ar_ssm/cuda/product.cuh"
@@ -135,12 +138,14 @@ __device__ void add_logits(const Layer& layer, typename Product::Shared& shared,
 // has that of the soft one.
 __device__ inline float store_gate(const Layer& layer, int64_t token, int64_t rank, float logit) {
     const int64_t at = token * layer.rank + rank;
+    if constexpr (GUMBEL) logit = (logit + layer.gate_noise[at]) * layer.gate_sharpness;
     const float gate = !HARD ? device::sigmoid(logit) : logit >= 0 ? 1.0f : 0.0f;
     layer.gates[at] = gate;
     if constexpr (BACKWARD) {
         // Of gate and 1 - gate, the one nearer to 0 is computed, because the other has lost digits.
         const float nearer = device::sigmoid(-fabsf(logit));
         layer.gate_slopes[at] = nearer * (1 - nearer);
+        if constexpr (GUMBEL) layer.gate_slopes[at] *= layer.gate_sharpness;
     }
     return gate;
 }

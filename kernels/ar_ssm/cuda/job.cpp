@@ -11,6 +11,8 @@ Layer CudaJob::arguments() const {
             .scale = scale(),
             .x = x.address,
             .dy = dy.address,
+            .gate_noise = gate_noise.as<float>(),
+            .gate_sharpness = static_cast<float>(1 / temperature),
             .conv = weight.conv.address,
             .gate_w1 = weight.gate_w1.address,
             .gate_b1 = weight.gate_b1.address,

@@ -4,8 +4,8 @@
 //   columns of the first product   | hidden units … | x U^T … | x V^T … |     hidden + 2 rank
 //   panels of PANEL columns        |    panel 0    |    panel 1    | …        a panel may straddle a border
 //
-// Defines: THREADS, SHARED_BYTES, STORAGE, ALIGNED, ALIGNED_CHANNELS, HARD, BACKWARD, ROWS, DEPTH, PANEL
-// (columns of the first product at a time), RANKS (gates at a time).
+// Defines: THREADS, SHARED_BYTES, STORAGE, ALIGNED, ALIGNED_CHANNELS, HARD, GUMBEL, BACKWARD, ROWS, DEPTH,
+// PANEL (columns of the first product at a time), RANKS (gates at a time).
 
 #include "kernels/ar_ssm/cuda/convolution.cuh"
 #include "kernels/ar_ssm/cuda/gates.cuh"

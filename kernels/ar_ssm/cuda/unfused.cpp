@@ -63,6 +63,7 @@ class Launches {
             {{"DEPTH", depth},
              {"COLUMNS", together},
              {"HARD", job_.hard},
+             {"GUMBEL", job_.gumbel},
              {"BACKWARD", job_.backward},
              {"STEP", step}});
     }

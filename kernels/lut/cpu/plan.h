@@ -12,6 +12,7 @@ inline Outcome<Plan> plan_of(const PlanRequest& request, AddLaunches of_floats, 
     cpu::PlanBuilder builder(request);
     const Tensors& job = builder.keep(Tensors(builder));
     (job.integer ? of_integers : of_floats)(builder, job);
+    finish_gradients(builder, job, {job.dweights});
     return builder.finish();
 }
 

@@ -57,6 +57,7 @@ Outcome<Plan> plan_fused_on_cuda(const PlanRequest& request) {
     const CudaJob job(builder);
     add_look_up(builder, job);
     if (job.dx) add_gradients(builder, job);
+    finish_gradients(builder, job, {job.dweights});
     return builder.finish();
 }
 

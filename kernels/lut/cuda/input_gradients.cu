@@ -53,7 +53,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) input_gradients(Arguments 
         int pair[2] = {-1, -1};
         if (weakest >= 0) {
             const Wide g = gradient.value(given.scale, given.fault + fault_gradient_sums);
-            du = term(g * surrogate_derivative(given.found.min_delta[at]), given.scale);
+            du = term_of_du(g, given.found.min_delta[at], given.eps, given.scale);
             for (int k = 0; k < 2; ++k) pair[k] = given.anchors[(detector * ANCHORS + weakest) * 2 + k];
         }
         add_in_order(dx.of_warp(), pair[0], du);

@@ -34,7 +34,8 @@ __device__ void detect_all(const Arguments& given, int64_t first_item) {
             const auto at = [&](int i) {
                 return INPUTS > 0 ? staged[item * INPUTS + i] : x[item * given.inputs + i];
             };
-            store(given.found, (first_item + item) * given.detectors + detector, detect(pairs, at));
+            store(given.found, (first_item + item) * given.detectors + detector,
+                  detect(pairs, given.eps, at));
         }
     }
     device::sync_block();  // the rows are visible to the whole block

@@ -25,7 +25,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) look_up_sparse(Arguments g
     const float* const x = given.x + item * given.inputs;
     for (int64_t detector = threadIdx.x; detector < given.detectors; detector += THREADS) {
         const Pairs pairs(given.anchors + detector * ANCHORS * 2);
-        store(given.found, item * given.detectors + detector, detect(pairs, [&](int i) { return x[i]; }));
+        store(given.found, item * given.detectors + detector,
+              detect(pairs, given.eps, [&](int i) { return x[i]; }));
     }
     // The barrier in the constructor also makes what the detectors found visible to all warps.
     const Rows y(row_room, static_cast<Sum*>(given.scratch) + item * given.outputs, given.outputs);

@@ -39,8 +39,7 @@ struct Detector {
         const int32_t* const pair = given.anchors + (number * ANCHORS + weakest) * 2;
         int32_t* const fault = given.fault + fault_gradient_sums;
         const Wide g = value_of(of_main, given.scale, fault) - value_of(of_alternative, given.scale, fault);
-        const Sum du = term(g * surrogate_derivative(delta), given.scale);
-        add_to_pair(dx, pair, du);
+        add_to_pair(dx, pair, term_of_du(g, delta, given.eps, given.scale));
     }
 };
 

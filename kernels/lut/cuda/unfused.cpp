@@ -63,6 +63,7 @@ class Unfused {
         launch(propagate_through_detectors(job_, passed_), by_detector(), propagate);
         convert(passed_.dx, job_.dx, fault_dx);
         convert(passed_.dweights, job_.dweights, fault_dweights);
+        finish_gradients(builder_, job_, {job_.dweights});
     }
 
   private:

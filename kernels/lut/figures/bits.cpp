@@ -14,13 +14,13 @@ namespace {
 // A pair of inputs whose difference depends on the dragged input.
 struct Moved {
     int64_t detector = 0, r = 0;
-    double delta = 0;  // the present difference
+    double above = 0;  // the present difference minus eps
     int sign = 1;      // the sign of the input in the difference
 
-    bool was_set(double moved_by) const { return delta - sign * moved_by > 0; }
-    bool has_flipped(double moved_by) const { return was_set(moved_by) != (delta > 0); }
+    bool was_set(double moved_by) const { return above - sign * moved_by > 0; }
+    bool has_flipped(double moved_by) const { return was_set(moved_by) != (above > 0); }
     // How far from here the input must move to flip the bit.
-    double flips_at() const { return -delta / sign; }
+    double flips_at() const { return -above / sign; }
 };
 
 // All detectors of the drawn item.
@@ -32,7 +32,8 @@ struct Item {
             for (int64_t r = 0; r < drawn.anchors; ++r)
                 if (const int sign = all.pair(t, r).sign_of(drawn.dragged_input);
                     sign != 0 && !all.pair(t, r).is_skipped())
-                    moved.push_back({t, r, detectors.back().deltas[static_cast<size_t>(r)], sign});
+                    moved.push_back(
+                        {t, r, detectors.back().deltas[static_cast<size_t>(r)] - double{drawn.eps}, sign});
         }
     }
     // The detector with the smallest difference other than 0 (an input compared with itself gives 0); -1 if
@@ -85,16 +86,17 @@ std::string words_of_dragging(const Drawn& drawn, const Item& item) {
     if (item.moved.empty()) return words + ": moving it flips no bit. ";
     const Moved& nearest = *std::min_element(
         item.moved.begin(), item.moved.end(),
-        [](const Moved& one, const Moved& other) { return std::abs(one.delta) < std::abs(other.delta); });
+        [](const Moved& one, const Moved& other) { return std::abs(one.above) < std::abs(other.above); });
     return words + fmt::format(": dragged_by {:+.2g} flips the first bit, of detector {}. ",
                                nearest.flips_at(), nearest.detector);
 }
 
-std::string words_of_weakest(const Item& item) {
+std::string words_of_weakest(const Drawn& drawn, const Item& item) {
     const int64_t weakest = item.weakest();
     if (weakest < 0) return "No bit is close to flipping: all pairs are skipped or equal. ";
     const Checked& detector = item.at(weakest);
-    return fmt::format("Closest to flipping: bit {} of detector {} (difference {:.2g}). ", detector.weakest,
+    return fmt::format("{}: bit {} of detector {} (difference {:.2g}). ",
+                       drawn.eps > 0 ? "Smallest difference" : "Closest to flipping", detector.weakest,
                        weakest, detector.min_delta);
 }
 
@@ -114,7 +116,7 @@ HeatMap map_of_differences(const Drawn& drawn, const Item& item) {
         for (int64_t t = page.first; t < page.last; ++t) {
             const double delta = item.at(t).deltas[static_cast<size_t>(r)];
             map.values.push_back(delta);
-            map.texts.push_back(std::isnan(delta) ? "skipped" : delta > 0 ? "1" : "0");
+            map.texts.push_back(std::isnan(delta) ? "skipped" : delta > double{drawn.eps} ? "1" : "0");
         }
     for (int64_t t = page.first; t < page.last; ++t)
         if (item.at(t).weakest >= 0)
@@ -127,10 +129,11 @@ HeatMap map_of_differences(const Drawn& drawn, const Item& item) {
 }
 
 Figure bits_figure(const Drawn& drawn, const Item& item) {
-    Figure figure = new_figure("bits", Place::views, "Bits of the detectors",
-                               words_of_dragging(drawn, item) + words_of_weakest(item) +
-                                   "Pale cells are close to flipping. " + drawn.words_of_page(),
-                               detector_axis(drawn), {.label = "bit"});
+    Figure figure =
+        new_figure("bits", Place::views, "Bits of the detectors",
+                   words_of_dragging(drawn, item) + words_of_weakest(drawn, item) +
+                       (drawn.eps > 0 ? "" : "Pale cells are close to flipping. ") + drawn.words_of_page(),
+                   detector_axis(drawn), {.label = "bit"});
     figure.chosen_by = {"drawn_batch", "dragged_input", "dragged_by"};
     if (drawn.page().count() < drawn.detectors) figure.chosen_by.push_back("drawn_detector");
     for (int64_t r = 0; r < drawn.anchors; ++r) figure.y.categories.push_back(std::to_string(r));

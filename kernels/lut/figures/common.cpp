@@ -29,7 +29,8 @@ Detectors::Detectors(const Result& result)
     : x_(find(result.inputs, "x")->as<float>()),
       anchors_(find(result.inputs, "anchors")->as<int32_t>()),
       inputs_(result.parameters.integer("inputs")),
-      pairs_(result.parameters.integer("anchors_per_detector")) {}
+      pairs_(result.parameters.integer("anchors_per_detector")),
+      eps_(static_cast<float>(result.parameters.real("eps"))) {}
 
 Detectors::Pair Detectors::pair(int64_t detector, int64_t r) const {
     const auto at = static_cast<size_t>(2 * (detector * pairs_ + r));
@@ -51,7 +52,7 @@ Checked Detectors::check(int64_t item, int64_t detector) const {
         }
         const double difference = double{delta(item, compared)};
         checked.deltas.push_back(difference);
-        if (difference > 0) checked.row += int64_t{1} << r;
+        if (is_set(difference)) checked.row += int64_t{1} << r;
         if (checked.weakest >= 0 && !(std::abs(difference) < std::abs(checked.min_delta))) continue;
         checked.weakest = r;
         checked.min_delta = difference;
@@ -62,7 +63,8 @@ Checked Detectors::check(int64_t item, int64_t detector) const {
 int64_t Detectors::row(int64_t item, int64_t detector, int64_t pairs) const {
     int64_t row = 0;
     for (int64_t r = 0; r < pairs; ++r)
-        if (const Pair compared = pair(detector, r); !compared.is_skipped() && delta(item, compared) > 0)
+        if (const Pair compared = pair(detector, r);
+            !compared.is_skipped() && is_set(double{delta(item, compared)}))
             row += int64_t{1} << r;
     return row;
 }

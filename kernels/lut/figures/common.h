@@ -50,6 +50,7 @@ class Detectors {
     Pair pair(int64_t detector, int64_t r) const;
     // The difference in float32. The pair must not be skipped.
     float delta(int64_t item, const Pair& pair) const;
+    bool is_set(double delta) const { return delta > double{eps_}; }
     Checked check(int64_t item, int64_t detector) const;
     // The row of the table that the first `pairs` pairs choose.
     int64_t row(int64_t item, int64_t detector, int64_t pairs) const;
@@ -58,6 +59,7 @@ class Detectors {
     std::span<const float> x_;
     std::span<const int32_t> anchors_;
     int64_t inputs_, pairs_;
+    float eps_;
 };
 
 // up'(d) = 0.5 sign(d) / (1 + |d|)^2 with sign(0) = -1: the surrogate gradient of a bit.

@@ -45,7 +45,7 @@ bool has_errors(const Figure& figure) {
 
 void add_output(std::vector<Figure>& all, const Result& result, const View& view, const char* name,
                 const DrawnLine& line) {
-    const Array* const reference = find(result.reference, name);
+    const auto reference = float64_reference(result, name);
     if (!reference) return;
     Figure output = output_figure(result, view, *reference, line);
     Figure error = error_figure(result, view, *reference, line, ErrorOf::drawn_line);

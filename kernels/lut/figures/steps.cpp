@@ -31,7 +31,8 @@ class Steps {
                 const Detectors::Pair pair = detectors.pair(t, r);
                 const int sign = pair.is_skipped() ? 0 : pair.sign_of(drawn.dragged_input);
                 if (sign == 0) continue;
-                const double delta = checked.deltas[static_cast<size_t>(r)], by = -delta / sign;
+                const double delta = checked.deltas[static_cast<size_t>(r)],
+                             by = -(delta - double{drawn.eps}) / sign;
                 (by > 0 || (by == 0 && sign > 0) ? up_ : down_).push_back({by, t, r});
                 if (checked.weakest != r) continue;
                 slope_ += sign * surrogate_slope(delta) *

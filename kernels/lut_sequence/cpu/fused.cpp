@@ -85,9 +85,9 @@ struct Fused {
         if (alternative < 0 && positional < 0) return;
         const Sum main = gather(job, sums, neuron, dy);
         if (alternative >= 0)
-            du[at] = gradient(sums, job.weaker_delta(pair), main, gather(job, sums, alternative, dy));
+            du[at] = gradient(job, sums, job.weaker_delta(pair), main, gather(job, sums, alternative, dy));
         if (positional >= 0)
-            positional_du[at] = gradient(sums, job.distance_bits.min_delta[job.distance_at(pair)], main,
+            positional_du[at] = gradient(job, sums, job.distance_bits.min_delta[job.distance_at(pair)], main,
                                          gather(job, sums, positional, dy));
     }
 

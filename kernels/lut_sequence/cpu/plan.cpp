@@ -15,7 +15,7 @@ void check_distance(const CpuJob& job, int64_t distance) {
         const float* const values = all + at * bits_each;
         int32_t bits = 0, weakest = bits_each > 0 ? 0 : -1;
         for (int32_t r = 0; r < bits_each; ++r) {
-            if (values[r] > 0) bits |= 1 << r;
+            if (values[r] > job.eps) bits |= 1 << r;
             if (std::abs(values[r]) < std::abs(values[weakest])) weakest = r;
         }
         job.distance_bits.lookup_index[at] = bits;
@@ -53,6 +53,7 @@ Outcome<Plan> plan_of(const PlanRequest& request, AddLaunches of_floats, AddLaun
         add_launches_without_pairs(builder, job);
     else
         (job.integer ? of_integers : of_floats)(builder, job);
+    finish_gradients(builder, job, {job.dweights, job.dpositional});
     return builder.finish();
 }
 

@@ -144,7 +144,7 @@ struct Unfused {
                     if (flipped < 0) continue;
                     const int64_t at = job.distance_at(pair);
                     dpositional[at * job.sizes.positional + job.distance_bits.min_delta_index[at]] +=
-                        gradient(sums, job.distance_bits.min_delta[at], table.find<Sum>(main, pair.j),
+                        gradient(job, sums, job.distance_bits.min_delta[at], table.find<Sum>(main, pair.j),
                                  table.find<Sum>(flipped, pair.j));
                 }
         }

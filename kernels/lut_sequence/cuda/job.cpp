@@ -48,6 +48,7 @@ Outcome<Plan> plan_of(const PlanRequest& request, AddLaunches add_launches) {
         add_launches_without_pairs(builder, job);
     else
         add_launches(builder, job);
+    finish_gradients(builder, job, {job.dweights, job.dpositional});
     return builder.finish();
 }
 

@@ -55,8 +55,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) pair_gradients(Arguments g
         }
         const auto du = [&](int64_t other, float of_delta) {
             const Wide g = gradient_of_lanes(given, dy, main, other).value(given.scale, fault);
-            // If no bit flips, delta may be NaN.
-            return other < 0 ? Sum{0} : term(g * surrogate_derivative(of_delta), given.scale);
+            return term_of_du(g, of_delta, given.eps, given.scale);  // 0 if no bit flips, because g is 0
         };
         const Sum of_x = du(alternative, delta);
         if (m < count) static_cast<Sum*>(given.du)[at + m] = of_x;

@@ -18,6 +18,6 @@ extern "C" __global__ void __launch_bounds__(THREADS) check_positional_embedding
     const int64_t at = blockIdx.y * given.detectors + detector;
     const float* const values = given.positional + at * POSITIONAL;
     Detected detected;
-    for (int r = 0; r < POSITIONAL; ++r) detected.add(r, values[r]);
+    for (int r = 0; r < POSITIONAL; ++r) detected.add(r, values[r], given.eps);
     store(given.distances, at, detected);
 }

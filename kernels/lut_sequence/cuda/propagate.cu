@@ -32,15 +32,13 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         };
         const Wide of_main = value(main);
         if (alternative >= 0) {
-            const Sum du =
-                term((of_main - value(alternative)) * surrogate_derivative(flips.delta), given.scale);
+            const Sum du = term_of_du(of_main - value(alternative), flips.delta, given.eps, given.scale);
             const int32_t* const inputs = given.anchors + (place.detector * ANCHORS + flips.bit) * 2;
             Sum* const dx = static_cast<Sum*>(given.dx) + flips.at / given.detectors * given.inputs;
             add_to_pair(dx, inputs, du);
         }
         if (positional >= 0)
             add(static_cast<Sum*>(given.dpositional) + pair.distance * POSITIONAL + flips.positional_bit,
-                term((of_main - value(positional)) * surrogate_derivative(flips.positional_delta),
-                     given.scale));
+                term_of_du(of_main - value(positional), flips.positional_delta, given.eps, given.scale));
     }
 }

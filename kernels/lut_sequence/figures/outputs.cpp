@@ -23,7 +23,7 @@ void add_along_sequence(std::vector<Figure>& all, const Result& result, const Vi
         lut_sequence_family(),
         "position",
         {{"batch", "drawn_batch"}, {"outputs", "drawn_output"}, {"inputs", "drawn_input"}}};
-    const Array* const reference = find(result.reference, name);
+    const auto reference = lut_table::float64_reference(result, name);
     const auto line = reference ? chooser.line(*reference, result.parameters) : std::nullopt;
     if (!line) return;
     add_figure(all, result, name, output_figure(result, view, *reference, *line));
@@ -80,7 +80,7 @@ Figure distance_map(const Drawn& drawn, const Array& reference) {
 
 void add_positional(std::vector<Figure>& all, const Result& result, const View& view) {
     const Drawn drawn(result.parameters);
-    const Array* const reference = find(result.reference, "dpositional");
+    const auto reference = lut_table::float64_reference(result, "dpositional");
     if (!reference || reference->count() == 0) return;
     all.push_back(distance_map(drawn, *reference));
     add_figure(all, result, "dpositional",
@@ -91,7 +91,7 @@ void add_positional(std::vector<Figure>& all, const Result& result, const View& 
 // Adds the error of dweights or weights_after by row of the drawn detector, or if sparse by synapse.
 void add_weights(std::vector<Figure>& all, const Result& result, const View& view, const char* name) {
     const Drawn drawn(result.parameters);
-    const Array* const reference = find(result.reference, name);
+    const auto reference = lut_table::float64_reference(result, name);
     if (!reference || reference->rows || reference->count() == 0) return;
     const bool full = !drawn.sparse;
     const int64_t first = full ? drawn.detector * drawn.rows : 0,

@@ -26,7 +26,8 @@ struct Checked {
 };
 
 // x: [inputs, items_a_tile]. Of equal differences the first is the weakest.
-HWY_INLINE void check_detector(const float* x, const int32_t* anchors, int64_t pairs, Checked& found) {
+HWY_INLINE void check_detector(const float* x, const int32_t* anchors, int64_t pairs, float eps,
+                               Checked& found) {
     HWY_UNROLL(2)
     for (int64_t first = 0; first < items_a_tile; first += width) {
         auto bits = hn::Zero(integers), weakest = hn::Set(integers, -1);
@@ -37,7 +38,7 @@ HWY_INLINE void check_detector(const float* x, const int32_t* anchors, int64_t p
             if (plus < 0 || minus < 0) continue;
             const auto delta = hn::Sub(hn::LoadU(tag, x + plus * items_a_tile + first),
                                        hn::LoadU(tag, x + minus * items_a_tile + first));
-            const auto is_set = hn::RebindMask(integers, hn::Gt(delta, hn::Zero(tag)));
+            const auto is_set = hn::RebindMask(integers, hn::Gt(delta, hn::Set(tag, eps)));
             bits = hn::Or(bits, hn::IfThenElseZero(is_set, hn::Set(integers, 1 << r)));
             const auto index = hn::Set(integers, static_cast<int32_t>(r));
             const auto is_weaker = hn::Lt(hn::Abs(delta), hn::Abs(least));
@@ -57,7 +58,7 @@ void check_tile(const Tensors& all, Range items, const float* x) {
     for (int64_t first = 0; first < all.detectors; first += at_once) {
         const int64_t count = std::min(at_once, all.detectors - first);
         for (int64_t t = 0; t < count; ++t)
-            check_detector(x, all.pairs + (first + t) * all.anchors * 2, all.anchors, found[t]);
+            check_detector(x, all.pairs + (first + t) * all.anchors * 2, all.anchors, all.eps, found[t]);
         for (int64_t item = 0; item < items.count(); ++item) {
             const int64_t at = all.found_at(items.first + item, first);
             for (int64_t t = 0; t < count; ++t) {

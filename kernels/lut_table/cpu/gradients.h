@@ -31,16 +31,18 @@ inline typename Sums::Sum synapse_gradient(const Tensors& t, const Sums& sums, i
     return sums.term(Real{dy_row[t.table.targets[synapse]]} * static_cast<Real>(t.lr) * Real{rate});
 }
 
-// Returns du = g up'(delta) as a term, from the sums of the chosen and of the alternative row.
+// Returns du = g up'(delta) as a term, from the sums of the chosen and of the alternative row; 0 if its
+// magnitude is at most eps or delta is NaN.
 template <class Sums>
-inline typename Sums::Sum gradient(const Sums& sums, float delta, typename Sums::Sum main,
+inline typename Sums::Sum gradient(const Tensors& t, const Sums& sums, float delta, typename Sums::Sum main,
                                    typename Sums::Sum alternative) {
     using Real = typename Sums::Real;
     sums.check(main, fault_gradient_sums);
     sums.check(alternative, fault_gradient_sums);
     const Real reach = 1 + std::abs(Real{delta});
     const Real slope = Real(delta > 0 ? 0.5 : -0.5) / (reach * reach);
-    return sums.term((sums.value(main) - sums.value(alternative)) * slope);
+    const Real du = (sums.value(main) - sums.value(alternative)) * slope;
+    return std::isnan(delta) || std::abs(du) <= Real{t.eps} ? 0 : sums.term(du);
 }
 
 // Adds du to the two inputs of a detector's weakest difference.
@@ -49,7 +51,7 @@ inline void propagate(const Tensors& t, const Sums& sums, int64_t item, int64_t 
                       typename Sums::Sum main, typename Sums::Sum alternative, typename Sums::Sum* to) {
     const int64_t at = t.found_at(item, detector), weakest = t.bits.min_delta_index[at];
     if (weakest < 0) return;
-    const auto term = gradient(sums, t.bits.min_delta[at], main, alternative);
+    const auto term = gradient(t, sums, t.bits.min_delta[at], main, alternative);
     const int32_t* const pair = t.pairs + (detector * t.anchors + weakest) * 2;
     to[pair[0]] += term;
     to[pair[1]] -= term;

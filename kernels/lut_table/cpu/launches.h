@@ -1,5 +1,8 @@
 #pragma once
 
+#include <atomic>
+#include <bit>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -51,6 +54,44 @@ void add_convert(cpu::PlanBuilder& builder, const Tensors& t, const Sums& sums, 
             sums.finish(all + range.first, range.count(), fault, to + range.first);
             if (fault == fault_dweights && t.weights_after) subtract_gradients(t, range);
         });
+}
+
+// Adds the launches that divide final gradients by their largest magnitude. Bits of numbers without a sign
+// are ordered like the numbers, with NaN as the largest.
+inline void add_normalise(cpu::PlanBuilder& builder, const Buffer& gradients) {
+    if (count_of(gradients.shape) == 0) return;
+    const Buffer largest = builder.take<uint32_t>("largest_" + gradients.name, {1});
+    float* const all = gradients.as<float>();
+    add_clear(builder, largest);
+    launch_on_numbers(builder, largest_gradient(gradients, largest), gradients,
+                      [all, to = largest.as<uint32_t>()](Range range) {
+                          uint32_t most = 0;
+                          for (int64_t i = range.first; i < range.last; ++i)
+                              most = std::max(most, std::bit_cast<uint32_t>(std::abs(all[i])));
+                          const std::atomic_ref shared(*to);
+                          uint32_t before = shared.load(std::memory_order_relaxed);
+                          while (before < most)
+                              if (shared.compare_exchange_weak(before, most)) break;
+                      });
+    launch_on_numbers(builder, normalise_gradients(gradients, largest), gradients,
+                      [all, from = largest.as<float>()](Range range) {
+                          const float by = *from < least_divisor ? least_divisor : *from;
+                          for (int64_t i = range.first; i < range.last; ++i) all[i] /= by;
+                      });
+}
+
+// Adds the launches that follow the final gradients and the updated weights.
+inline void finish_gradients(cpu::PlanBuilder& builder, const Tensors& t, const Buffers& gradients) {
+    if (t.normalises)
+        for (const Buffer& array : gradients) add_normalise(builder, array);
+    if (!t.weights_after || !t.limits.exist()) return;
+    launch_on_numbers(builder, limit_weights(t), t.weights_after,
+                      [all = t.weights_after.as<float>(), limits = t.limits](Range range) {
+                          for (int64_t i = range.first; i < range.last; ++i)
+                              all[i] = all[i] < limits.least  ? limits.least
+                                       : all[i] > limits.most ? limits.most
+                                                              : all[i];  // NaN, too
+                      });
 }
 
 // Adds the launches of a variant, which the class Launches knows.

@@ -24,6 +24,7 @@ struct CommonArguments {
     float* weights_after;  // null unless the weights are updated
     double scale;          // multiplies a term before it becomes an integer
     double lr;
+    float eps;        // tolerance of comparisons
     int64_t choices;  // the number of times that a detector chooses a row
     int32_t* fault;
     int32_t* room = nullptr;  // faults: full event buffers and hash table
@@ -35,6 +36,20 @@ struct CommonArguments {
 struct Clear {
     void* at;
     int64_t bytes;
+};
+
+// The arguments of normalise.cu.
+struct Normalise {
+    float* gradients;
+    uint32_t* largest;  // the bits of the largest magnitude
+    int64_t count;
+};
+
+// The arguments of limit_weights.cu.
+struct Limit {
+    float* weights;
+    int64_t count;
+    float least, most;
 };
 
 // The arguments of convert.cu. `before` and `after` are null unless the result is also subtracted from the

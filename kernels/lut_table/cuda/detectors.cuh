@@ -1,7 +1,7 @@
 // Compares the pairs of a detector. Defines: ANCHORS (C).
 //   anchors [T, C, 2], one detector       (4 9)  (2 7)   (5 -1)   (0 3)     C = 4
 //   delta_r = x[first] - x[second]         0.5   -0.1    skipped   2.0
-//   bit r is set if delta_r > 0             1      0       0        1       bits = 1001b
+//   bit r is set if delta_r > eps           1      0       0        1       bits = 1001b, with eps = 0
 // The weakest difference is -0.1, with index 1, so the alternative row is 1001b ^ 10b = 1011b.
 #pragma once
 
@@ -34,8 +34,8 @@ struct Detected {
     float weakest = 0;   // the difference of smallest magnitude; the first one if several are equal
     int32_t index = -1;  // the bit of the weakest difference; -1 if all are skipped
 
-    __device__ void add(int r, float delta) {
-        if (delta > 0) bits |= 1 << r;
+    __device__ void add(int r, float delta, float eps) {
+        if (delta > eps) bits |= 1 << r;
         if (index >= 0 && !(fabsf(delta) < fabsf(weakest))) return;
         weakest = delta;
         index = r;
@@ -44,12 +44,12 @@ struct Detected {
 
 // Compares all pairs of a detector; at(i) reads input i. A pair with -1 is skipped: its bit is 0.
 template <class At>
-__device__ Detected detect(const Pairs& pairs, At at) {
+__device__ Detected detect(const Pairs& pairs, float eps, At at) {
     Detected detected;
 #pragma unroll
     for (int r = 0; r < ANCHORS; ++r) {
         const int32_t first = pairs.inputs[2 * r], second = pairs.inputs[2 * r + 1];
-        if (first >= 0 && second >= 0) detected.add(r, at(first) - at(second));
+        if (first >= 0 && second >= 0) detected.add(r, at(first) - at(second), eps);
     }
     return detected;
 }

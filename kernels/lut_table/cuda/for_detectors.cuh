@@ -28,7 +28,7 @@ __device__ void for_detectors(const CommonArguments& given, Each each) {
         Detected found;
         if (is_one) {
             const Pairs pairs(given.anchors + detector * ANCHORS * 2);
-            found = detect(pairs, [&](int i) { return INPUTS > 0 ? staged[i] : x[i]; });
+            found = detect(pairs, given.eps, [&](int i) { return INPUTS > 0 ? staged[i] : x[i]; });
             store(given.found, item * given.detectors + detector, found);
         }
         each(item, is_one ? detector : -1, found);

@@ -7,6 +7,24 @@
 #include "kernels/lut_table/overflow.h"
 
 namespace sawtooth::lut_table {
+namespace {
+
+// Adds the launches that divide final gradients by their largest magnitude.
+void add_normalise(cuda::PlanBuilder& builder, const Buffer& gradients, int64_t block) {
+    const int64_t count = count_of(gradients.shape);
+    if (count == 0) return;
+    const Buffer largest = builder.take<uint32_t>("largest_" + gradients.name, {1});
+    const Normalise given = {gradients.as<float>(), largest.as<uint32_t>(), count};
+    cuda::KernelSource source{"kernels/lut_table/cuda/normalise.cu", "largest_gradient", {}, block};
+    add_clear(builder, largest, block);
+    builder.launch(largest_gradient(gradients, largest), {pieces("n", count, "(16 block_size)", 16 * block)},
+                   source, given);
+    source.entry = "normalise_gradients";
+    builder.launch(normalise_gradients(gradients, largest), {pieces("n", count, "block_size", block)}, source,
+                   given);
+}
+
+}  // namespace
 
 CommonArguments common_arguments(cuda::PlanBuilder& builder, const Tensors& t, int64_t choices) {
     const Parameters& p = builder.parameters();
@@ -28,6 +46,7 @@ CommonArguments common_arguments(cuda::PlanBuilder& builder, const Tensors& t, i
             .weights_after = t.weights_after.as<float>(),
             .scale = t.integer ? p.real("rescale") * FixedPoint::unit : 1,
             .lr = t.lr,
+            .eps = t.eps,
             .choices = choices,
             .fault = take_overflows(builder)};
 }
@@ -105,6 +124,18 @@ void add_groups(cuda::KernelSource& source, int64_t outputs, int64_t items) {
 int64_t lanes_of(int64_t outputs, int64_t threads) {
     const int64_t fours = std::clamp<int64_t>(ceil_divide(outputs, 4), 1, threads);
     return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(fours)));
+}
+
+void finish_gradients(cuda::PlanBuilder& builder, const Tensors& t, const Buffers& gradients) {
+    const int64_t block = builder.parameters().integer("block_size");
+    if (t.normalises)
+        for (const Buffer& array : gradients) add_normalise(builder, array, block);
+    const int64_t weights = t.weights_after ? count_of(t.weights_after.shape) : 0;
+    if (weights == 0 || !t.limits.exist()) return;
+    builder.launch(
+        limit_weights(t), {pieces("n", weights, "block_size", block)},
+        {.file = "kernels/lut_table/cuda/limit_weights.cu", .entry = "limit_weights", .threads = block},
+        Limit{t.weights_after.as<float>(), weights, t.limits.least, t.limits.most});
 }
 
 void add_weight_gradients(cuda::PlanBuilder& builder, LaunchInfo info, const Sizes& sizes,

@@ -38,6 +38,9 @@ int64_t lanes_of(int64_t outputs, int64_t threads);
 // Sets the macros of groups.cuh for a thread block with `items` items.
 void add_groups(cuda::KernelSource& source, int64_t outputs, int64_t items);
 
+// Adds the launches that follow the final gradients and the updated weights.
+void finish_gradients(cuda::PlanBuilder& builder, const Tensors& t, const Buffers& gradients);
+
 void add_weight_gradients(cuda::PlanBuilder& builder, LaunchInfo info, const Sizes& sizes,
                           const CommonArguments& given);
 

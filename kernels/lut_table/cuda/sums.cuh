@@ -93,4 +93,10 @@ __device__ inline Wide surrogate_derivative(float delta) {
     return (delta > 0 ? Wide{0.5} : Wide{-0.5}) / (far * far);
 }
 
+// Returns du = g up'(delta) as a term; 0 if its magnitude is at most eps or delta is NaN.
+__device__ inline Sum term_of_du(Wide g, float delta, float eps, double scale) {
+    const Wide du = delta == delta ? g * surrogate_derivative(delta) : Wide{0};
+    return fabs(du) <= Wide{eps} ? Sum{0} : term(du, scale);
+}
+
 }  // namespace sawtooth::lut_table

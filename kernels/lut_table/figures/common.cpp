@@ -35,4 +35,13 @@ std::string kernel_label(const std::string& kernel) {
     return label;
 }
 
+std::optional<Array> float64_reference(const Result& result, const std::string& output) {
+    const Array* const unrounded = find(result.reference, "fused/" + output);
+    const Array* const reference = unrounded ? unrounded : find(result.reference, output);
+    if (!reference) return {};
+    Array array = *reference;
+    array.name = output;
+    return array;
+}
+
 }  // namespace sawtooth::lut_table

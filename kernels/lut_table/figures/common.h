@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 
@@ -29,5 +30,9 @@ class Weights {
 
 // "gather_x_gradients": the name of a kernel without the endings that many kernels of both families have.
 std::string kernel_label(const std::string& kernel);
+
+// Returns the float64 reference of an output, even if its terms are rounded to integers in the reference that
+// files have; absent if the variants have no such output.
+std::optional<Array> float64_reference(const Result& result, const std::string& output);
 
 }  // namespace sawtooth::lut_table

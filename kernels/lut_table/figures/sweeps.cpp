@@ -125,7 +125,7 @@ Figure error_by_arithmetic(const SweepResult& sweep) {
     }
     figure.x.minimum = std::pow(10, std::floor(std::log10(least)) - 1);
     figure.caption =
-        words + ". With integers the reference rounds every term too, so only the rounding to f32 is left.";
+        words + ". Integers round every term to a multiple of 2^-20 / rescale: that is what they cost.";
     figure.marks.push_back(std::move(bars));
     return figure;
 }

@@ -10,7 +10,7 @@ namespace {
 using namespace ar_ssm_facts;
 
 TEST_CASE("both variants of ar_ssm agree with the reference in any vector width", "[ar_ssm][cpu]") {
-    const std::string mode = GENERATE("soft", "hard"), dtype = GENERATE("f32", "bf16");
+    const std::string mode = GENERATE("soft", "hard", "gumbel"), dtype = GENERATE("f32", "bf16");
     // In this shape, parts of the weight gradients begin inside a tile, and rows fill no vector.
     const auto parameters = parameters_with({{"batch", 3},
                                              {"length", 300},

@@ -173,6 +173,7 @@ class Naive {
                     for (int64_t h = 0; h < sizes_.hidden; ++h)
                         logit += in("gate_w2", r * sizes_.hidden + h) *
                                  std::max(dot("gate_w1", h, b, l) + in("gate_b1", h), 0.0);
+                    if (sizes_.gumbel) logit = (logit + in("gate_noise", std::ssize(gates))) / 0.75;
                     gates.push_back(1 / (1 + std::exp(-logit)));
                 }
         return gates;
@@ -192,13 +193,14 @@ Parameters small(bool bidirectional, const std::string& mode) {
                             {"gate_hidden", int64_t{4}},
                             {"bidirectional", bidirectional},
                             {"gate_mode", mode},
+                            {"gate_temperature", 0.75},
                             {"dtype", "bf16"},
                             {"backward", true}});
 }
 
 TEST_CASE("the reference of ar_ssm gives the numbers of the definition", "[ar_ssm]") {
     const bool bidirectional = GENERATE(false, true);
-    const std::string mode = GENERATE("soft", "hard");
+    const std::string mode = GENERATE("soft", "hard", "gumbel");
     const auto parameters = small(bidirectional, mode);
     const Arrays inputs = inputs_for(parameters);
     check(reference_for(parameters, inputs), "y", Naive(parameters, inputs).y());
@@ -206,7 +208,7 @@ TEST_CASE("the reference of ar_ssm gives the numbers of the definition", "[ar_ss
 
 TEST_CASE("gradients of ar_ssm agree with central differences of the definition", "[ar_ssm]") {
     const bool bidirectional = GENERATE(false, true);
-    const std::string mode = GENERATE("soft", "hard");
+    const std::string mode = GENERATE("soft", "hard", "gumbel");
     const auto parameters = small(bidirectional, mode);
     Arrays inputs = inputs_for(parameters);
     const Arrays gradients = reference_for(parameters, inputs);
@@ -251,7 +253,7 @@ Arrays definition_of(const Variant& variant, const Parameters& parameters, const
 
 TEST_CASE("every variant of ar_ssm has the reference as its definition", "[ar_ssm]") {
     const bool bidirectional = GENERATE(false, true);
-    const std::string mode = GENERATE("soft", "hard");
+    const std::string mode = GENERATE("soft", "hard", "gumbel");
     const auto parameters = small(bidirectional, mode);
     const Arrays inputs = inputs_for(parameters), reference = reference_for(parameters, inputs);
     for (const Variant& variant : ar_ssm_family().variants) {

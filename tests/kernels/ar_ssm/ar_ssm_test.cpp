@@ -26,7 +26,7 @@ TEST_CASE("every variant of ar_ssm is right in every length, direction and gate 
     // Lengths around 1, a row of tensor cores (16), tiles of 64 and 128, and one of more than two such tiles.
     const int64_t length = GENERATE(1, 2, 17, 63, 64, 65, 129, 300);
     const bool bidirectional = GENERATE(false, true);
-    const std::string mode = GENERATE("soft", "hard");
+    const std::string mode = GENERATE("soft", "hard", "gumbel");
     const auto parameters =
         parameters_with(sized(length, 12, 4, 5, {{"bidirectional", bidirectional}, {"gate_mode", mode}}));
     check_on_every_backend(parameters, inputs_for(parameters));
@@ -53,7 +53,7 @@ TEST_CASE("every variant of ar_ssm is right in every width", "[ar_ssm][cpu][cuda
 }
 
 TEST_CASE("every variant of ar_ssm is right in every dtype", "[ar_ssm][cpu][cuda][gpu]") {
-    const std::string dtype = GENERATE("f32", "f16", "bf16"), mode = GENERATE("soft", "hard");
+    const std::string dtype = GENERATE("f32", "f16", "bf16"), mode = GENERATE("soft", "hard", "gumbel");
     const auto [width, rank, hidden] = GENERATE(Widths{24, 5, 40}, Widths{64, 32, 16});
     const auto parameters = parameters_with(sized(
         150, width, rank, hidden,

@@ -126,9 +126,13 @@ TEST_CASE("every condition can hold and every limit lies in the range of its par
                 }
             };
             look({});
-            for (const Parameter& other : family->parameters)
-                if (other.type == Type::choice)
-                    for (const Value& choice : other.choices) look({{other.name, choice}});
+            for (const Parameter& other : family->parameters) {
+                const bool is_flag = other.type == Type::boolean;
+                for (const Value& choice : is_flag ? std::vector<Value>{false, true} : other.choices) {
+                    look({{other.name, choice}});
+                    if (family->parameter("backward")) look({{other.name, choice}, {"backward", true}});
+                }
+            }
             CHECK(used);
         }
 }

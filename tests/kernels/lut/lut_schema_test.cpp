@@ -110,6 +110,22 @@ TEST_CASE("lut: output blocks beyond the outputs are refused", "[schema][lut]") 
     CHECK(settled("lut", {{"outputs", 65}}, {}, Backend::cuda).integer("output_blocks") == 3);
 }
 
+TEST_CASE("lut: a least weight above the largest is refused where both count", "[schema][lut]") {
+    for (const char* family : {"lut", "lut_sequence"}) {
+        const auto is_refused = [&](const Settings& limits) {
+            return family_named(family).check(settled(family, limits)).has_value();
+        };
+        Settings limits = {{"weight_min", 0.5}, {"weight_max", 0.25}, {"backward", true}};
+        CHECK_FALSE(is_refused(limits));  // the policy is external
+        limits.push_back({"gradient_policy", "internal"});
+        CHECK(contains(family_refusal(family, limits), "weight_min = 0.5: must be up to weight_max = 0.25"));
+        limits[1].second = 0.5;
+        CHECK_FALSE(is_refused(limits));
+        limits[1].second = "none";
+        CHECK_FALSE(is_refused(limits));
+    }
+}
+
 TEST_CASE("lut: both forms of weights together are refused", "[schema][lut]") {
     for (const char* family : {"lut", "lut_sequence"})
         CHECK(contains(
