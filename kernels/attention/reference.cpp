@@ -276,37 +276,39 @@ class Definition {
         const int64_t sharing = parameters_.integer("H") / parameters_.integer("H_kv");
         const Range rows = backward_ ? rows_of(*chosen_.keys, key_head) : Range{};
         std::vector<Key<Real>> keys(static_cast<size_t>(rows.count()), Key<Real>(parameters_.integer("D")));
-        for (int64_t head = key_head * sharing; head < (key_head + 1) * sharing; ++head)
-            add_head(head, key_head, rows, keys);
-        for (int64_t row = rows.first; row < rows.last; ++row)
-            put(row, position_of(*chosen_.keys, row), keys[static_cast<size_t>(row - rows.first)]);
+        for (int64_t member = 0; member < sharing; ++member) {
+            const int64_t head = key_head * sharing + member;
+            const Range queries = rows_of(*chosen_.queries, head);
+            if (queries.count() + rows.count() == 0) continue;
+            const Head<Real> of_head(parameters_,
+                                     inputs_of<Real>(parameters_, inputs_, rotations_, head, key_head));
+            const auto all = add_queries(of_head, queries, rows.count() > 0);
+            for_each(rows.count(), [&](int64_t index) {
+                const int64_t j = position_of(*chosen_.keys, rows.first + index);
+                Key<Real>& key = keys[static_cast<size_t>(index)];
+                of_head.backward_key(j, all, key);
+                if (member == sharing - 1) put(rows.first + index, j, key);
+            });
+        }
     }
 
-    // Adds the chosen queries of a head, and its part of the gradients of the chosen keys.
-    void add_head(int64_t number, int64_t key_head, const Range& key_rows, std::vector<Key<Real>>& keys) {
-        const Range chosen = rows_of(*chosen_.queries, number);
-        if (chosen.count() + key_rows.count() == 0) return;
-        const Head<Real> head(parameters_,
-                              inputs_of<Real>(parameters_, inputs_, rotations_, number, key_head));
-        // The gradients of keys need every query.
-        std::vector<Query<Real>> all(static_cast<size_t>(key_rows.count() > 0 ? queries_ : 0));
+    // Adds the chosen queries of a head. Returns every query if wanted, as the gradients of keys need them.
+    std::vector<Query<Real>> add_queries(const Head<Real>& head, Range chosen, bool wants_all) {
+        std::vector<Query<Real>> all(static_cast<size_t>(wants_all ? queries_ : 0));
         std::vector<int64_t> rows(static_cast<size_t>(queries_), -1);  // -1 marks a query that is not chosen
         for (int64_t row = chosen.first; row < chosen.last; ++row)
             rows[static_cast<size_t>(position_of(*chosen_.queries, row))] = row;
-        for_each(queries_, [&](int64_t query_index) {
-            const int64_t row = rows[static_cast<size_t>(query_index)], i = first_ + query_index;
+        for_each(queries_, [&](int64_t index) {
+            const int64_t row = rows[static_cast<size_t>(index)], i = first_ + index;
             if (row < 0 && all.empty()) return;
             typename Head<Real>::Scores scores;
             Query<Real> query = head.forward(i, scores);
             if (backward_) head.preprocess(i, query);
             if (row >= 0 && backward_) head.backward_query(i, scores, query);
             if (row >= 0) put(row, i, query);
-            if (!all.empty()) all[static_cast<size_t>(query_index)] = std::move(query);
+            if (!all.empty()) all[static_cast<size_t>(index)] = std::move(query);
         });
-        for_each(key_rows.count(), [&](int64_t key) {
-            head.backward_key(position_of(*chosen_.keys, key_rows.first + key), all,
-                              keys[static_cast<size_t>(key)]);
-        });
+        return all;
     }
 
     // Calls work(row), in parallel if there are enough products to be worth threads. Noisy draws its numbers

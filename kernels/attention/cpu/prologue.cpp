@@ -1,6 +1,7 @@
 #include "kernels/attention/cpu/job.h"
 
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "kernels/attention/launches.h"
@@ -58,84 +59,95 @@ struct Rotations {
     }
 };
 
-// Calls act(head, position) for the queries at these positions, or for the keys of every head of keys, which
-// is named by the first head of queries that shares it.
-template <class Act>
-void for_each_query(const CpuJob& job, Range positions, Act act) {
-    for (int64_t head = 0; head < job.heads; ++head)
-        for (int64_t i = std::max(positions.first, job.first_query()); i < positions.last; ++i) act(head, i);
-}
-template <class Act>
-void for_each_key(const CpuJob& job, Range positions, Act act) {
-    for (int64_t head = 0; head < job.heads; head += job.sharing())
-        for (int64_t i = positions.first; i < positions.last; ++i) act(head, i);
+// The queries at these positions.
+Range queries_among(const CpuJob& job, Range positions) {
+    return {std::max(positions.first, job.first_query()), positions.last};
 }
 
-// Calls act(row, rows) for the rows of an array of queries or of keys at these positions: for all of a head
-// at once, or one by one where their copies are padded.
+// Calls act(row, rows) for the rows of head `head` of an array of queries or of keys at these positions: for
+// all at once, or one by one where their copies are padded.
 template <class Act>
-void for_each_row(const CpuJob& job, const Buffer& array, Range positions, Act act) {
+void for_each_row(const CpuJob& job, const Buffer& array, int64_t head, Range positions, Act act) {
     const int64_t of_head = array.shape[2], first = job.length - of_head;
     const int64_t begin = std::max(positions.first, first), count = positions.last - begin;
+    if (head >= array.shape[0] * array.shape[1] || count <= 0) return;
     const int64_t step = job.width == job.d ? count : 1;
-    if (count <= 0) return;
-    for (int64_t head = 0; head < array.shape[0] * array.shape[1]; ++head)
-        for (int64_t i = 0; i < count; i += step) act(head * of_head + begin - first + i, step);
+    for (int64_t i = 0; i < count; i += step) act(head * of_head + begin - first + i, step);
 }
 
 void clear_padding(const CpuJob& job, float* row) { std::fill(row + job.d, row + job.width, 0.0f); }
 
-void widen(const CpuJob& job, const Buffer& given, const Buffer& wide, Range positions) {
-    for_each_row(job, given, positions, [&](int64_t row, int64_t rows) {
-        float* const to = wide.as<float>() + row * job.width;
-        cpu::read(given, row * job.d, rows * job.d, to);
-        clear_padding(job, to);
-    });
+void widen(const CpuJob& job, int64_t head, Range positions) {
+    for (const auto& [given, wide] : job.widened)
+        for_each_row(job, given, head, positions, [&](int64_t row, int64_t rows) {
+            float* const to = wide.as<float>() + row * job.width;
+            cpu::read(given, row * job.d, rows * job.d, to);
+            clear_padding(job, to);
+        });
 }
 
-void rotate(const CpuJob& job, Range positions) {
-    const Rotations rotations(job, positions);
-    std::vector<float> row(static_cast<size_t>(job.d));
-    const auto apply = [&](const Rotation& rotation, float* to) {
-        rotation.apply(row.data(), to);
-        clear_padding(job, to);
-    };
-    for_each_query(job, positions, [&](int64_t head, int64_t i) {
-        cpu::read(job.q, job.query_row(head, i) * job.d, job.d, row.data());
-        apply(rotations.near(i), job.query_vectors(job.q1, head, i));
-        apply(rotations.far, job.query_vectors(job.q2, head, i));
-    });
-    for_each_key(job, positions, [&](int64_t head, int64_t i) {
-        cpu::read(job.k, job.key_row(head, i) * job.d, job.d, row.data());
-        apply(rotations.near(i), job.key_vectors(job.k1, head, i));
-    });
+// Rotates a vector of `from`, whose number is `row`.
+void rotate(const CpuJob& job, const Buffer& from, int64_t row, float* room, const Rotation& rotation,
+            const Buffer& to) {
+    float* const rotated = to.as<float>() + row * job.width;
+    cpu::read(from, row * job.d, job.d, room);
+    rotation.apply(room, rotated);
+    clear_padding(job, rotated);
+}
+
+void rotate_queries(const CpuJob& job, const Rotations& rotations, int64_t head) {
+    std::vector<float> room(static_cast<size_t>(job.d));
+    const Range queries = queries_among(job, rotations.positions);
+    for (int64_t i = queries.first; i < queries.last; ++i) {
+        rotate(job, job.q, job.query_row(head, i), room.data(), rotations.near(i), job.q1);
+        rotate(job, job.q, job.query_row(head, i), room.data(), rotations.far, job.q2);
+    }
+}
+
+// `head` is the first head of queries that has these keys, here and below.
+void rotate_keys(const CpuJob& job, const Rotations& rotations, int64_t head) {
+    std::vector<float> room(static_cast<size_t>(job.d));
+    for (int64_t i = rotations.positions.first; i < rotations.positions.last; ++i)
+        rotate(job, job.k, job.key_row(head, i), room.data(), rotations.near(i), job.k1);
+}
+
+void transpose_keys(const CpuJob& job, Range positions, int64_t head) {
+    for (const auto& [rows, strips] : job.transposed)
+        for (int64_t i = positions.first; i < positions.last; i += lanes)
+            cpu::transpose(job.key_vectors(rows, head, i), job.width, std::min(lanes, job.length - i),
+                           job.width, job.strip(strips, head, i), lanes);
 }
 
 void prepare(const CpuJob& job, const cpu::Item& item) {
     const Range positions = tile_at(item.index, block, job.length);
-    for (const auto& [given, wide] : job.widened) widen(job, given, wide, positions);
-    if (job.q) rotate(job, positions);
-    for (int64_t head = 0; head < job.heads; head += job.sharing())
-        for (const auto& [rows, strips] : job.transposed)
-            for (int64_t i = positions.first; i < positions.last; i += lanes)
-                cpu::transpose(job.key_vectors(rows, head, i), job.width, std::min(lanes, job.length - i),
-                               job.width, job.strip(strips, head, i), lanes);
+    const auto rotations = job.q ? std::optional(Rotations(job, positions)) : std::nullopt;
+    for (int64_t head = 0; head < job.heads; ++head) {
+        widen(job, head, positions);
+        if (rotations) rotate_queries(job, *rotations, head);
+        if (head >= job.key_heads) continue;
+        if (rotations) rotate_keys(job, *rotations, head * job.sharing());
+        transpose_keys(job, positions, head * job.sharing());
+    }
 }
 
-// dq = R(i)^-1 dq1 + R(window)^-1 dq2, dk = R(i)^-1 dk1 + dk2
-void rotate_gradients_back(const CpuJob& job, Range positions) {
-    const Rotations rotations(job, positions);
-    for_each_query(job, positions, [&](int64_t head, int64_t i) {
+// dq = R(i)^-1 dq1 + R(window)^-1 dq2
+void rotate_back_queries(const CpuJob& job, const Rotations& rotations, int64_t head) {
+    const Range queries = queries_among(job, rotations.positions);
+    for (int64_t i = queries.first; i < queries.last; ++i) {
         float* const dq = job.dq.as<float>() + job.query_row(head, i) * job.d;
         std::fill_n(dq, job.d, 0.0f);
         rotations.near(i).add_inverse(job.query_vectors(job.dq1, head, i), dq);
         rotations.far.add_inverse(job.query_vectors(job.dq2, head, i), dq);
-    });
-    for_each_key(job, positions, [&](int64_t head, int64_t i) {
+    }
+}
+
+// dk = R(i)^-1 dk1 + dk2
+void rotate_back_keys(const CpuJob& job, const Rotations& rotations, int64_t head) {
+    for (int64_t i = rotations.positions.first; i < rotations.positions.last; ++i) {
         float* const dk = job.dk.as<float>() + job.key_row(head, i) * job.d;
         std::copy_n(job.key_vectors(job.dk2, head, i), job.d, dk);
         rotations.near(i).add_inverse(job.key_vectors(job.dk1, head, i), dk);
-    });
+    }
 }
 
 }  // namespace
@@ -165,16 +177,20 @@ void add_epilogue(cpu::PlanBuilder& builder, const CpuJob& job) {
     const Side items = pieces("N", job.length, block);
     if (!job.stored.empty())
         builder.launch(store(job), items, [&job](const cpu::Item& item) {
-            for (const auto& [kept, output] : job.stored)
-                for_each_row(
-                    job, output, tile_at(item.index, block, job.length), [&](int64_t row, int64_t rows) {
+            const Range positions = tile_at(item.index, block, job.length);
+            for (int64_t head = 0; head < job.heads; ++head)
+                for (const auto& [kept, output] : job.stored)
+                    for_each_row(job, output, head, positions, [&](int64_t row, int64_t rows) {
                         cpu::write(kept.as<float>() + row * job.width, rows * job.d, output, row * job.d);
                     });
         });
-    if (job.dq)
-        builder.launch(rotate_back(job), items, [&job](const cpu::Item& item) {
-            rotate_gradients_back(job, tile_at(item.index, block, job.length));
-        });
+    if (!job.dq) return;
+    builder.launch(rotate_back(job), items, [&job](const cpu::Item& item) {
+        const Rotations rotations(job, tile_at(item.index, block, job.length));
+        for (int64_t head = 0; head < job.heads; ++head) rotate_back_queries(job, rotations, head);
+        for (int64_t head = 0; head < job.heads; head += job.sharing())
+            rotate_back_keys(job, rotations, head);
+    });
 }
 
 }  // namespace sawtooth::attention
