@@ -97,7 +97,7 @@ std::vector<Parameter> parameters() {
     all.back().meaning += " auto: f32 on the CPU, bf16 on CUDA.";
     all.push_back(drawn_parameter("drawn_batch", "sequence", "Z", 1023));
     all.push_back(drawn_parameter("drawn_head", "head", "H", 255));
-    all.push_back(drawn_parameter("drawn_channel", "channel", "D", 127));
+    all.push_back(drawn_parameter("drawn_channel", "channel", "D", 255));
     all.push_back(ends_at({[](const Parameters& p) { return attention::queries_of(p) - 1; }, "N_q - 1"},
                           drawn_parameter("drawn_query", "query", "N_q", (1 << 20) - 1)));
     all.back().initial = int64_t{305};
