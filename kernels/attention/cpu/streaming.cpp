@@ -155,7 +155,8 @@ void sum_groups(const CpuJob& job, const Groups& groups, const cpu::Item& item) 
 
 Groups take_groups(cpu::PlanBuilder& builder, const CpuJob& job) {
     constexpr int64_t enough_items = 16, most = 4;
-    const int64_t wanted = ceil_divide(enough_items, job.key_heads);
+    // Sums do not depend on the number of sequences, so that each has the same bits alone as in a batch.
+    const int64_t wanted = ceil_divide(enough_items, builder.parameters().integer("H_kv"));
     Groups groups{std::clamp<int64_t>(std::min(wanted, job.key_tiles()), 1, most), job.dq1, job.dq2};
     if (groups.count == 1) return groups;
     const Shape shape = {groups.count, job.heads, job.query_count, job.width};
