@@ -6,6 +6,7 @@
 
 #include "kernels/attention/figures/sweeps.h"
 #include "kernels/attention/parts.h"
+#include "kernels/attention/tiles.h"
 #include "kernels/core/common_parameters.h"
 
 namespace sawtooth {
@@ -25,12 +26,27 @@ std::vector<Parameter> shape_parameters() {
                                               1, 1024, Step::powers_of_two, Renews::inputs)),
         titled("heads", integer_parameter("H", "Heads per sequence.", shape, "heads", 2, 1, 256,
                                           Step::powers_of_two, Renews::inputs)),
+        titled(
+            "key_heads",
+            automatic(integer_parameter(
+                "H_kv", "Heads of keys and values, a divisor of H: head h reads number h H_kv / H. auto: H.",
+                shape, "heads", 1, 1, 256, Step::powers_of_two, Renews::inputs))),
         titled("positions",
                integer_parameter("N",
                                  "Positions per sequence, for queries and keys; the last tile may be short.",
                                  shape, "tokens", 512, 1, 1 << 20, Step::powers_of_two, Renews::inputs)),
-        titled("channels", cited(tiling_source, choice_parameter("D", "Width of a head.", shape, 64,
-                                                                 {16, 32, 64, 128}, Renews::inputs))),
+        titled("queries",
+               automatic(integer_parameter(
+                   "N_q",
+                   "Queries per sequence, at most N. They stand at the last positions; the keys before them "
+                   "are a cache. auto: N.",
+                   shape, "tokens", 1, 1, 1 << 20, Step::powers_of_two, Renews::inputs))),
+        titled("channels",
+               cited(tiling_source,
+                     integer_parameter("D",
+                                       "Width of a head, an even number. Tensor cores need 16, "
+                                       "32, 64 or 128.",
+                                       shape, "", 64, 2, 256, Step::powers_of_two, Renews::inputs))),
         choice_parameter(
             "form",
             "qkv: rotates q and k in a prologue. four: takes both encodings as inputs. auto: follows the "
@@ -71,13 +87,19 @@ std::vector<Parameter> parameters() {
         mask_source);
     all.push_back(automatic(real_parameter("scale", "Factor of the scores; auto: 1 / sqrt(D).", numerics, 1,
                                            0, 100, Renews::inputs)));
+    all.push_back(only_for(
+        "form", {"qkv"},
+        real_parameter(
+            "base", "Base of the rotation: pair m of a head turns by base^(-2 m / D) radians per position.",
+            numerics, 10000, 1, 1e9, Renews::inputs)));
     all.push_back(backward_parameter());
     all.push_back(dtype_parameter("auto", {"auto", "f32", "f16", "bf16"}));
     all.back().meaning += " auto: f32 on the CPU, bf16 on CUDA.";
     all.push_back(drawn_parameter("drawn_batch", "sequence", "Z", 1023));
     all.push_back(drawn_parameter("drawn_head", "head", "H", 255));
-    all.push_back(drawn_parameter("drawn_channel", "channel", "D", 127));
-    all.push_back(drawn_parameter("drawn_query", "query", "N", (1 << 20) - 1));
+    all.push_back(drawn_parameter("drawn_channel", "channel", "D", 255));
+    all.push_back(ends_at({[](const Parameters& p) { return attention::queries_of(p) - 1; }, "N_q - 1"},
+                          drawn_parameter("drawn_query", "query", "N_q", (1 << 20) - 1)));
     all.back().initial = int64_t{305};
     return all;
 }
@@ -87,33 +109,36 @@ bool is_four(const Parameters& parameters) { return parameters.is("form", "four"
 bool rotates_back(const Parameters& parameters) { return is_qkv(parameters) && runs_backward(parameters); }
 
 std::vector<ArraySpec> arrays() {
-    const std::vector<std::string> vectors = {"Z", "H", "N", "D"}, rows = {"Z", "H", "N"};
-    const auto input = [&](std::string name, std::string meaning, bool (*used)(const Parameters&)) {
+    const std::vector<std::string> of_queries = {"Z", "H", "N_q", "D"}, of_keys = {"Z", "H_kv", "N", "D"},
+                                   rows = {"Z", "H", "N_q"};
+    const auto input = [](std::string name, std::string meaning, const std::vector<std::string>& dimensions,
+                          bool (*used)(const Parameters&) = nullptr) {
         return ArraySpec{
-            .name = std::move(name), .meaning = std::move(meaning), .dimensions = vectors, .used = used};
+            .name = std::move(name), .meaning = std::move(meaning), .dimensions = dimensions, .used = used};
     };
-    const auto gradient = [&](const std::string& name, bool (*used)(const Parameters&)) {
+    const auto gradient = [](const std::string& name, const std::vector<std::string>& dimensions,
+                             bool (*used)(const Parameters&)) {
         return ArraySpec{.name = "d" + name,
                          .meaning = "Gradient of " + name + ".",
                          .role = Role::output,
-                         .dimensions = vectors,
+                         .dimensions = dimensions,
                          .used = used,
                          .rounded = false};
     };
     return {
-        input("q", "Queries before rotation.", is_qkv),
-        input("k", "Keys before rotation.", is_qkv),
-        input("q1", "Queries in the encoding for near pairs.", is_four),
-        input("q2", "Queries in the encoding for far pairs.", is_four),
-        input("k1", "Keys in the encoding for near pairs.", is_four),
-        input("k2", "Keys in the encoding for far pairs.", is_four),
-        input("v", "Values.", nullptr),
+        input("q", "Queries before rotation.", of_queries, is_qkv),
+        input("k", "Keys before rotation.", of_keys, is_qkv),
+        input("q1", "Queries in the encoding for near pairs.", of_queries, is_four),
+        input("q2", "Queries in the encoding for far pairs.", of_queries, is_four),
+        input("k1", "Keys in the encoding for near pairs.", of_keys, is_four),
+        input("k2", "Keys in the encoding for far pairs.", of_keys, is_four),
+        input("v", "Values.", of_keys),
         {.name = "do",
          .meaning = "Gradient of o.",
          .role = Role::output_gradient,
-         .dimensions = vectors,
+         .dimensions = of_queries,
          .used = runs_backward},
-        {.name = "o", .meaning = "Output of the attention.", .role = Role::output, .dimensions = vectors},
+        {.name = "o", .meaning = "Output of the attention.", .role = Role::output, .dimensions = of_queries},
         {.name = "lse",
          .meaning = "Base-2 log-sum-exp of the scores of each query.",
          .role = Role::output,
@@ -125,13 +150,13 @@ std::vector<ArraySpec> arrays() {
          .dimensions = rows,
          .used = runs_backward,
          .rounded = false},
-        gradient("q1", runs_backward),
-        gradient("q2", runs_backward),
-        gradient("k1", runs_backward),
-        gradient("k2", runs_backward),
-        gradient("v", runs_backward),
-        gradient("q", rotates_back),
-        gradient("k", rotates_back),
+        gradient("q1", of_queries, runs_backward),
+        gradient("q2", of_queries, runs_backward),
+        gradient("k1", of_keys, runs_backward),
+        gradient("k2", of_keys, runs_backward),
+        gradient("v", of_keys, runs_backward),
+        gradient("q", of_queries, rotates_back),
+        gradient("k", of_keys, rotates_back),
     };
 }
 
@@ -169,6 +194,9 @@ std::optional<std::string> check_tensor_cores(const Parameters& parameters, cons
                                               int64_t forward_bytes) {
     if (parameters.is("dtype", "f32"))
         return "dtype = f32: must be f16 or bf16 on the GPU, where it uses tensor cores; naive accepts f32";
+    if (const int64_t d = parameters.integer("D"); d != 16 && d != 32 && d != 64 && d != 128)
+        return "D = " + std::to_string(d) +
+               ": must be 16, 32, 64 or 128 on the GPU, where it uses tensor cores; naive accepts any even D";
     if (auto refused = check_heads(parameters)) return refused;
     if (auto refused = check_shared("forward", forward_bytes, parameters, chip)) return refused;
     if (!runs_backward(parameters)) return {};
@@ -202,11 +230,14 @@ std::optional<std::string> check_wgmma(const Variant&, const Parameters& paramet
 }
 
 // Returns the tiles of an output: gradients of keys and values have key tiles, other outputs query tiles.
+// Where N_q is N, the length N also decides where the last query tile ends.
 std::vector<Tiling> tilings(const Variant&, const std::string& output, const Parameters& parameters,
                             Backend) {
     const bool of_keys = output.starts_with("dk") || output == "dv";
     const char* const name = of_keys ? "BLOCK_N" : "BLOCK_M";
-    return {{"N", name, parameters.integer(name)}};
+    std::vector<Tiling> all = {{"N", name, parameters.integer(name)}};
+    if (!of_keys) all.push_back({"N_q", name, parameters.integer(name)});
+    return all;
 }
 
 // Returns what a variant rounds inside. CUDA stores rotated queries and keys in `dtype`, and o, which the
@@ -260,15 +291,28 @@ bool any_given(const Arrays& given, std::initializer_list<std::string_view> name
 void settle(Parameters& parameters, const Arrays& given, Backend backend) {
     const bool qkv = any_given(given, {"q", "k"}), four = any_given(given, {"q1", "q2", "k1", "k2"});
     if (!(qkv && four)) settle_automatic(parameters, "form", four ? "four" : "qkv");
+    settle_automatic(parameters, "H_kv", parameters.at("H"));
+    settle_automatic(parameters, "N_q", parameters.at("N"));
     settle_automatic(parameters, "scale", 1 / std::sqrt(parameters.real("D")));
     settle_automatic(parameters, "dtype", backend == Backend::cpu ? "f32" : "bf16");
     settle_backward(parameters, given, "do");
 }
 
 std::optional<Refusal> check(const Parameters& parameters) {
-    if (!parameters.is("form", "auto")) return {};
-    return Refusal{"form", "auto",
-                   "must be qkv or four: the input has arrays of both forms (q, k and q1, q2, k1, k2)"};
+    const auto refusal = [&](const char* name, const std::string& accepted) {
+        return Refusal{name, to_text(parameters.at(name)), accepted};
+    };
+    if (parameters.is("form", "auto"))
+        return refusal("form",
+                       "must be qkv or four: the input has arrays of both forms (q, k and q1, q2, k1, k2)");
+    const int64_t heads = parameters.integer("H"), length = parameters.integer("N");
+    if (heads % attention::key_heads_of(parameters) != 0)
+        return refusal("H_kv", "must divide H = " + std::to_string(heads) + "; auto is H");
+    if (attention::queries_of(parameters) > length)
+        return refusal("N_q", "must be at most N = " + std::to_string(length) + "; auto is N");
+    if (parameters.integer("D") % 2 != 0)
+        return refusal("D", "must be even: the rotation turns pairs of numbers");
+    return {};
 }
 
 Family make_family() {
@@ -290,7 +334,9 @@ Family make_family() {
                         {"BLOCK_N", 64},
                         {"warps", 4},
                         {"warps_backward", 8},
-                        {"dtype", "f16"}}}};
+                        {"dtype", "f16"}}},
+                      {"decode", {{"H", 32}, {"N", 8192}, {"N_q", 1}, {"window", 2048}}},
+                      {"gqa", {{"H", 32}, {"H_kv", 8}, {"N", 2048}, {"window", 512}}}};
     family.arrays = arrays();
     family.variants = variants();
     family.settle = settle;
@@ -303,7 +349,10 @@ Family make_family() {
     family.main_output = "o";
     family.work = attention::work;
     family.sequence_axis = "N";
-    family.causal = [](const Parameters& p) { return p.flag("causal") && !runs_backward(p); };
+    // Queries and keys have the same positions only if there are as many of both.
+    family.causal = [](const Parameters& p) {
+        return p.flag("causal") && !runs_backward(p) && p.at("N_q") == p.at("N");
+    };
     family.bench_cases = attention::bench_cases;
     family.sweeps = attention::sweeps;
     family.figures = attention::figures;

@@ -51,18 +51,20 @@ Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays
 // Counts inputs read once, outputs written once, and two products of D numbers forward and five backward per
 // pair that the mask allows. The encoding that a pair does not use is not counted.
 Work work(const Parameters& parameters) {
-    const double n = static_cast<double>(parameters.integer("N"));
-    const double heads = static_cast<double>(parameters.integer("Z") * parameters.integer("H"));
+    const int64_t n = parameters.integer("N"), n_q = parameters.integer("N_q");
+    const double sequences = static_cast<double>(parameters.integer("Z"));
+    const double heads = sequences * static_cast<double>(parameters.integer("H"));
     const double d = static_cast<double>(parameters.integer("D"));
-    const double numbers = heads * n * d;
+    const double rows = heads * static_cast<double>(n_q), of_queries = rows * d;
+    const double of_keys = sequences * static_cast<double>(parameters.integer("H_kv") * n) * d;
     const auto element = static_cast<double>(bytes_of(storage_named(parameters.text("dtype"))));
     const bool qkv = parameters.is("form", "qkv"), backward = runs_backward(parameters);
-    const double pairs = heads * (parameters.flag("causal") ? n * (n + 1) / 2 : n * n);
+    const double pairs = heads * mask_of(parameters).pairs(n - n_q, n);
     Work work;
-    work.bytes = numbers * element * ((qkv ? 3 : 5) + 1) + heads * n * 4;
+    work.bytes = element * (of_queries * (qkv ? 2 : 3) + of_keys * (qkv ? 2 : 3)) + rows * 4;
     work.operations = 4 * pairs * d;
     if (!backward) return work;
-    work.bytes += numbers * (element + 4 * (qkv ? 7 : 5)) + heads * n * 4;
+    work.bytes += of_queries * (element + 4 * (qkv ? 3 : 2)) + of_keys * 4 * (qkv ? 4 : 3) + rows * 4;
     work.operations += 10 * pairs * d;
     return work;
 }

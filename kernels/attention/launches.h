@@ -7,6 +7,18 @@
 
 namespace sawtooth::attention {
 
+// Stores what kernels write in another form than the outputs: in f32, or in rows with padding.
+inline LaunchInfo store(const Tensors& t) {
+    LaunchInfo info = {.name = "store",
+                       .meaning = t.width == t.d ? "Rounds o to its dtype."
+                                                 : "Copies outputs without the padding of their rows."};
+    for (const auto& [kept, output] : t.stored) {
+        info.reads.push_back(kept);
+        info.writes.push_back(output);
+    }
+    return info;
+}
+
 // The operations of `rows` products of D numbers per pair: a multiplication and an addition for each number.
 inline double products(const Tensors& t, double rows) {
     return 2 * rows * t.pairs() * static_cast<double>(t.d);
@@ -20,7 +32,7 @@ inline LaunchInfo prologue(const Tensors& t, const std::vector<std::pair<Buffer,
                                       ? "Rotates queries and keys."
                                       : "Rotates queries and keys, and transposes keys and values.",
                        .reads = {t.q, t.k},
-                       .work = {.operations = t.q ? 9 * t.numbers() : 0}};
+                       .work = {.operations = t.q ? 6 * t.query_numbers() + 3 * t.key_numbers() : 0}};
     if (t.q) info.writes = {t.q1, t.q2, t.k1};
     for (const auto& [given, wide] : t.widened) {
         info.reads.push_back(given);
@@ -33,11 +45,21 @@ inline LaunchInfo prologue(const Tensors& t, const std::vector<std::pair<Buffer,
     return info;
 }
 
+// Says what a launch makes of fewer heads of keys, and of fewer queries than keys; "" by default.
+inline std::string words_of_sharing(const Tensors& t) {
+    std::string words;
+    if (t.sharing() > 1) words += " " + std::to_string(t.sharing()) + " heads share their keys and values.";
+    if (t.first_query() > 0)
+        words += " The first query stands at position " + std::to_string(t.first_query()) + ".";
+    return words;
+}
+
 inline LaunchInfo forward(const Tensors& t) {
     return {.name = "forward",
             .meaning =
                 "Streams tiles of keys past a tile of queries, with a running maximum and sum of the "
-                "softmax.",
+                "softmax." +
+                words_of_sharing(t),
             .reads = {t.q1, t.q2, t.k1_columns, t.k2_columns, t.v},
             .writes = Buffers{t.o, t.lse} + t.softmax,
             .work = {.operations = products(t, 2)}};
@@ -48,7 +70,7 @@ inline LaunchInfo preprocess(const Tensors& t) {
             .meaning = "Multiplies o with its gradient, row by row.",
             .reads = {t.o, t.dout},
             .writes = {t.delta},
-            .work = {.operations = 2 * t.numbers()}};
+            .work = {.operations = 2 * t.query_numbers()}};
 }
 
 // `dq1` and `dq2` have one copy per group of key tiles, or are the outputs if there is one group. `rows` is
@@ -56,7 +78,7 @@ inline LaunchInfo preprocess(const Tensors& t) {
 inline LaunchInfo backward(const Tensors& t, const Buffer& dq1, const Buffer& dq2, int rows) {
     return {
         .name = "backward",
-        .meaning = "Recomputes the probabilities of every tile and sums the gradients.",
+        .meaning = "Recomputes the probabilities of every tile and sums the gradients." + words_of_sharing(t),
         .reads = Buffers{t.q1, t.q2, t.k1_columns, t.k2_columns, t.v_columns, t.k1, t.k2, t.dout, t.delta} +
                  t.softmax,
         .writes = {t.dk1, t.dk2, t.dv, dq1, dq2},
@@ -68,12 +90,13 @@ inline LaunchInfo sum_groups(const Tensors& t, const Buffer& dq1, const Buffer& 
             .meaning = "Sums the gradients of queries over the groups of key tiles.",
             .reads = {dq1, dq2},
             .writes = {t.dq1, t.dq2},
-            .work = {.operations = 2 * static_cast<double>(dq1.shape.front() - 1) * t.numbers()}};
+            .work = {.operations = 2 * static_cast<double>(dq1.shape.front() - 1) * t.query_numbers()}};
 }
 
 inline LaunchInfo scores(const Tensors& t, const Buffer& scores) {
     return {.name = "scores",
-            .meaning = "Multiplies all queries with all keys in both encodings and chooses by distance.",
+            .meaning = "Multiplies all queries with all keys in both encodings and chooses by distance." +
+                       words_of_sharing(t),
             .reads = {t.q1, t.q2, t.k1_columns, t.k2_columns},
             .writes = {scores},
             .work = {.operations = products(t, 2)}};
@@ -124,7 +147,7 @@ inline LaunchInfo rotate_back(const Tensors& t) {
             .meaning = "Rotates the gradients of both encodings back and adds them.",
             .reads = {t.dq1, t.dq2, t.dk1, t.dk2},
             .writes = {t.dq, t.dk},
-            .work = {.operations = 7 * t.numbers()}};
+            .work = {.operations = 4 * t.query_numbers() + 3 * t.key_numbers()}};
 }
 
 }  // namespace sawtooth::attention

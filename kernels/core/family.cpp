@@ -48,7 +48,11 @@ const Variant* Family::variant(std::string_view name) const { return find_row(va
 int Family::sequence_axis_of(std::string_view output) const {
     const ArraySpec* const spec = array(output);
     if (!spec || sequence_axis.empty()) return -1;
-    const auto found = std::find(spec->dimensions.begin(), spec->dimensions.end(), sequence_axis);
+    // A dimension such as N_q counts some of the positions N.
+    const auto is_axis = [&](const std::string& dimension) {
+        return dimension == sequence_axis || dimension.starts_with(sequence_axis + "_");
+    };
+    const auto found = std::find_if(spec->dimensions.begin(), spec->dimensions.end(), is_axis);
     return found == spec->dimensions.end() ? -1 : static_cast<int>(found - spec->dimensions.begin());
 }
 

@@ -112,7 +112,7 @@ std::optional<DrawnLine> LineChooser::line(const Array& array, const Parameters&
     for (size_t d = 0; d < spec->dimensions.size(); ++d) {
         const int64_t extent = shape[d];
         stride /= extent;
-        if (spec->dimensions[d] == family.sequence_axis) {
+        if (static_cast<int>(d) == family.sequence_axis_of(array.name)) {
             has_sequence = true;
             line.step = stride;
             line.length = extent;

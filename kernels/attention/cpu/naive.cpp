@@ -13,7 +13,7 @@
 namespace sawtooth::attention {
 namespace {
 
-// The job, and its matrices [Z, H, N, stride]: rows of N numbers, padded to whole strips.
+// The job, and its matrices [Z, H, N_q, stride]: rows of N numbers, padded to whole strips.
 struct NaiveJob {
     const CpuJob& job;
     // Scores become probabilities in place, so both are the same memory.
@@ -23,7 +23,7 @@ struct NaiveJob {
     // The scores of a tile of queries with all keys.
     ScoreTile rows(Range queries) const { return {job.mask, queries, {0, job.length}, stride()}; }
     float* row(const Buffer& matrix, int64_t head, int64_t query) const {
-        return matrix.as<float>() + (head * job.length + query) * stride();
+        return matrix.as<float>() + job.query_row(head, query) * stride();
     }
     ScoreRooms rooms(cpu::Scratch scratch) const {
         return cpu::take_rooms<ScoreRooms>(scratch, job, stride());
@@ -58,17 +58,17 @@ void normalise(const NaiveJob& naive, int64_t head, Range queries, cpu::Scratch)
 
 void weigh_values(const NaiveJob& naive, int64_t head, Range queries, cpu::Scratch) {
     const CpuJob& job = naive.job;
-    float* const o = job.vectors(job.o, head, queries.first);
-    std::fill_n(o, queries.count() * job.d, 0.0f);
+    float* const o = job.query_vectors(job.o, head, queries.first);
+    std::fill_n(o, queries.count() * job.width, 0.0f);
     add_over_keys(naive.rows(queries), naive.row(naive.probabilities, head, queries.first),
-                  job.vectors(job.v, head, 0), job.d, o);
+                  job.key_vectors(job.v, head, 0), job.width, o);
 }
 
 void preprocess(const NaiveJob& naive, int64_t head, Range queries, cpu::Scratch) {
     const CpuJob& job = naive.job;
     for (int64_t i = queries.first; i < queries.last; ++i)
         job.number(job.delta, head, i) =
-            ordered_dot(job.vectors(job.o, head, i), job.vectors(job.dout, head, i), job.d);
+            ordered_dot(job.query_vectors(job.o, head, i), job.query_vectors(job.dout, head, i), job.d);
 }
 
 void differentiate(const NaiveJob& naive, int64_t head, Range queries, cpu::Scratch) {
@@ -79,28 +79,33 @@ void differentiate(const NaiveJob& naive, int64_t head, Range queries, cpu::Scra
 
 void gradients_of_queries(const NaiveJob& naive, int64_t head, Range queries, cpu::Scratch scratch) {
     const CpuJob& job = naive.job;
-    float *const dq1 = job.vectors(job.dq1, head, queries.first), *const dq2 = job.vectors(job.dq2, head,
-                                                                                           queries.first);
-    for (float* const dq : {dq1, dq2}) std::fill_n(dq, queries.count() * job.d, 0.0f);
+    const auto of_queries = [&](const Buffer& array) {
+        return job.query_vectors(array, head, queries.first);
+    };
+    float *const dq1 = of_queries(job.dq1), *const dq2 = of_queries(job.dq2);
+    for (float* const dq : {dq1, dq2}) std::fill_n(dq, queries.count() * job.width, 0.0f);
     add_gradients(job, head, naive.rows(queries), TileKind::mixed,
                   naive.row(naive.gradients, head, queries.first), naive.rooms(scratch), {dq1, dq2});
 }
 
-void gradients_of_keys(const NaiveJob& naive, int64_t head, Range keys, cpu::Scratch scratch) {
+// Sums over the queries of all heads that share these keys.
+void gradients_of_keys(const NaiveJob& naive, int64_t key_head, Range keys, cpu::Scratch scratch) {
     const CpuJob& job = naive.job;
-    const auto of_keys = [&](const Buffer& array) { return job.vectors(array, head, keys.first); };
+    const int64_t first = key_head * job.sharing();
+    const auto of_keys = [&](const Buffer& array) { return job.key_vectors(array, first, keys.first); };
     float *const dk1 = of_keys(job.dk1), *const dk2 = of_keys(job.dk2), *const dv = of_keys(job.dv);
-    for (float* const to : {dk1, dk2, dv}) std::fill_n(to, keys.count() * job.d, 0.0f);
-    const int64_t first = job.mask.causal ? keys.first / job.block_m * job.block_m : 0;
-    for (int64_t begin = first; begin < job.length; begin += job.block_m) {
-        const Range queries = {begin, std::min(begin + job.block_m, job.length)};
-        const ScoreTile tile{job.mask, queries, keys, naive.stride()};
-        if (kind_of(job.mask, queries, keys) == TileKind::skipped) continue;
-        add_over_queries(tile, naive.row(naive.probabilities, head, begin) + keys.first,
-                         job.vectors(job.dout, head, begin), job.d, dv);
-        add_gradients(job, head, tile, TileKind::mixed, naive.row(naive.gradients, head, begin) + keys.first,
-                      naive.rooms(scratch), {nullptr, nullptr, dk1, dk2});
-    }
+    for (float* const to : {dk1, dk2, dv}) std::fill_n(to, keys.count() * job.width, 0.0f);
+    for (int64_t head = first; head < first + job.sharing(); ++head)
+        for (int64_t t = 0; t < job.query_tiles(); ++t) {
+            const Range queries = job.queries(t);
+            const ScoreTile tile{job.mask, queries, keys, naive.stride()};
+            if (kind_of(job.mask, queries, keys) == TileKind::skipped) continue;
+            add_over_queries(tile, naive.row(naive.probabilities, head, queries.first) + keys.first,
+                             job.query_vectors(job.dout, head, queries.first), job.width, dv);
+            add_gradients(job, head, tile, TileKind::mixed,
+                          naive.row(naive.gradients, head, queries.first) + keys.first, naive.rooms(scratch),
+                          {nullptr, nullptr, dk1, dk2});
+        }
 }
 
 using Act = void (*)(const NaiveJob&, int64_t head, Range, cpu::Scratch);
@@ -108,9 +113,8 @@ using Act = void (*)(const NaiveJob&, int64_t head, Range, cpu::Scratch);
 void add_pass(cpu::PlanBuilder& builder, const NaiveJob& naive, LaunchInfo info, bool over_keys, Act act) {
     const CpuJob& job = naive.job;
     const int64_t tiles = over_keys ? job.key_tiles() : job.query_tiles();
-    const Side positions = over_keys ? pieces("N", job.length, "BLOCK_N", job.block_n)
-                                     : pieces("N", job.length, "BLOCK_M", job.block_m);
-    builder.launch(std::move(info), positions * side("Z H", job.heads), cpu::Split::cyclic,
+    const Side items = over_keys ? job.key_side() * job.key_head_side() : job.query_side() * job.head_side();
+    builder.launch(std::move(info), items, cpu::Split::cyclic,
                    [&naive, act, tiles, over_keys](const cpu::Item& item) {
                        const int64_t tile = item.index % tiles;
                        const Range positions = over_keys ? naive.job.keys(tile) : naive.job.queries(tile);

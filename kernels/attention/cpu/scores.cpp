@@ -15,10 +15,10 @@ bool has_far(TileKind kind) { return kind != TileKind::near; }
 
 void multiply_with(const CpuJob& job, int64_t head, const ScoreTile& tile, const Buffer& q,
                    const Buffer& strips, float* scaled, float* to) {
-    const int64_t count = tile.queries.count() * job.d;
-    std::copy_n(job.vectors(q, head, tile.queries.first), count, scaled);
+    const int64_t count = tile.queries.count() * job.width;
+    std::copy_n(job.query_vectors(q, head, tile.queries.first), count, scaled);
     cpu::scale(scaled, job.scale, count);
-    multiply_scores(tile, scaled, job.strip(strips, head, tile.keys.first), job.d, to);
+    multiply_scores(tile, scaled, job.strip(strips, head, tile.keys.first), job.width, to);
 }
 
 // Returns the interval of keys that are near query `row`; both are counted from the start of the tile.
@@ -41,21 +41,26 @@ void add_pairs(const CpuJob& job, int64_t head, const ScoreTile& tile, const flo
             const float ds = gradients[r * tile.stride + c];
             float* const dq = is_near ? to.dq1 : to.dq2;
             float* const dk = is_near ? to.dk1 : to.dk2;
-            const float* const q = job.vectors(is_near ? job.q1 : job.q2, head, query);
-            const float* const k = job.vectors(is_near ? job.k1 : job.k2, head, key);
+            const float* const q = job.query_vectors(is_near ? job.q1 : job.q2, head, query);
+            const float* const k = job.key_vectors(is_near ? job.k1 : job.k2, head, key);
             for (int64_t m = 0; m < job.d; ++m) {
-                if (dq) dq[r * job.d + m] += ds * k[m];
-                if (dk) dk[c * job.d + m] += ds * q[m];
+                if (dq) dq[r * job.width + m] += ds * k[m];
+                if (dk) dk[c * job.width + m] += ds * q[m];
             }
         }
 }
 
 bool are_finite(const CpuJob& job, int64_t head, const ScoreTile& tile) {
-    const auto check = [&](const Buffer& rows, Range positions) {
-        return is_finite(job.vectors(rows, head, positions.first), positions.count() * job.d);
+    const auto check = [&](const float* vectors, Range positions) {
+        return is_finite(vectors, positions.count() * job.width);
     };
-    return check(job.q1, tile.queries) && check(job.q2, tile.queries) && check(job.k1, tile.keys) &&
-           check(job.k2, tile.keys);
+    const auto queries = [&](const Buffer& q) {
+        return check(job.query_vectors(q, head, tile.queries.first), tile.queries);
+    };
+    const auto keys = [&](const Buffer& k) {
+        return check(job.key_vectors(k, head, tile.keys.first), tile.keys);
+    };
+    return queries(job.q1) && queries(job.q2) && keys(job.k1) && keys(job.k2);
 }
 
 }  // namespace
@@ -91,8 +96,8 @@ void compute_probabilities(const CpuJob& job, int64_t head, const ScoreTile& til
 
 void compute_score_gradients(const CpuJob& job, int64_t head, const ScoreTile& tile,
                              const float* probabilities, float* to) {
-    multiply_scores(tile, job.vectors(job.dout, head, tile.queries.first),
-                    job.strip(job.v_columns, head, tile.keys.first), job.d, to);
+    multiply_scores(tile, job.query_vectors(job.dout, head, tile.queries.first),
+                    job.strip(job.v_columns, head, tile.keys.first), job.width, to);
     for (int64_t r = 0; r < tile.queries.count(); ++r)
         score_gradients(to + r * tile.stride, probabilities + r * tile.stride,
                         job.number(job.delta, head, tile.queries.first + r), job.scale,
@@ -102,8 +107,8 @@ void compute_score_gradients(const CpuJob& job, int64_t head, const ScoreTile& t
 void add_gradients(const CpuJob& job, int64_t head, const ScoreTile& tile, TileKind kind,
                    const float* score_gradients, const ScoreRooms& rooms, const TileGradients& to) {
     const auto add = [&](const float* values, const Buffer& q, const Buffer& k, float* dq, float* dk) {
-        if (dq) add_over_keys(tile, values, job.vectors(k, head, tile.keys.first), job.d, dq);
-        if (dk) add_over_queries(tile, values, job.vectors(q, head, tile.queries.first), job.d, dk);
+        if (dq) add_over_keys(tile, values, job.key_vectors(k, head, tile.keys.first), job.width, dq);
+        if (dk) add_over_queries(tile, values, job.query_vectors(q, head, tile.queries.first), job.width, dk);
     };
     if (kind == TileKind::near) return add(score_gradients, job.q1, job.k1, to.dq1, to.dk1);
     if (kind == TileKind::far) return add(score_gradients, job.q2, job.k2, to.dq2, to.dk2);

@@ -13,7 +13,7 @@ struct ScoreRooms {
     float *queries, *other;
 
     ScoreRooms(cpu::Scratch& scratch, const CpuJob& job, int64_t stride)
-        : queries(scratch.take<float>(job.block_m * job.d)),
+        : queries(scratch.take<float>(job.block_m * job.width)),
           other(scratch.take<float>(job.block_m * stride)) {}
 };
 

@@ -1,5 +1,6 @@
-// Kernel arguments. Vectors are [heads, N, D] in the storage of the inputs, gradients have this shape in f32,
-// and rows are [heads, N] in f32; `heads` counts the heads of all sequences. Kernels use what they need.
+// Kernel arguments. Vectors of queries are [heads, N_q, D] in the storage of the inputs, those of keys and
+// values [heads of keys, N, D], gradients have these shapes in f32, and rows are [heads, N_q] in f32; `heads`
+// counts the heads of all sequences. Kernels use what they need.
 #pragma once
 
 #include "kernels/cuda/device/tensor_map.cuh"
@@ -19,12 +20,14 @@ struct Arguments {
     float *dq1, *dq2, *dk1, *dk2, *dv;
     // prologue.cu: dq = R(i)^-1 dq1 + R(window)^-1 dq2, dk = R(i)^-1 dk1 + dk2
     float *dq, *dk;
-    // naive.cu: [heads, N, N]; scores become probabilities in place.
+    // naive.cu: [heads, N_q, N]; scores become probabilities in place.
     float *scores = nullptr, *score_gradients = nullptr;
+    int64_t queries = 0;  // N_q
+    double base = 0;      // prologue.cu: of the rotation
 };
 
-// Arguments of streaming_wgmma.cu. The maps copy inputs [heads, N, D] in boxes of BLOCK_M or BLOCK_N rows and
-// 64 columns, or HEAD if it is less.
+// Arguments of streaming_wgmma.cu. The maps copy vectors in boxes of BLOCK_M or BLOCK_N rows and 64 columns,
+// or HEAD if it is less.
 struct WarpgroupArguments {
     TensorMap q1, q2, k1, k2, v;
     Arguments arguments;

@@ -1,6 +1,7 @@
 // The gradients from o, lse and the gradient of o, in one launch. The first thread blocks of a head own
 // BLOCK_N keys each and sum dk1, dk2 and dv over the queries; the others own BLOCK_M queries each and sum dq1
-// and dq2 over the keys. Scores are recomputed by both, so that no sum needs atomics. With
+// and dq2 over the keys. Where heads share keys, the first of them owns the keys, which the queries of all of
+// them visit. Scores are recomputed by both, so that no sum needs atomics. With
 //   p = exp2(s log2 e - lse), ds = p (do . v - delta)     (delta: preprocess.cu; scale is applied at the end)
 // an owner of keys (k, v) is visited by tiles of queries (q, do), and an owner of queries by tiles of keys:
 //   keys:    dv += p^T do, dk += ds^T q        queries:    dq += ds k
@@ -12,10 +13,12 @@
 //   keys 2           x x        of rows of HEAD per pair, where atomics on dq would need five.
 //   keys 3             x
 //
-// Defines: THREADS, SHARED_BYTES, BLOCK_M, BLOCK_N, HEAD, STAGES, PRECISION (bf16 or f16), CAUSAL.
+// Defines: THREADS, SHARED_BYTES, BLOCK_M, BLOCK_N, HEAD, STAGES, PRECISION (bf16 or f16), CAUSAL, SHARING,
+// CACHE.
 
 #include "kernels/attention/cuda/hidden.cuh"
 #include "kernels/attention/cuda/mask.cuh"
+#include "kernels/attention/cuda/rows.cuh"
 #include "kernels/cuda/device/sync.cuh"
 #include "kernels/cuda/device/tiles.cuh"
 
@@ -84,17 +87,30 @@ struct Visit {
     const int64_t head;
     const int own;  // the first owned position
     const float factor;
+    int64_t visiting = head;  // the head of the visitors: another one if it shares the owned keys
 
-    __device__ int64_t at(int position) const { return (head * given.length + position) * HEAD; }
+    __device__ int64_t at(int position) const {
+        return (owner == Owner::keys ? key_row(given, head, position) : query_row(given, head, position)) *
+               HEAD;
+    }
+    __device__ int64_t visiting_row(int position) const {
+        return owner == Owner::keys ? query_row(given, visiting, position)
+                                    : key_row(given, visiting, position);
+    }
+    // The position of the first owned or visiting query.
+    __device__ int first() const { return static_cast<int>(first_query(given)); }
+    __device__ int start_of(int visitor) const {
+        return (owner == Owner::keys ? first() : 0) + visitor * Layout::columns;
+    }
     __device__ int there(int first, int count) const { return min(count, mask.length - first); }
 
     __device__ TileKind kind(int visitor) const {
-        const int first = visitor * Layout::columns;
+        const int first = start_of(visitor);
         return owner == Owner::keys ? mask.kind(first, first + BLOCK_M, own, own + BLOCK_N)
                                     : mask.kind(own, own + BLOCK_M, first, first + BLOCK_N);
     }
     __device__ bool hides(int visitor) const {
-        const int first = visitor * Layout::columns;
+        const int first = start_of(visitor);
         return kind(visitor) == TileKind::mixed ||
                (owner == Owner::keys
                     ? mask.forbids(first, own, own + BLOCK_N) || first + BLOCK_M > mask.length
@@ -106,10 +122,12 @@ struct Visit {
         while (visitor < end && kind(visitor) != wanted && kind(visitor) != TileKind::mixed) ++visitor;
         return visitor;
     }
-    __device__ int first_visitor() const { return owner == Owner::keys && CAUSAL ? own / BLOCK_M : 0; }
+    __device__ int first_visitor() const {
+        return owner == Owner::keys && CAUSAL ? (CACHE ? max(own - first(), 0) : own) / BLOCK_M : 0;
+    }
     __device__ int visitors() const {
         const int last = owner == Owner::queries && CAUSAL ? min(own + BLOCK_M, mask.length) : mask.length;
-        return (last + Layout::columns - 1) / Layout::columns;
+        return (last - start_of(0) + Layout::columns - 1) / Layout::columns;
     }
 
     __device__ void copy_own(const void* first, const void* second) {
@@ -122,14 +140,16 @@ struct Visit {
     }
     __device__ void copy_visitor(typename Layout::Stage& stage, int visitor, const void* first,
                                  const void* second) {
-        const int from = visitor * Layout::columns, count = there(from, Layout::columns);
+        const int from = start_of(visitor), count = there(from, Layout::columns);
         device::copy_tile<Layout::columns, HEAD, THREADS>(
-            &stage.first[0][0], stride, static_cast<const Element*>(first) + at(from), count);
+            &stage.first[0][0], stride, static_cast<const Element*>(first) + visiting_row(from) * HEAD,
+            count);
         device::copy_tile<Layout::columns, HEAD, THREADS>(
-            &stage.second[0][0], stride, static_cast<const Element*>(second) + at(from), count);
+            &stage.second[0][0], stride, static_cast<const Element*>(second) + visiting_row(from) * HEAD,
+            count);
         if constexpr (owner == Owner::keys)
             for (int i = threadIdx.x; i < Layout::columns; i += THREADS) {
-                const int64_t row = head * given.length + from + i;
+                const int64_t row = visiting_row(from) + i;
                 device::copy_async<4>(&stage.lse[i], given.lse + row, i < count);
                 device::copy_async<4>(&stage.delta[i], given.delta + row, i < count);
             }
@@ -151,7 +171,7 @@ struct Visit {
                         typename Layout::Sums& sums, typename Layout::Sums& value_sums) {
         const int warp = device::warp_of_thread(), row = warp % Layout::row_warps * 16 * Layout::bands,
                   column_warp = warp / Layout::row_warps;
-        const int from = visitor * Layout::columns;
+        const int from = start_of(visitor);
         const auto has_strange = [](const Element(&rows)[Layout::columns][stride]) {
             return has_nonfinite<device::PRECISION, Layout::columns, HEAD, THREADS>(&rows[0][0], stride);
         };
@@ -242,13 +262,24 @@ struct Visit {
         }
     }
 
-    // Adds all visitors with pairs of a kind.
+    // Adds all visitors with pairs of a kind, from the heads that share the owned keys.
     __device__ void sweep(TileKind wanted, const void* own_first, const void* own_second, const void* first,
                           const void* second, const float (&lse)[Layout::bands][2],
                           const float (&delta)[Layout::bands][2], typename Layout::Sums& sums,
                           typename Layout::Sums& value_sums) {
 #pragma unroll
         for (int b = 0; b < Layout::bands; ++b) device::clear(sums[b]);
+        constexpr int heads = owner == Owner::keys ? SHARING : 1;
+#pragma unroll 1
+        for (int other = 0; other < heads; ++other) {
+            visiting = head + other;
+            sweep_head(wanted, own_first, own_second, first, second, lse, delta, sums, value_sums);
+        }
+    }
+    __device__ void sweep_head(TileKind wanted, const void* own_first, const void* own_second,
+                               const void* first, const void* second, const float (&lse)[Layout::bands][2],
+                               const float (&delta)[Layout::bands][2], typename Layout::Sums& sums,
+                               typename Layout::Sums& value_sums) {
         int visitor = next(first_visitor(), wanted), coming = visitor, slot = 0, coming_slot = 0;
         if (visitor == visitors()) return;
         device::sync_block();  // all have used the room
@@ -301,8 +332,8 @@ struct Visit {
                 for (int half = 0; half < 2; ++half) {
                     const int query = own + row + 16 * b + device::row_of_lane() + 8 * half;
                     if (query < mask.length) {
-                        lse[b][half] = given.lse[head * given.length + query];
-                        delta[b][half] = given.delta[head * given.length + query];
+                        lse[b][half] = given.lse[query_row(given, head, query)];
+                        delta[b][half] = given.delta[query_row(given, head, query)];
                     }
                 }
             sweep(TileKind::near, given.q1, given.dout, given.k1, given.v, lse, delta, sums, value_sums);
@@ -315,12 +346,13 @@ struct Visit {
 
 template <Owner owner>
 __device__ void run(unsigned char* bytes, const Arguments& given, int tile) {
-    Visit<owner>{*reinterpret_cast<typename Layout<owner>::Shared*>(bytes),
-                 given,
-                 Mask(given.length, given.window),
-                 static_cast<int64_t>(blockIdx.y),
-                 tile * Layout<owner>::rows,
-                 given.scale * log2_e}
+    Visit<owner>{
+        *reinterpret_cast<typename Layout<owner>::Shared*>(bytes),
+        given,
+        Mask(given.length, given.window),
+        static_cast<int64_t>(blockIdx.y),
+        (owner == Owner::queries ? static_cast<int>(first_query(given)) : 0) + tile * Layout<owner>::rows,
+        given.scale * log2_e}
         .run();
 }
 
@@ -330,8 +362,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) backward(Arguments given) 
     // see all earlier keys.
     const int key_blocks = static_cast<int>((given.length + BLOCK_N - 1) / BLOCK_N);
     const int block = static_cast<int>(blockIdx.x);
-    if (block < key_blocks)
-        run<Owner::keys>(bytes, given, block);
-    else
+    if (block < key_blocks) {
+        if (blockIdx.y % SHARING == 0) run<Owner::keys>(bytes, given, block);
+    } else
         run<Owner::queries>(bytes, given, static_cast<int>(gridDim.x) - 1 - block);
 }

@@ -13,7 +13,9 @@ void add_rotations(cuda::PlanBuilder& builder, LaunchInfo info, const CudaJob& j
         {pieces("N D / 2", job.length * job.d / 2, threads), pieces("Z H", job.heads, heads_a_block)},
         {.file = "kernels/attention/cuda/prologue.cu",
          .entry = entry,
-         .defines = {{"STORAGE", name_of(job.storage)}, {"HEAD", job.d}},
+         .defines = job.with_rows({{"STORAGE", std::string(name_of(job.storage))},
+                                   {"HEAD", job.d},
+                                   {"USUAL_BASE", job.base == 10000}}),
          .threads = threads},
         job.arguments());
 }
@@ -42,7 +44,15 @@ Arguments CudaJob::arguments() const {
             .dk2 = dk2.as<float>(),
             .dv = dv.as<float>(),
             .dq = dq.as<float>(),
-            .dk = dk.as<float>()};
+            .dk = dk.as<float>(),
+            .queries = query_count,
+            .base = base};
+}
+
+cuda::Defines CudaJob::with_rows(cuda::Defines defines) const {
+    defines.emplace_back("SHARING", sharing());
+    defines.emplace_back("CACHE", first_query() > 0);
+    return defines;
 }
 
 CudaJob prepared_job(cuda::PlanBuilder& builder) {
@@ -53,7 +63,7 @@ CudaJob prepared_job(cuda::PlanBuilder& builder) {
 
 void add_preprocess(cuda::PlanBuilder& builder, const CudaJob& job) {
     const Parameters& p = builder.parameters();
-    builder.launch(preprocess(job), {pieces("N", job.length, "BLOCK_M", job.block_m), side("Z H", job.heads)},
+    builder.launch(preprocess(job), {job.query_side(), job.head_side()},
                    {.file = "kernels/attention/cuda/preprocess.cu",
                     .entry = "preprocess",
                     .defines = {{"STORAGE", name_of(job.storage)}, {"HEAD", job.d}, {"BLOCK_M", job.block_m}},

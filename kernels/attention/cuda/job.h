@@ -12,6 +12,8 @@ struct CudaJob : Tensors {
         : Tensors(builder, storage_named(builder.parameters().text("dtype"))) {}
 
     Arguments arguments() const;
+    // Returns macros with those of rows.cuh.
+    cuda::Defines with_rows(cuda::Defines defines) const;
 };
 
 // Makes the job of a request and adds the launch that rotates q and k.

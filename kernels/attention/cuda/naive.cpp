@@ -8,7 +8,7 @@ Outcome<Plan> plan_naive_on_cuda(const PlanRequest& request) {
     constexpr int64_t edge = 64, threads = 256;
     cuda::PlanBuilder builder(request);
     const CudaJob job = prepared_job(builder);
-    const Shape pairs = {job.heads, job.length, job.length};
+    const Shape pairs = {job.heads, job.query_count, job.length};
     const Buffer matrix = builder.take("scores", pairs);
     Buffer probabilities = matrix;
     probabilities.name = "probabilities";
@@ -22,20 +22,22 @@ Outcome<Plan> plan_naive_on_cuda(const PlanRequest& request) {
             std::move(info), grid,
             {.file = "kernels/attention/cuda/naive.cu",
              .entry = entry,
-             .defines = {{"STORAGE", name_of(job.storage)}, {"HEAD", job.d}, {"CAUSAL", job.mask.causal}},
+             .defines = job.with_rows(
+                 {{"STORAGE", name_of(job.storage)}, {"HEAD", job.d}, {"CAUSAL", job.mask.causal}}),
              .threads = threads},
             given);
     };
-    const Side tiles = pieces("N", job.length, edge), columns = pieces("D", job.d, edge),
-               heads = side("Z H", job.heads);
-    launch(scores(job, matrix), {tiles, tiles, heads});
-    launch(softmax(job, matrix, probabilities), {side("N", job.length), heads});
-    launch(values(job, probabilities), {tiles, columns, heads});
+    const Side keys = pieces("N", job.length, edge),
+               queries = pieces(job.name_of_queries(), job.query_count, edge),
+               columns = pieces("D", job.d, edge), heads = job.head_side();
+    launch(scores(job, matrix), {queries, keys, heads});
+    launch(softmax(job, matrix, probabilities), {side(job.name_of_queries(), job.query_count), heads});
+    launch(values(job, probabilities), {queries, columns, heads});
     if (job.has_backward()) {
         add_preprocess(builder, job);
-        launch(score_gradients(job, probabilities, ds), {tiles, tiles, heads});
-        launch(gradients_of_queries(job, ds), {tiles, columns, heads});
-        launch(gradients_of_keys(job, probabilities, ds), {tiles, columns, heads});
+        launch(score_gradients(job, probabilities, ds), {queries, keys, heads});
+        launch(gradients_of_queries(job, ds), {queries, columns, heads});
+        launch(gradients_of_keys(job, probabilities, ds), {keys, columns, job.key_head_side()});
         add_epilogue(builder, job);
     }
     return builder.finish();

@@ -4,15 +4,15 @@
 // tile of 64 x 64 elements and a thread 4 x 4 of them; the factors pass through shared memory in tiles of 16
 // columns.
 //
-// Defines: THREADS, SHARED_BYTES, STORAGE, HEAD, CAUSAL.
+// Defines: THREADS, SHARED_BYTES, STORAGE, HEAD, CAUSAL, SHARING, CACHE.
 
-#include "kernels/attention/cuda/arguments.cuh"
+#include "kernels/attention/cuda/rows.cuh"
 #include "kernels/cuda/device/reductions.cuh"
 #include "kernels/cuda/device/sync.cuh"
 #include "kernels/cuda/device/words.cuh"
 
 using namespace sawtooth;
-using attention::Arguments;
+using namespace sawtooth::attention;
 using Storage = device::STORAGE;
 
 constexpr int side = 64, each = 4, depth = 16;
@@ -92,19 +92,22 @@ __device__ Sums product_of_rows(const void* queries, const void* keys, int64_t q
     return sums;
 }
 
-// The first query and key of the tile of a thread block, and the index of the first row of its head.
+// The first query and key of the tile of a thread block, and the rows of position 0 of its head.
 struct Corner {
-    int64_t query = static_cast<int64_t>(blockIdx.x) * side;
-    int64_t key = static_cast<int64_t>(blockIdx.y) * side;
-    int64_t n, head;
+    int64_t query, key, n, queries, keys;
 
-    __device__ explicit Corner(int64_t length) : n(length), head(blockIdx.z * length) {}
+    __device__ explicit Corner(const Arguments& given)
+        : query(first_query(given) + static_cast<int64_t>(blockIdx.x) * side),
+          key(static_cast<int64_t>(blockIdx.y) * side),
+          n(given.length),
+          queries(query_row(given, blockIdx.z, 0)),
+          keys(key_row(given, blockIdx.z, 0)) {}
     // Calls act(i, j, index of the pair, r, c) for the pairs of a thread.
     template <class Act>
     __device__ void for_each_pair(Act act) const {
         for_each_element([&](int row, int column, int r, int c) {
             const int64_t i = query + row, j = key + column;
-            if (i < n && j < n) act(i, j, (head + i) * n + j, r, c);
+            if (i < n && j < n) act(i, j, (queries + i) * n + j, r, c);
         });
     }
 };
@@ -116,9 +119,9 @@ __device__ const void* row_of(const void* rows, int64_t at) {
 // s_ij = scale q1_i . k1_j within the window, otherwise scale q2_i . k2_j; -infinity where the mask forbids.
 extern "C" __global__ void __launch_bounds__(THREADS) scores(Arguments given) {
     __shared__ Factor left, right;
-    const Corner at(given.length);
+    const Corner at(given);
     const auto product = [&](const void* q, const void* k) {
-        return product_of_rows(row_of(q, at.head + at.query), row_of(k, at.head + at.key), at.n - at.query,
+        return product_of_rows(row_of(q, at.queries + at.query), row_of(k, at.keys + at.key), at.n - at.query,
                                at.n - at.key, left, right);
     };
     const Sums near = product(given.q1, given.k1), far = product(given.q2, given.k2);
@@ -131,7 +134,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) scores(Arguments given) {
 // Turns a row of scores per thread block into probabilities; lse_i = log2 of the sum of exp(s_ij).
 extern "C" __global__ void __launch_bounds__(THREADS) softmax(Arguments given) {
     __shared__ float room[THREADS];
-    const int64_t n = given.length, at = static_cast<int64_t>(blockIdx.y) * n + blockIdx.x;
+    const int64_t n = given.length, at = query_row(given, blockIdx.y, first_query(given) + blockIdx.x);
     float* const row = given.scores + at * n;
     float most = minus_infinity();
     for (int64_t j = threadIdx.x; j < n; j += THREADS) most = fmaxf(most, row[j]);
@@ -157,46 +160,56 @@ extern "C" __global__ void __launch_bounds__(THREADS) softmax(Arguments given) {
 enum class Over { keys, queries };
 enum class Pairs { all, near, far };
 
-// Sums the rows of a head with a matrix [heads, N, N] as weights: over the keys j of each query i, or over
-// the queries i of each key j. Calls store(index, sum) for 64 positions and 64 columns, with the index into
-// [heads, N, HEAD]. Pairs that the mask forbids, and pairs of the other encoding, are not added.
+// Sums the rows of a head with a matrix [heads, N_q, N] as weights: over the keys j of each query i, or over
+// the queries i of each key j, in all heads that share it. Calls store(index, sum) for 64 positions and 64
+// columns, with the index into the vectors of queries or keys. Pairs that the mask forbids, and pairs of the
+// other encoding, are not added.
 template <Over over, Pairs pairs, class Store>
-__device__ void sum_rows(const attention::Arguments& given, const float* matrix, const void* rows,
-                         Store store) {
+__device__ void sum_rows(const Arguments& given, const float* matrix, const void* rows, Store store) {
     __shared__ Factor weights, factors;
-    const int64_t n = given.length, head = blockIdx.z * n, own = static_cast<int64_t>(blockIdx.x) * side;
+    constexpr bool of_queries = over == Over::keys;
+    constexpr int heads = of_queries ? 1 : SHARING;
+    const int64_t n = given.length, first = first_query(given);
+    const int64_t own = (of_queries ? first : 0) + static_cast<int64_t>(blockIdx.x) * side;
     const int first_column = static_cast<int>(blockIdx.y) * side;
-    const int64_t begin = CAUSAL && over == Over::queries ? own : 0;
-    const int64_t end = CAUSAL && over == Over::keys ? min(own + side, n) : n;
+    const int64_t begin = of_queries ? 0 : !CAUSAL ? first : CACHE ? max(own, first) : own;
+    const int64_t end = CAUSAL && of_queries ? min(own + side, n) : n;
+    const auto head_at = [](int member) { return static_cast<int64_t>(blockIdx.z) * heads + member; };
     Sums sums;
-    for (int64_t other = begin; other < end; other += depth) {
-        const int there = static_cast<int>(min(n - other, static_cast<int64_t>(depth)));
-        device::sync_block();  // all have used the tiles before
-        weights.fill(n - own, there, [&](int row, int column) {
-            const int64_t i = over == Over::keys ? own + row : other + column;
-            const int64_t j = over == Over::keys ? other + column : own + row;
-            return matrix[(head + i) * n + j];
-        });
-        factors.fill(HEAD - first_column, there, [&](int row, int column) {
-            return element(rows, (head + other + column) * HEAD + first_column + row);
-        });
-        device::sync_block();  // the tiles are visible to all
-        sums.add(weights, factors, [&](int row, int k) {
-            const int64_t i = over == Over::keys ? own + row : other + k;
-            const int64_t j = over == Over::keys ? other + k : own + row;
-            const bool is_near = llabs(i - j) < given.window;
-            return (!CAUSAL || j <= i) && (pairs == Pairs::all || is_near == (pairs == Pairs::near));
-        });
+    for (int member = 0; member < heads; ++member) {
+        // The rows of position 0 of the head.
+        const int64_t queries = query_row(given, head_at(member), 0),
+                      keys = key_row(given, head_at(member), 0);
+        for (int64_t other = begin; other < end; other += depth) {
+            const int there = static_cast<int>(min(n - other, static_cast<int64_t>(depth)));
+            device::sync_block();  // all have used the tiles before
+            weights.fill(n - own, there, [&](int row, int column) {
+                const int64_t i = of_queries ? own + row : other + column;
+                const int64_t j = of_queries ? other + column : own + row;
+                return matrix[(queries + i) * n + j];
+            });
+            factors.fill(HEAD - first_column, there, [&](int row, int column) {
+                return element(rows,
+                               ((of_queries ? keys : queries) + other + column) * HEAD + first_column + row);
+            });
+            device::sync_block();  // the tiles are visible to all
+            sums.add(weights, factors, [&](int row, int k) {
+                const int64_t i = of_queries ? own + row : other + k;
+                const int64_t j = of_queries ? other + k : own + row;
+                const bool is_near = llabs(i - j) < given.window;
+                return (!CAUSAL || j <= i) && (pairs == Pairs::all || is_near == (pairs == Pairs::near));
+            });
+        }
     }
+    const int64_t rows_of_own = of_queries ? query_row(given, head_at(0), 0) : key_row(given, head_at(0), 0);
     for_each_element([&](int row, int column, int r, int c) {
         if (own + row < n && first_column + column < HEAD)
-            store((head + own + row) * HEAD + first_column + column, sums.numbers[r][c]);
+            store((rows_of_own + own + row) * HEAD + first_column + column, sums.numbers[r][c]);
     });
 }
 
 template <Over over, Pairs pairs>
-__device__ void sum_rows(const attention::Arguments& given, const float* matrix, const void* rows,
-                         float* to) {
+__device__ void sum_rows(const Arguments& given, const float* matrix, const void* rows, float* to) {
     sum_rows<over, pairs>(given, matrix, rows, [to](int64_t at, float sum) { to[at] = sum; });
 }
 
@@ -210,13 +223,13 @@ extern "C" __global__ void __launch_bounds__(THREADS) values(Arguments given) {
 // ds_ij = p_ij (do_i . v_j - delta_i) scale; 0 where the mask forbids.
 extern "C" __global__ void __launch_bounds__(THREADS) score_gradients(Arguments given) {
     __shared__ Factor left, right;
-    const Corner at(given.length);
+    const Corner at(given);
     const Sums product =
-        product_of_rows(row_of(given.dout, at.head + at.query), row_of(given.v, at.head + at.key),
+        product_of_rows(row_of(given.dout, at.queries + at.query), row_of(given.v, at.keys + at.key),
                         at.n - at.query, at.n - at.key, left, right);
     at.for_each_pair([&](int64_t i, int64_t j, int64_t pair, int r, int c) {
         const float ds =
-            given.scores[pair] * (product.numbers[r][c] - given.delta[at.head + i]) * given.scale;
+            given.scores[pair] * (product.numbers[r][c] - given.delta[at.queries + i]) * given.scale;
         given.score_gradients[pair] = CAUSAL && j > i ? 0 : ds;
     });
 }

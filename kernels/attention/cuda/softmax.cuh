@@ -1,9 +1,10 @@
 // The online softmax of the queries of a warp while tiles of keys pass by, which both streaming kernels use.
 //
-// Defines used: BLOCK_N, HEAD, CAUSAL, ZERO_SCALE.
+// Defines used: BLOCK_N, HEAD, CAUSAL, ZERO_SCALE, SHARING, CACHE.
 #pragma once
 
 #include "kernels/attention/cuda/mask.cuh"
+#include "kernels/attention/cuda/rows.cuh"
 #include "kernels/cuda/device/tiles.cuh"
 
 namespace sawtooth::attention {
@@ -106,10 +107,10 @@ struct OnlineSoftmax {
             device::scale_row(sums, half, 1 / all);
             const int64_t row = query + device::row_of_lane() + 8 * half;
             if (row < given.length && device::column_of_lane() == 0)
-                given.lse[head * given.length + row] = most[half] + log2f(all);
+                given.lse[query_row(given, head, row)] = most[half] + log2f(all);
         }
         const int there = static_cast<int>(max(min(given.length - query, static_cast<int64_t>(16)), 0L));
-        auto* const to = static_cast<typename Storage::Word*>(given.o) + (head * given.length + query) * HEAD;
+        auto* const to = static_cast<typename Storage::Word*>(given.o) + query_row(given, head, query) * HEAD;
         device::store_rows<Storage, HEAD>(sums, there, to);
     }
 };

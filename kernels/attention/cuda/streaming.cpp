@@ -12,20 +12,19 @@ using cuda::StructBytes;
 // Returns the distance of rows in shared memory, which are padded against bank conflicts.
 int64_t stride_of(const Parameters& p) { return p.integer("D") + 8; }
 
-cuda::Defines defines_of(const Parameters& p) {
-    return {{"BLOCK_M", p.integer("BLOCK_M")}, {"BLOCK_N", p.integer("BLOCK_N")},
-            {"HEAD", p.integer("D")},          {"STAGES", p.integer("stages")},
-            {"PRECISION", p.text("dtype")},    {"CAUSAL", p.flag("causal") ? 1 : 0}};
+cuda::Defines defines_of(const Parameters& p, const CudaJob& job) {
+    return job.with_rows({{"BLOCK_M", p.integer("BLOCK_M")},
+                          {"BLOCK_N", p.integer("BLOCK_N")},
+                          {"HEAD", p.integer("D")},
+                          {"STAGES", p.integer("stages")},
+                          {"PRECISION", p.text("dtype")},
+                          {"CAUSAL", p.flag("causal") ? 1 : 0}});
 }
 
 cuda::Defines forward_defines(const Parameters& p, const CudaJob& job) {
-    cuda::Defines defines = defines_of(p);
+    cuda::Defines defines = defines_of(p, job);
     defines.emplace_back("ZERO_SCALE", job.scale == 0 ? 1 : 0);
     return defines;
-}
-
-Grid query_tiles(const Parameters& p, const CudaJob& job) {
-    return {pieces("N", job.length, "BLOCK_M", p.integer("BLOCK_M")), side("Z H", job.heads)};
 }
 
 // Returns the shared memory of a thread block that owns `rows` positions, visited by tiles of `columns`.
@@ -40,12 +39,10 @@ void add_backward(PlanBuilder& builder, const CudaJob& job) {
     if (!job.has_backward()) return;
     const Parameters& p = builder.parameters();
     add_preprocess(builder, job);
-    const Side keys = pieces("N", job.length, "BLOCK_N", p.integer("BLOCK_N")),
-               queries = pieces("N", job.length, "BLOCK_M", p.integer("BLOCK_M"));
-    builder.launch(backward(job, job.dq1, job.dq2, 7), {keys + queries, side("Z H", job.heads)},
+    builder.launch(backward(job, job.dq1, job.dq2, 7), {job.key_side() + job.query_side(), job.head_side()},
                    {.file = "kernels/attention/cuda/backward.cu",
                     .entry = "backward",
-                    .defines = defines_of(p),
+                    .defines = defines_of(p, job),
                     .threads = 32 * p.integer("warps_backward"),
                     .shared_bytes = backward_shared_bytes(p)},
                    job.arguments());
@@ -90,7 +87,7 @@ Outcome<Plan> plan_streaming_on_cuda(const PlanRequest& request) {
     PlanBuilder builder(request);
     const Parameters& p = request.parameters;
     const CudaJob job = prepared_job(builder);
-    builder.launch(forward(job), query_tiles(p, job),
+    builder.launch(forward(job), {job.query_side(), job.head_side()},
                    {.file = "kernels/attention/cuda/streaming.cu",
                     .entry = "forward",
                     .defines = forward_defines(p, job),
@@ -105,14 +102,18 @@ Outcome<Plan> plan_wgmma_on_cuda(const PlanRequest& request) {
     PlanBuilder builder(request);
     const Parameters& p = request.parameters;
     const CudaJob job = prepared_job(builder);
-    const auto map = [&](const Buffer& vectors, const char* block) {
-        return builder.tensor_map(vectors.address, vectors.storage, {job.heads, job.length, job.d},
-                                  p.integer(block));
+    const auto queries = [&](const Buffer& vectors) {
+        return builder.tensor_map(vectors.address, vectors.storage, {job.heads, job.query_count, job.d},
+                                  job.block_m);
     };
-    const WarpgroupArguments given{map(job.q1, "BLOCK_M"), map(job.q2, "BLOCK_M"), map(job.k1, "BLOCK_N"),
-                                   map(job.k2, "BLOCK_N"), map(job.v, "BLOCK_N"),  job.arguments()};
+    const auto keys = [&](const Buffer& vectors) {
+        return builder.tensor_map(vectors.address, vectors.storage, {job.key_heads, job.length, job.d},
+                                  job.block_n);
+    };
+    const WarpgroupArguments given{queries(job.q1), queries(job.q2), keys(job.k1),
+                                   keys(job.k2),    keys(job.v),     job.arguments()};
     const int64_t consumers = p.integer("warps"), producers = consumers > 4 ? 4 : 1;
-    builder.launch(forward(job), query_tiles(p, job),
+    builder.launch(forward(job), {job.query_side(), job.head_side()},
                    {.file = "kernels/attention/cuda/streaming_wgmma.cu",
                     .entry = "forward",
                     .defines = forward_defines(p, job),

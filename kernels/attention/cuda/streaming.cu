@@ -6,7 +6,7 @@
 // not visited.
 //
 // Defines: THREADS, SHARED_BYTES, BLOCK_M, BLOCK_N, HEAD, STAGES, PRECISION (bf16 or f16), CAUSAL,
-// ZERO_SCALE.
+// ZERO_SCALE, SHARING, CACHE.
 
 #include "kernels/attention/cuda/hidden.cuh"
 #include "kernels/attention/cuda/softmax.cuh"
@@ -108,7 +108,7 @@ __device__ void visit(Shared& shared, const Stage& stage, const Mask& mask, int 
 }
 
 __device__ void copy_stage(Stage& stage, const Arguments& given, int64_t head, TileKind kind, int key) {
-    const int64_t at = (head * given.length + key) * HEAD;
+    const int64_t at = key_row(given, head, key) * HEAD;
     const int there = static_cast<int>(min(static_cast<int64_t>(BLOCK_N), given.length - key));
     const auto copy = [&](Element(&to)[BLOCK_N][stride], const void* from) {
         device::copy_tile<BLOCK_N, HEAD, THREADS>(&to[0][0], stride, static_cast<const Element*>(from) + at,
@@ -195,8 +195,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) forward(Arguments given) {
     Shared& shared = *reinterpret_cast<Shared*>(bytes);
     const Mask mask(given.length, given.window);
     // The first thread blocks get the queries with the most tiles, so that the last ones are short.
-    const int query = static_cast<int>(gridDim.x - 1 - blockIdx.x) * BLOCK_M;
-    const int64_t head = blockIdx.y, at = (head * given.length + query) * HEAD;
+    const int query =
+        static_cast<int>(first_query(given)) + static_cast<int>(gridDim.x - 1 - blockIdx.x) * BLOCK_M;
+    const int64_t head = blockIdx.y, at = query_row(given, head, query) * HEAD;
     const int there = static_cast<int>(min(static_cast<int64_t>(BLOCK_M), given.length - query));
     device::copy_tile<BLOCK_M, HEAD, THREADS>(&shared.near_queries[0][0], stride,
                                               static_cast<const Element*>(given.q1) + at, there);

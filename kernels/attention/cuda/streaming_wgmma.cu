@@ -10,7 +10,7 @@
 // the softmax of one also runs during the products of the other.
 //
 // Defines: THREADS, SHARED_BYTES, BLOCK_M, BLOCK_N, HEAD, STAGES, PRECISION (bf16 or f16), CAUSAL,
-// ZERO_SCALE.
+// ZERO_SCALE, SHARING, CACHE.
 
 #include "kernels/attention/cuda/hidden.cuh"
 #include "kernels/attention/cuda/softmax.cuh"
@@ -67,13 +67,14 @@ __device__ void copy_rows(const TensorMap& map, Element* to, device::Barrier& ba
 __device__ void produce(Shared& shared, const WarpgroupArguments& given, const Mask& mask, int query,
                         int tiles, int64_t head) {
     shared.queries.arrive_and_expect(2 * BLOCK_M * HEAD * 2);
-    copy_rows<BLOCK_M>(given.q1, shared.near_queries, shared.queries, query, head);
-    copy_rows<BLOCK_M>(given.q2, shared.far_queries, shared.queries, query, head);
+    const int row = query - static_cast<int>(first_query(given.arguments));
+    copy_rows<BLOCK_M>(given.q1, shared.near_queries, shared.queries, row, head);
+    copy_rows<BLOCK_M>(given.q2, shared.far_queries, shared.queries, row, head);
     device::RingPlace<slots> place;
     const auto push = [&](const TensorMap& map, int key) {
         shared.empty[place.slot].wait(place.parity ^ 1);
         shared.full[place.slot].arrive_and_expect(BLOCK_N * HEAD * 2);
-        copy_rows<BLOCK_N>(map, shared.slots[place.slot], shared.full[place.slot], key, head);
+        copy_rows<BLOCK_N>(map, shared.slots[place.slot], shared.full[place.slot], key, head / SHARING);
         place.advance();
     };
     for (int tile = 0; tile < tiles + lag; ++tile) {
@@ -164,7 +165,7 @@ __device__ bool clear_nonfinite(Element* values, volatile int& found_by_any) {
 // Adds the infinities and NaN of all tiles with hidden pairs to the sums of the queries that see them.
 __device__ void add_nonfinite(const Arguments& given, const Mask& mask, int64_t head, int first, int query,
                               int tiles, Tile (&sums)[head_tiles]) {
-    const auto* const values = static_cast<const Element*>(given.v) + head * given.length * HEAD;
+    const auto* const values = static_cast<const Element*>(given.v) + key_row(given, head, 0) * HEAD;
     for (int tile = 0; tile < tiles; ++tile) {
         const int end = min((tile + 1) * BLOCK_N, mask.length);
         if (!mask.forbids(first, tile * BLOCK_N, (tile + 1) * BLOCK_N)) continue;
@@ -284,7 +285,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, groups == 1 && registers <
     device::sync_block();  // barriers are visible to all
     const Mask mask(given.arguments.length, given.arguments.window);
     // The first thread blocks get the queries with the most tiles, so that the last ones are short.
-    const int query = static_cast<int>(gridDim.x - 1 - blockIdx.x) * BLOCK_M;
+    const int query = static_cast<int>(first_query(given.arguments)) +
+                      static_cast<int>(gridDim.x - 1 - blockIdx.x) * BLOCK_M;
     const int tiles = key_tiles_of(mask, query + BLOCK_M);
     const int64_t head = blockIdx.y;
     if (device::warp_of_thread() < consumers) {

@@ -13,14 +13,16 @@ namespace sawtooth::attention {
 
 Drawn::Drawn(const Parameters& p)
     : length(p.integer("N")),
+      first_query(length - queries_of(p)),
       d(p.integer("D")),
       block_m(p.integer("BLOCK_M")),
       block_n(p.integer("BLOCK_N")),
       mask(mask_of(p)),
       batch(std::min(p.integer("drawn_batch"), p.integer("Z") - 1)),
       head(std::min(p.integer("drawn_head"), p.integer("H") - 1)),
-      query(std::min(p.integer("drawn_query"), length - 1)),
-      head_index(batch * p.integer("H") + head) {}
+      query(std::min(first_query + p.integer("drawn_query"), length - 1)),
+      head_index(batch * p.integer("H") + head),
+      key_head_index(head_index * key_heads_of(p) / p.integer("H")) {}
 
 Axis key_axis(int64_t count) {
     return {.label = "key", .minimum = -0.5, .maximum = static_cast<double>(count) - 0.5, .shared = "key"};
@@ -35,11 +37,10 @@ const std::vector<KindMap::Kind>& tile_kinds() {
     return kinds;
 }
 
-std::string words_of_tiles(const std::string& positions, Range tiles, int64_t step, int64_t length) {
-    const Range covered = positions_of(tiles, step, length);
+std::string words_of_tiles(const std::string& what, Range positions, Range tiles) {
     const std::string name = tiles.count() == 1 ? fmt::format("tile {}", tiles.first)
                                                 : fmt::format("tiles {} to {}", tiles.first, tiles.last - 1);
-    return fmt::format("{} {} to {}: {}", positions, covered.first, covered.last - 1, name);
+    return fmt::format("{} {} to {}: {}", what, positions.first, positions.last - 1, name);
 }
 
 std::vector<Line> edges_of_window(const Drawn& drawn, Range queries) {

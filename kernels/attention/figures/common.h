@@ -10,16 +10,26 @@ namespace sawtooth::attention {
 
 // Helpers of the figures, and the functions that make them, with one file per subject.
 
-// The parts of a result that figures show. An index beyond its dimension means the last one.
+// The parts of a result that figures show. An index beyond its dimension means the last one. Queries are
+// named by their positions, as keys are.
 struct Drawn {
     explicit Drawn(const Parameters& parameters);
 
-    int64_t length = 0, d = 0, block_m = 1, block_n = 1;
+    int64_t length = 0, first_query = 0, d = 0, block_m = 1, block_n = 1;
     Mask mask;
     int64_t batch = 0, head = 0, query = 0;
-    int64_t head_index = 0;  // among the heads of all sequences
+    int64_t head_index = 0, key_head_index = 0;  // among the heads of all sequences
 
-    Range queries() const { return tile_at(query / block_m, block_m, length); }  // the tile of the query
+    int64_t query_count() const { return length - first_query; }
+    int64_t query_tiles() const { return ceil_divide(query_count(), block_m); }
+    // The queries of tiles, and of the tile of the drawn query.
+    Range queries(Range tiles) const {
+        return {first_query + tiles.first * block_m, std::min(first_query + tiles.last * block_m, length)};
+    }
+    Range queries() const {
+        const int64_t tile = (query - first_query) / block_m;
+        return queries({tile, tile + 1});
+    }
     // The number of keys, from key 0 on, that some query of the tile sees.
     int64_t seen_keys() const { return mask.causal ? queries().last : length; }
     int64_t key_tiles() const { return ceil_divide(length, block_n); }
@@ -35,7 +45,7 @@ inline Range positions_of(Range tiles, int64_t step, int64_t length) {
     return {tiles.first * step, std::min(tiles.last * step, length)};
 }
 // Returns text such as "keys 64 to 127: tile 1" or "keys 64 to 319: tiles 1 to 4".
-std::string words_of_tiles(const std::string& positions, Range tiles, int64_t step, int64_t length);
+std::string words_of_tiles(const std::string& what, Range positions, Range tiles);
 
 // Returns lines along `queries` that separate the keys inside the window from those outside, where there are
 // both.

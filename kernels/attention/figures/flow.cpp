@@ -144,7 +144,7 @@ void add_measured(const LaunchRecord* launch, const Flow& total, std::vector<Row
 Flow add_rows(const FlowModel& model, const TileCounts& tiles, const Parameters& p, std::vector<Row>& rows) {
     const auto heads = static_cast<double>(p.integer("Z") * p.integer("H"));
     Flow total =
-        heads * static_cast<double>(ceil_divide(p.integer("N"), p.integer("BLOCK_M"))) * model.around();
+        heads * static_cast<double>(ceil_divide(queries_of(p), p.integer("BLOCK_M"))) * model.around();
     for (const auto& [kind, name, count, keys] : {std::tuple{TileKind::near, "near", tiles.near, "k1, v"},
                                                   {TileKind::far, "far", tiles.far, "k2, v"},
                                                   {TileKind::mixed, "mixed", tiles.mixed, "k1, k2, v"}}) {

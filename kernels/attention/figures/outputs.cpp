@@ -32,11 +32,10 @@ Figure error_by_position(const Result& result, const View& view, const Array& re
     const Drawn drawn(result.parameters);
     tell_errors(figure, result, reference);
     const bool by_query = reference.name == "o" || reference.name == "lse";
-    if (by_query && drawn.mask.causal && drawn.mask.window < drawn.length)
-        figure.marks.push_back(Rule{Rule::Across::x,
-                                    static_cast<double>(drawn.mask.window),
-                                    "far keys from here on",
-                                    {Ink::Role::quiet}});
+    const int64_t first_far = drawn.mask.window - drawn.first_query;  // a position of the axis
+    if (by_query && drawn.mask.causal && first_far > 0 && first_far < drawn.query_count())
+        figure.marks.push_back(Rule{
+            Rule::Across::x, static_cast<double>(first_far), "far keys from here on", {Ink::Role::quiet}});
     return figure;
 }
 
@@ -124,7 +123,9 @@ void add_without_arrays(std::vector<Figure>& all, const Result& result, const Vi
 
 std::vector<Figure> output_figures(const Result& result, const View& view) {
     const LineChooser chooser{
-        attention_family(), "position", {{"Z", "drawn_batch"}, {"H", "drawn_head"}, {"D", "drawn_channel"}}};
+        attention_family(),
+        "position",
+        {{"Z", "drawn_batch"}, {"H", "drawn_head"}, {"H_kv", "drawn_head"}, {"D", "drawn_channel"}}};
     std::vector<Figure> all;
     for (const char* name : shown_outputs(result.parameters)) {
         if (!has_arrays(result)) {

@@ -21,7 +21,7 @@ KindMap strip_of(const Drawn& drawn, const std::vector<RunningSoftmax>& steps, d
     strip.row_names = {""};
     for (const RunningSoftmax& step : steps) {
         const int64_t tile = step.keys.first / drawn.block_n;
-        strip.column_names.push_back(words_of_tiles("keys", {tile, tile + 1}, drawn.block_n, drawn.length));
+        strip.column_names.push_back(words_of_tiles("keys", step.keys, {tile, tile + 1}));
         strip.cells.push_back(static_cast<int>(step.kind));
     }
     strip.x_low = -0.5;

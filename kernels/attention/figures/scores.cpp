@@ -24,9 +24,9 @@ using Vector = std::vector<double>;
 // Rotates vectors of d numbers.
 class Rotation {
   public:
-    explicit Rotation(int64_t d) {
+    Rotation(int64_t d, double base) {
         for (int64_t m = 0; m < d / 2; ++m)
-            turns_.push_back(std::pow(10000.0, -2.0 * static_cast<double>(m) / static_cast<double>(d)));
+            turns_.push_back(std::pow(base, -2.0 * static_cast<double>(m) / static_cast<double>(d)));
     }
     Vector rotated(const Vector& x, int64_t position) const {
         const size_t half = turns_.size();
@@ -51,21 +51,23 @@ class Encoded {
         : inputs_(result.inputs),
           drawn_(drawn),
           is_qkv_(result.parameters.is("form", "qkv")),
-          rotation_(drawn.d) {}
+          rotation_(drawn.d, result.parameters.real("base")) {}
 
     Vector query(int64_t position, bool is_near) const {
-        if (!is_qkv_) return row(is_near ? "q1" : "q2", position);
-        return rotation_.rotated(row("q", position), is_near ? position : drawn_.mask.window);
+        const int64_t at = drawn_.head_index * drawn_.query_count() + position - drawn_.first_query;
+        if (!is_qkv_) return row(is_near ? "q1" : "q2", at);
+        return rotation_.rotated(row("q", at), is_near ? position : drawn_.mask.window);
     }
     Vector key(int64_t position, bool is_near) const {
-        if (!is_qkv_) return row(is_near ? "k1" : "k2", position);
-        return is_near ? rotation_.rotated(row("k", position), position) : row("k", position);
+        const int64_t at = drawn_.key_head_index * drawn_.length + position;
+        if (!is_qkv_) return row(is_near ? "k1" : "k2", at);
+        return is_near ? rotation_.rotated(row("k", at), position) : row("k", at);
     }
 
   private:
-    Vector row(const char* name, int64_t position) const {
+    Vector row(const char* name, int64_t at) const {
         const auto all = find(inputs_, name)->as<float>();
-        const auto from = all.begin() + (drawn_.head_index * drawn_.length + position) * drawn_.d;
+        const auto from = all.begin() + at * drawn_.d;
         return Vector(from, from + drawn_.d);
     }
 

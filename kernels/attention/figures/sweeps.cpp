@@ -292,6 +292,14 @@ std::vector<Figure> window_figures(const SweepResult& sweep) {
 
 std::vector<FigureSweep> sweeps(const Parameters& parameters) {
     constexpr int64_t most_heads = 2, most_length = 2048;  // on the CPU
+    constexpr int64_t first_length = 128;
+    // The settled values of H_kv and N_q may not fit other values of H and N.
+    const Value key_heads =
+        key_heads_of(parameters) < parameters.integer("H") ? Value(int64_t{1}) : Value("auto");
+    const auto queries_up_to = [&](int64_t most) {
+        const int64_t queries = queries_of(parameters);
+        return queries < parameters.integer("N") ? Value(std::min(queries, most)) : Value("auto");
+    };
     const SweepAxis rows{"BLOCK_M", attention_family().parameter("BLOCK_M")->choices};
     const SweepAxis columns{"BLOCK_N", attention_family().parameter("BLOCK_N")->choices};
     const SweepAxis passes{"backward", {false, true}};
@@ -303,7 +311,10 @@ std::vector<FigureSweep> sweeps(const Parameters& parameters) {
         if (on_cpu) {
             length = std::min(length, most_length);
             shape = {{"Z", int64_t{1}}, {"H", std::min(parameters.integer("H"), most_heads)}, {"N", length}};
+            shape.insert(shape.end(), {{"H_kv", key_heads}, {"N_q", queries_up_to(length)}});
         }
+        auto shape_of_lengths = shape;
+        shape_of_lengths.emplace_back("N_q", queries_up_to(first_length));
         for (const Variant& variant : attention_family().variants)
             if (variant.name != "naive" && variant.runs_on(backend))
                 all.push_back({variant.name == "streaming" ? "tiles" : "tiles_" + variant.name,
@@ -322,8 +333,8 @@ std::vector<FigureSweep> sweeps(const Parameters& parameters) {
                        backend});
         all.push_back({"N",
                        "time against N",
-                       {powers_to("N", 128, on_cpu ? 1024 : 8192), passes},
-                       shape,
+                       {powers_to("N", first_length, on_cpu ? 1024 : 8192), passes},
+                       shape_of_lengths,
                        {"naive", "streaming"},
                        length_figures,
                        backend});

@@ -31,7 +31,7 @@ std::string words_of_blocks(const Result& result, const Drawn& drawn, Range tile
     if (result.backend == Backend::cuda)
         return fmt::format("thread block{} ({}, {})", several ? "s" : "", tiles.first, drawn.head_index) +
                (several ? fmt::format(" to ({}, {})", tiles.last - 1, drawn.head_index) : "");
-    const int64_t first = drawn.head_index * ceil_divide(drawn.length, drawn.block_m) + tiles.first;
+    const int64_t first = drawn.head_index * drawn.query_tiles() + tiles.first;
     return fmt::format("work item{} {}", several ? "s" : "", first) +
            (several ? fmt::format(" to {}", first + tiles.count() - 1) : "");
 }
@@ -39,7 +39,7 @@ std::string words_of_blocks(const Result& result, const Drawn& drawn, Range tile
 // Makes the map. A cell with near and far tiles counts as mixed, so that the edge of the window stays
 // visible.
 KindMap map_of(const Result& result, const Drawn& drawn, const View& view) {
-    const int64_t rows = ceil_divide(drawn.length, drawn.block_m);
+    const int64_t rows = drawn.query_tiles();
     const Range seen = visible_range(view, "key", drawn.length);
     const Range columns = {seen.first / drawn.block_n, ceil_divide(seen.last, drawn.block_n)};
     const auto row_cells = cells_of({0, rows}, most_cells), column_cells = cells_of(columns, most_cells);
@@ -48,14 +48,15 @@ KindMap map_of(const Result& result, const Drawn& drawn, const View& view) {
     map.kinds = tile_kinds();
     map.x_low = static_cast<double>(columns.first * drawn.block_n) - 0.5;
     map.x_high = static_cast<double>(columns.last * drawn.block_n) - 0.5;
-    map.y_low = -0.5;
-    map.y_high = static_cast<double>(rows * drawn.block_m) - 0.5;
+    map.y_low = static_cast<double>(drawn.first_query) - 0.5;
+    map.y_high = static_cast<double>(drawn.first_query + rows * drawn.block_m) - 0.5;
     for (const Range& tiles : column_cells)
-        map.column_names.push_back(words_of_tiles("keys", tiles, drawn.block_n, drawn.length));
+        map.column_names.push_back(
+            words_of_tiles("keys", positions_of(tiles, drawn.block_n, drawn.length), tiles));
     for (const Range& tiles : row_cells) {
-        map.row_names.push_back(words_of_tiles("queries", tiles, drawn.block_m, drawn.length) + ", " +
+        const Range queries = drawn.queries(tiles);
+        map.row_names.push_back(words_of_tiles("queries", queries, tiles) + ", " +
                                 words_of_blocks(result, drawn, tiles));
-        const Range queries = positions_of(tiles, drawn.block_m, drawn.length);
         for (const Range& column : column_cells)
             map.cells.push_back(static_cast<int>(
                 kind_of(drawn.mask, queries, positions_of(column, drawn.block_n, drawn.length))));
@@ -79,8 +80,8 @@ TileCounts count_tiles(const Parameters& parameters) {
     const Drawn drawn(parameters);
     const int64_t columns = drawn.key_tiles(), window = drawn.mask.window;
     TileCounts counts;
-    for (int64_t row = 0; row * drawn.block_m < drawn.length; ++row) {
-        const Range queries = tile_at(row, drawn.block_m, drawn.length);
+    for (int64_t row = 0; row < drawn.query_tiles(); ++row) {
+        const Range queries = drawn.queries({row, row + 1});
         // Returns the first tile of keys for which a condition holds that holds for all later ones too.
         const auto first = [&](auto&& holds) {
             int64_t low = 0, high = columns;
@@ -119,13 +120,16 @@ Figure tile_map_figure(const Result& result, const View& view) {
         fmt::format("Tiles: {} near, {} far, {} mixed, {} skipped", with_thousands(counts.near),
                     with_thousands(counts.far), with_thousands(counts.mixed), with_thousands(counts.skipped)),
         caption_of(counts), key_axis(drawn.length),
-        {.label = "query", .minimum = -0.5, .maximum = static_cast<double>(drawn.length) - 0.5});
+        {.label = "query",
+         .minimum = static_cast<double>(drawn.first_query) - 0.5,
+         .maximum = static_cast<double>(drawn.length) - 0.5});
     KindMap map = map_of(result, drawn, view);
-    const int64_t per_row = ceil_divide(drawn.length, drawn.block_m) / most_cells;
+    const int64_t per_row = drawn.query_tiles() / most_cells;
     if (per_row > 1) figure.caption += fmt::format(" A cell shows about {0} x {0} tiles.", per_row);
     figure.marks.push_back(std::move(map));
     if (drawn.mask.window < drawn.length && drawn.key_tiles() <= most_with_edge)
-        for (Line& line : edges_of_window(drawn, {0, drawn.length})) figure.marks.push_back(std::move(line));
+        for (Line& line : edges_of_window(drawn, {drawn.first_query, drawn.length}))
+            figure.marks.push_back(std::move(line));
     return figure;
 }
 

@@ -49,6 +49,60 @@ TEST_CASE("tiles are counted by kind as their pairs say", "[attention][figures]"
     CHECK(counts.mixed == wanted[3]);
 }
 
+TEST_CASE("tiles of queries with a cache begin at the first query", "[attention][figures]") {
+    const bool causal = GENERATE(true, false);
+    const int64_t queries = GENERATE(1, 7, 40, 61), window = GENERATE(1, 13, 30, 100);
+    const Parameters parameters = parameters_with({{"N", int64_t{61}},
+                                                   {"N_q", queries},
+                                                   {"BLOCK_M", int64_t{16}},
+                                                   {"BLOCK_N", int64_t{4}},
+                                                   {"window", window},
+                                                   {"causal", causal}});
+    const Drawn drawn(parameters);
+    int64_t wanted[4] = {};
+    for (int64_t first = 61 - queries; first < 61; first += 16)
+        for (int64_t column = 0; column < drawn.key_tiles(); ++column)
+            ++wanted[static_cast<int>(
+                kind_by_pairs(drawn.mask, {first, std::min<int64_t>(first + 16, 61)}, drawn.keys(column)))];
+    const TileCounts counts = count_tiles(parameters);
+    CHECK(counts.skipped == wanted[0]);
+    CHECK(counts.near == wanted[1]);
+    CHECK(counts.far == wanted[2]);
+    CHECK(counts.mixed == wanted[3]);
+}
+
+TEST_CASE("figures of shared keys and a cache show the keys of the head, and queries at their positions",
+          "[attention][figures]") {
+    const std::string form = GENERATE("qkv", "four");
+    const Result result = result_with({{"H", int64_t{4}},
+                                       {"H_kv", int64_t{2}},
+                                       {"N", int64_t{150}},
+                                       {"N_q", int64_t{70}},
+                                       {"D", int64_t{10}},
+                                       {"window", int64_t{90}},
+                                       {"base", 100.0},
+                                       {"form", form},
+                                       {"backward", true},
+                                       {"drawn_head", int64_t{3}},
+                                       {"drawn_query", int64_t{66}}});
+    const auto rows = score_rows(result);
+    REQUIRE(rows);
+    CHECK(rows->queries.first == 80 + 64);
+    CHECK(rows->queries.last == 150);
+    const auto steps = running_softmax(Drawn(result.parameters), *rows);
+    const double lse = find(result.reference, "lse")->as<double>()[3 * 70 + 66];
+    CHECK(steps.back().m * std::numbers::log2e + std::log2(steps.back().l) == Approx(lse).epsilon(1e-12));
+    const Figure map = figure_of(result, "tile-map");
+    CHECK(contains(marks_of<KindMap>(map).front().row_names[1], "queries 144 to 149: tile 1"));
+    CHECK(map.y.minimum == 79.5);
+    CHECK(marks_of<Rule>(figure_of(result, "error-o")).front().at == 10);  // position 90
+    for (const Figure& figure : attention::figures(result, {})) {
+        INFO(figure.id);
+        CHECK(figure.missing.empty());
+        CHECK_FALSE(figure.marks.empty());
+    }
+}
+
 TEST_CASE("the tile map shows every tile's kind, and names it with positions and thread block",
           "[attention][figures]") {
     Result result = result_with({{"N", int64_t{300}}, {"window", int64_t{100}}, {"drawn_head", int64_t{1}}});

@@ -128,11 +128,68 @@ TEST_CASE("the reference has the golden values of both forms", "[attention]") {
     }
 }
 
+// Queries at the last positions, heads that share keys, widths that fill no vector, and another base.
+TEST_CASE("the reference has golden values with shared keys and a cache", "[attention]") {
+    SECTION("four arrays, causal") {
+        check_golden(parameters_with({{"H", int64_t{4}},
+                                      {"H_kv", int64_t{2}},
+                                      {"N", int64_t{5}},
+                                      {"N_q", int64_t{3}},
+                                      {"D", int64_t{6}},
+                                      {"window", int64_t{2}},
+                                      {"form", "four"},
+                                      {"scale", 0.25},
+                                      {"backward", true}}),
+                     {
+                         {"o", -0.9772821158133078, 0.9313648873125286, 0.2588759416897295},
+                         {"lse", 2.008361344214297, 2.853327836632293, 25.34582303012057},
+                         {"delta", -0.1566481952488709, 2.4155870306783, 0.781525091673378},
+                         {"dq1", 0.02723750906410059, -0.003517247810948007, -0.08346921173600896},
+                         {"dq2", -0.02529937652281276, 0.003988668416898611, -0.1692566976170917},
+                         {"dk1", 0, 0.03003593742683438, 0.14472811912108},
+                         {"dk2", 0.006567634740299724, 0, 0.1521766408835641},
+                         {"dv", 0.8185681598571614, 0.2604026817892375, 1.589843749999999},
+                     });
+    }
+    SECTION("q and k, every pair") {
+        check_golden(parameters_with({{"H", int64_t{3}},
+                                      {"H_kv", int64_t{1}},
+                                      {"N", int64_t{4}},
+                                      {"N_q", int64_t{2}},
+                                      {"D", int64_t{10}},
+                                      {"window", int64_t{2}},
+                                      {"causal", false},
+                                      {"scale", 0.5},
+                                      {"base", 100.0},
+                                      {"backward", true}}),
+                     {
+                         {"o", -0.3209075178337667, 0.07053106905733426, -2.809055527010518},
+                         {"lse", 0.4968925318188477, 3.662724507264453, 5.763197707362558},
+                         {"delta", -0.3383708108046054, 0.8149155092159605, 0.5454453586417974},
+                         {"dq1", -0.09415547613133433, 0.2261287589906517, -0.6049970653762402},
+                         {"dq2", 0.2138445429514927, -0.2617052508573741, 0.009034581430867439},
+                         {"dk1", 0, -0.1894335830615652, 1.035845559133717},
+                         {"dk2", -0.4981765952659157, 0, -0.6776453130798017},
+                         {"dv", -0.3979034039004806, 0.1771227007049479, 1.30859375},
+                         {"dq", -0.1445148317984292, -0.03895212027899658, -0.4961698335542911},
+                         {"dk", -0.4981765952659157, -0.1820174850342485, -0.8262618507943658},
+                     });
+    }
+}
+
 TEST_CASE("gradients of attention agree with central differences of the reference", "[attention]") {
     const bool causal = GENERATE(true, false);
     const std::string form = GENERATE("four", "qkv");
-    const auto parameters = parameters_with(
-        small({{"N", int64_t{7}}, {"window", int64_t{3}}, {"causal", causal}, {"form", form}}));
+    const bool shares_keys = GENERATE(false, true);
+    Settings settings =
+        small({{"N", int64_t{7}}, {"window", int64_t{3}}, {"causal", causal}, {"form", form}});
+    if (shares_keys)
+        settings = with(settings, {{"H", int64_t{2}},
+                                   {"H_kv", int64_t{1}},
+                                   {"N_q", int64_t{4}},
+                                   {"D", int64_t{6}},
+                                   {"base", 50.0}});
+    const auto parameters = parameters_with(settings);
     Arrays inputs = waves(parameters);
     const Arrays gradients = reference_for(parameters, inputs);
     const Array dout = *find(inputs, "do");
@@ -173,9 +230,12 @@ TEST_CASE("gradients of attention agree with central differences of the referenc
 TEST_CASE("chosen rows have the values of the whole reference", "[attention]") {
     const bool causal = GENERATE(true, false), backward = GENERATE(true, false);
     const std::string form = GENERATE("four", "qkv");
+    const auto [key_heads, queries] = GENERATE(table<int64_t, int64_t>({{3, 90}, {1, 90}, {3, 17}, {1, 33}}));
     const auto parameters = parameters_with({{"Z", int64_t{2}},
                                              {"H", int64_t{3}},
+                                             {"H_kv", key_heads},
                                              {"N", int64_t{90}},
+                                             {"N_q", queries},
                                              {"D", int64_t{16}},
                                              {"window", int64_t{20}},
                                              {"causal", causal},
@@ -198,7 +258,7 @@ TEST_CASE("chosen rows have the values of the whole reference", "[attention]") {
         const int64_t width = some.count() / some.shape[0];
         for (int64_t r = 0; r < some.shape[0]; ++r) {
             const auto at = rows.as<int32_t>().subspan(static_cast<size_t>(3 * r), 3);
-            const int64_t first = ((at[0] * 3 + at[1]) * 90 + at[2]) * width;
+            const int64_t first = ((at[0] * all.shape[1] + at[1]) * all.shape[2] + at[2]) * width;
             for (int64_t m = 0; m < width; ++m) REQUIRE(some.value(r * width + m) == all.value(first + m));
         }
     }

@@ -38,7 +38,7 @@ TEST_CASE("attention: scale and dtype settle by head width and backend", "[schem
     CHECK(settled("attention").text("dtype") == "f32");
     CHECK(settled("attention", {}, {}, Backend::cuda).text("dtype") == "bf16");
     CHECK(settled("attention", {{"dtype", "f16"}}, {}, Backend::cuda).text("dtype") == "f16");
-    CHECK(contains(sentence_of(family_named("attention").parameter("D")->check(48)), "16, 32, 64, 128"));
+    CHECK(contains(sentence_of(family_named("attention").parameter("D")->check(258)), "2 to 256"));
     CHECK(contains(sentence_of(family_named("attention").parameter("window")->check(0)), "window"));
 }
 
@@ -86,6 +86,61 @@ TEST_CASE("attention: f32 leaves out the tensor-core variants, and wgmma needs H
     CHECK(contains(variant_refusal("attention", "streaming_wgmma", {}, rtx4090), "sm_90a"));
     CHECK(contains(variant_refusal("attention", "streaming_wgmma", {{"warps", 8}}, h200), "BLOCK_M = 64"));
     CHECK(contains(variant_refusal("attention", "streaming_wgmma", {{"dtype", "f32"}}, h200), "dtype"));
+}
+
+TEST_CASE("attention: heads of keys and queries settle to as many as there are, and must fit",
+          "[schema][attention]") {
+    CHECK(settled("attention", {{"H", 6}}).integer("H_kv") == 6);
+    CHECK(settled("attention", {{"N", 70}}).integer("N_q") == 70);
+    const Settings shared = {{"H", 6}, {"H_kv", 2}, {"N", 70}, {"N_q", 3}, {"D", 10}, {"backward", true}};
+    for (const char* name : {"q", "do", "o", "dq", "dq1", "dq2"})
+        CHECK(shape_of("attention", name, shared) == Shape{1, 6, 3, 10});
+    for (const char* name : {"k", "v", "dk", "dk1", "dk2", "dv"})
+        CHECK(shape_of("attention", name, shared) == Shape{1, 2, 70, 10});
+    for (const char* name : {"lse", "delta"}) CHECK(shape_of("attention", name, shared) == Shape{1, 6, 3});
+    const auto refusal = [](const Settings& settings) { return family_refusal("attention", settings); };
+    CHECK_FALSE(family_named("attention").check(settled("attention", shared)));
+    CHECK(contains(refusal({{"H", 6}, {"H_kv", 4}}), "H_kv = 4: must divide H = 6"));
+    CHECK(contains(refusal({{"H", 2}, {"H_kv", 4}}), "H_kv = 4: must divide H = 2"));
+    CHECK(contains(refusal({{"N", 70}, {"N_q", 71}}), "N_q = 71: must be at most N = 70"));
+    CHECK(contains(refusal({{"D", 15}}), "D = 15: must be even"));
+}
+
+TEST_CASE("attention: only the base of a rotation that runs has an effect", "[schema][attention]") {
+    const Parameter& base = *family_named("attention").parameter("base");
+    CHECK(base.why_unused(settled("attention"), Backend::cpu).empty());
+    CHECK(base.why_unused(settled("attention", {{"form", "four"}}), Backend::cpu) == "only for form qkv");
+}
+
+TEST_CASE("attention: tensor cores keep their widths, and take shared keys and a cache",
+          "[schema][attention]") {
+    const Settings shared = {{"H", 8}, {"H_kv", 2}, {"N", 600}, {"N_q", 1}, {"backward", true}};
+    for (const char* variant : {"streaming", "streaming_wgmma"}) {
+        INFO(variant);
+        CHECK(variant_refusal("attention", variant, shared, h200).empty());
+        for (const int64_t d : {2, 48, 80, 256})
+            CHECK(contains(variant_refusal("attention", variant, {{"D", d}}, h200),
+                           "D = " + std::to_string(d) + ": must be 16, 32, 64 or 128"));
+    }
+    CHECK(variant_refusal("attention", "streaming", {{"D", int64_t{80}}}, processor).empty());
+    CHECK(variant_refusal("attention", "naive", {{"D", int64_t{80}}}, h200).empty());
+}
+
+TEST_CASE("attention: presets decode one query with a cache, and share keys", "[schema][attention]") {
+    const auto preset = [](const char* name) {
+        const auto& presets = family_named("attention").presets;
+        const auto found =
+            std::find_if(presets.begin(), presets.end(), [&](const Preset& row) { return row.name == name; });
+        REQUIRE(found != presets.end());
+        const Parameters values = settled("attention", found->values);
+        CHECK_FALSE(family_named("attention").check(values));
+        return values;
+    };
+    const Parameters decode = preset("decode"), gqa = preset("gqa");
+    CHECK(decode.integer("N_q") == 1);
+    CHECK(decode.integer("N") == 8192);
+    CHECK(gqa.integer("H") == 32);
+    CHECK(gqa.integer("H_kv") == 8);
 }
 
 TEST_CASE("attention: more heads than a grid has are refused on the GPU only", "[schema][attention]") {

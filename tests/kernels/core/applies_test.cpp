@@ -280,6 +280,7 @@ TEST_CASE("a used parameter changes bits", "[engine]") {
     differ("memory", with_rule("titans"), "chunk", int64_t{18});
     differ("memory", with_rule("hebbian"), "C_L", int64_t{18});
     differ("scan", {{"length", int64_t{1000}}}, "compensated", true);
+    differ("attention", {{"N", int64_t{19}}, {"D", int64_t{6}}}, "base", 500.0);
 }
 
 TEST_CASE("settings without effect keep inputs and references and are noted in the result", "[engine]") {

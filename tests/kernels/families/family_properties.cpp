@@ -20,10 +20,12 @@ struct Dimension {
 
 Dimension dimension_of(const Family& family, const Array& array, const std::string& dimension) {
     const std::vector<std::string>& names = family.array(array.name)->dimensions;
+    // The axis of a sequence may count only some of its positions.
+    const int sequence = dimension == family.sequence_axis ? family.sequence_axis_of(array.name) : -1;
     Dimension found;
     for (size_t i = 0; i < std::min(names.size(), array.shape.size()); ++i) {
         if (found.there) found.inner *= array.shape[i];
-        if (names[i] != dimension || found.there) continue;
+        if ((names[i] != dimension && static_cast<int>(i) != sequence) || found.there) continue;
         found.size = array.shape[i];
         found.there = true;
     }
