@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "app/engine/run/compare.h"
+#include "kernels/core/dimensions.h"
 #include "kernels/core/noisy.h"
 
 namespace sawtooth {
@@ -405,9 +406,10 @@ std::string tile_words(const Family& family, const Variant& variant, const std::
     if (!family.tilings || !spec) return "";
     std::string words;
     for (const Tiling& tiling : family.tilings(variant, output, parameters, backend)) {
-        const auto found = std::find(spec->dimensions.begin(), spec->dimensions.end(), tiling.dimension);
-        if (found == spec->dimensions.end() || tiling.size < 1) continue;
-        const auto axis = static_cast<size_t>(found - spec->dimensions.begin());
+        const auto names = dimensions_of(*spec, shape);
+        const auto found = std::find(names.begin(), names.end(), tiling.dimension);
+        if (found == names.end() || tiling.size < 1) continue;
+        const auto axis = static_cast<size_t>(found - names.begin());
         const int64_t tile = index[axis] / tiling.size, first = tile * tiling.size;
         const int64_t rows = std::min(tiling.size, shape[axis] - first);
         words += (words.empty() ? "" : "; ") + tiling.dimension + " = " + std::to_string(index[axis]) +

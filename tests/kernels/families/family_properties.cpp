@@ -7,6 +7,8 @@
 #include <map>
 #include <set>
 
+#include "kernels/core/dimensions.h"
+
 namespace sawtooth {
 namespace {
 
@@ -19,9 +21,9 @@ struct Dimension {
 };
 
 Dimension dimension_of(const Family& family, const Array& array, const std::string& dimension) {
-    const std::vector<std::string>& names = family.array(array.name)->dimensions;
+    const auto names = dimensions_of(*family.array(array.name), array.shape);
     Dimension found;
-    for (size_t i = 0; i < std::min(names.size(), array.shape.size()); ++i) {
+    for (size_t i = 0; i < names.size(); ++i) {
         if (found.there) found.inner *= array.shape[i];
         if (names[i] != dimension || found.there) continue;
         found.size = array.shape[i];
