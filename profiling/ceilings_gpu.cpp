@@ -115,6 +115,36 @@ std::optional<Error> measure_memory(GpuTimer& timer, Ceilings& ceilings) {
     return {};
 }
 
+std::optional<Error> measure_l2(GpuTimer& timer, Ceilings& ceilings) {
+    cuda::Device& device = timer.device();
+    constexpr int passes = 64;
+    constexpr int64_t bytes_a_read = 16;
+    const Chip& chip = device.chip();
+    // A quarter: the L2 of some chips has two halves, and data of the far one may stand in both.
+    int64_t count = chip.l2_bytes / 4 / bytes_a_read;
+    if (count == 0) return {};
+    const auto kernel = device.kernel(source, "read_l2");
+    if (!kernel) return kernel.error();
+    const int64_t bytes = count * bytes_a_read;
+    const auto array = device.allocate(bytes);
+    if (!array) return array.error();
+    const auto never = device.allocate(sizeof(float));
+    if (!never) return never.error();
+    if (const auto error = error_of("cuMemsetD8Async",
+                                    calls().cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(array->get()), 0,
+                                                            static_cast<size_t>(bytes), device.stream())))
+        return error;
+    void *from = array->get(), *to = never->get();
+    int steps = passes;
+    void* arguments[] = {&from, &count, &to, &steps};
+    Starter start(device);
+    const auto time =
+        least_us(timer, [&] { return start(*kernel, 8 * int64_t{chip.multiprocessors}, 256, arguments); });
+    if (!time) return time.error();
+    ceilings.gpu->l2_read_bytes_per_second = static_cast<double>(bytes) * passes / *time * 1e6;
+    return {};
+}
+
 // A kernel with arguments (never, steps) that only computes.
 struct Computing {
     const char* entry;
@@ -280,7 +310,7 @@ Outcome<Ceilings> measure_gpu_ceilings(GpuTimer& timer, std::stop_token stop) {
     timer.set_stop(std::move(stop));
     Ceilings ceilings;
     ceilings.gpu.emplace();
-    for (const auto measure : {measure_memory, measure_arithmetic, measure_launches})
+    for (const auto measure : {measure_memory, measure_l2, measure_arithmetic, measure_launches})
         if (const auto error = measure(timer, ceilings)) return *error;
     return ceilings;
 }

@@ -64,14 +64,23 @@ Line peak_line(const std::string& name, double peak, double bandwidth, double en
             .y = {peak / giga, peak / giga}};
 }
 
+// A sloped ceiling, up to the highest peak.
+Line bandwidth_line(const std::string& name, double bandwidth, double peak, double begin, Ink ink) {
+    return {.label = name + ", " + rate_words(bandwidth, "B/s"),
+            .ink = ink,
+            .x = {begin, peak / bandwidth},
+            .y = {begin * bandwidth / giga, peak / giga}};
+}
+
 void add_ceilings(Figure& figure, const Ceilings& ceilings, View::Range seen) {
-    const double bandwidth = ceilings.copy_bytes_per_second, f32 = ceilings.operations_per_second;
+    const double copy = ceilings.copy_bytes_per_second, f32 = ceilings.operations_per_second;
     const double bf16 = ceilings.gpu ? ceilings.gpu->bf16_operations_per_second : 0;
-    const double ridge = std::max(f32, bf16) / bandwidth;
-    figure.marks.push_back(Line{.label = "copy, " + rate_words(bandwidth, "B/s"),
-                                .ink = {Ink::Role::limit},
-                                .x = {seen.low, ridge},
-                                .y = {seen.low * bandwidth / giga, ridge * bandwidth / giga}});
+    const double l2 = ceilings.gpu ? ceilings.gpu->l2_read_bytes_per_second : 0;
+    const double bandwidth = std::max(copy, l2), peak = std::max(f32, bf16);
+    figure.marks.push_back(bandwidth_line("copy", copy, peak, seen.low, {Ink::Role::limit}));
+    if (l2 > copy)
+        figure.marks.push_back(
+            bandwidth_line("reads from L2", l2, peak, seen.low, {Ink::Role::limit, 0, true}));
     figure.marks.push_back(peak_line("f32 peak", f32, bandwidth, seen.high, {Ink::Role::reference}));
     if (bf16 > 0)
         figure.marks.push_back(

@@ -1,6 +1,7 @@
 #include "viz/ghosts.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace sawtooth {
 namespace {
@@ -76,7 +77,9 @@ class WithGhosts {
         if (own.bars.size() != figure_.y.categories.size()) return;
         std::vector<Bar> bars;
         std::vector<std::string> categories;
+        std::vector<double> rows;  // the new row of every bar
         for (size_t i = 0; i < own.bars.size(); ++i) {
+            rows.push_back(static_cast<double>(bars.size()));
             bars.push_back(std::move(own.bars[i]));
             categories.push_back(figure_.y.categories[i]);
             for (const Pinned& pin : pins_)
@@ -88,6 +91,14 @@ class WithGhosts {
         }
         own.bars = std::move(bars);
         figure_.y.categories = std::move(categories);
+        for (Mark& mark : figure_.marks)
+            if (Note* const note = std::get_if<Note>(&mark)) note->y = moved(note->y, rows);
+    }
+    // The place of a note on a bar, which has moved.
+    static double moved(double y, const std::vector<double>& rows) {
+        const double row = std::round(y);
+        if (row < 0 || row >= static_cast<double>(rows.size())) return y;
+        return rows[static_cast<size_t>(row)] + y - row;
     }
     const Bar* bar_of(const Pinned& pin, const std::string& category) const {
         const Figure* const other = namesake(figure_, pin);
@@ -122,6 +133,19 @@ bool has_map(const Figure& figure) {
 
 Figure with_ghosts(const Figure& figure, const std::vector<Pinned>& pins) {
     return WithGhosts(figure, pins).result();
+}
+
+double without_ghosts(const Figure& figure, double y) {
+    for (const Mark& mark : figure.marks) {
+        const Bars* const bars = std::get_if<Bars>(&mark);
+        const double row = std::round(y);
+        if (!bars || row < 0 || row >= static_cast<double>(bars->bars.size())) continue;
+        const auto is_ghost = [](const Bar& bar) { return bar.ink.ghost > 0; };
+        const auto ghosts =
+            std::count_if(bars->bars.begin(), bars->bars.begin() + static_cast<int64_t>(row) + 1, is_ghost);
+        return y - static_cast<double>(ghosts);
+    }
+    return y;
 }
 
 }  // namespace sawtooth

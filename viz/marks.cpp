@@ -436,8 +436,40 @@ void draw_rule_labels(const Pen& pen, const Figure& figure, const Layout& layout
     }
 }
 
+namespace {
+
+// The lines of a note: one, or a few if the user wrote it.
+std::vector<std::string> lines_of(const Pen& pen, const Note& note, float room) {
+    constexpr float widest = 240;
+    constexpr size_t most = 3;
+    if (!note.by_user) return {elided(pen.canvas, note.text, room)};
+    return wrapped(pen.canvas, note.text, std::min(room, widest * pen.canvas.unit()), most);
+}
+
+// Draws the words of a note beside its place, where they cover least; `taken` has those that were drawn.
+void draw_words(const Pen& pen, const Note& note, Point at, const std::vector<Point>& covered,
+                std::vector<Box>& taken) {
+    const float gap = 4 * pen.canvas.unit(), line = pen.canvas.line_height();
+    const std::vector<std::string> lines = lines_of(pen, note, pen.frame.box.width() - 4 * gap);
+    float width = 0;
+    for (const std::string& each : lines) width = std::max(width, pen.canvas.text_width(each));
+    const Box box =
+        free_place(pen.frame.box, at, {width + 2 * gap, line * static_cast<float>(lines.size()) + gap},
+                   2 * gap, covered, taken);
+    taken.push_back(box);
+    pen.canvas.box(box, {pen.theme.field, 0.92f});
+    if (note.by_user) pen.canvas.outline(box, {pen.theme.highlight});
+    float y = box.top + (gap + line) / 2;
+    for (const std::string& each : lines) {
+        pen.canvas.text({box.left + gap, y}, Align::left, {pen.theme.text}, each);
+        y += line;
+    }
+}
+
+}  // namespace
+
 void draw_texts(const Pen& pen, const Figure& figure) {
-    const float unit = pen.canvas.unit(), gap = 4 * unit, height = pen.canvas.line_height() + gap;
+    const float unit = pen.canvas.unit();
     const Box& plot = pen.frame.box;
     const std::vector<Point> covered = places_of_lines(pen, figure);
     std::vector<Box> taken;
@@ -446,15 +478,9 @@ void draw_texts(const Pen& pen, const Figure& figure) {
         const Note* note = std::get_if<Note>(&mark);
         if (!note) continue;
         const Point at = pen.frame.at(note->x, note->y);
-        if (!plot.contains(at) || plot.height() < 2 * height) continue;
+        if (!plot.contains(at) || plot.height() < 2 * pen.canvas.line_height() + 8 * unit) continue;
         pen.canvas.marker(Marker::circle, at, 3 * unit, {pen.theme.text});
-        if (note->text.empty()) continue;
-        const std::string text = elided(pen.canvas, note->text, plot.width() - 4 * gap);
-        const Box box =
-            free_place(plot, at, {pen.canvas.text_width(text) + 2 * gap, height}, 2 * gap, covered, taken);
-        taken.push_back(box);
-        pen.canvas.box(box, {pen.theme.field, 0.92f});
-        pen.canvas.text({box.left + gap, box.middle()}, Align::left, {pen.theme.text}, text);
+        if (!note->text.empty()) draw_words(pen, *note, at, covered, taken);
     }
 }
 

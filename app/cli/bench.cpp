@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "app/cli/bench_tables.h"
 #include "app/cli/command_sources.h"
+#include "app/cli/families_in_team.h"
 #include "app/cli/interrupts.h"
 #include "app/cli/session_file.h"
 #include "app/cli/settings.h"
@@ -11,7 +11,6 @@
 #include "app/cli/table_files.h"
 #include "app/cli/terminal.h"
 #include "app/engine/run/configure.h"
-#include "app/engine/sources/worker_team.h"
 #include "app/engine/tables/joined_bench.h"
 #include "app/engine/wire/json.h"
 #include "kernels/core/nearest.h"
@@ -28,35 +27,21 @@ std::vector<std::string> families_to_time(const std::vector<std::string>& names)
     return families;
 }
 
-// Every family in the next free worker. Errors: those of run_team, if no family was done.
+// Errors: those of run_team, if no family was done.
 Outcome<BenchReport> bench_in_team(const Settings& settings, const std::vector<std::string>& families,
                                    const std::stop_token& stop, ProgressBar& bar) {
     std::vector<BenchReport> reports(families.size());
-    std::set<size_t> done;
-    TeamTask task;
-    task.commands = settings.workers;
-    task.base = settings.request;
-    task.parts = families.size();
-    task.part_name = "family";
-    task.work = [&](WorkerSource& source, const std::string& on, size_t part,
-                    std::stop_token stop_team) -> std::optional<TeamTask::PartError> {
-        Request base = settings.request;
-        base.on = on;
-        auto report = source.bench({families[part]}, base, std::move(stop_team), {});
-        const bool is_lost = source.cells().take_loss().has_value();
-        if (!report) return TeamTask::PartError{report.error(), is_lost};
-        reports[part] = std::move(*report);
+    const auto bench = [&](WorkerSource& source, const Request& base, size_t index,
+                           std::stop_token stop_team) -> std::optional<Error> {
+        auto report = source.bench({families[index]}, base, std::move(stop_team), {});
+        if (!report) return report.error();
+        reports[index] = std::move(*report);
         return {};
     };
-    task.finished = [&](size_t part) {
-        done.insert(part);
-        bar.show(static_cast<double>(done.size()) / static_cast<double>(families.size()), families[part]);
-    };
-    task.told = [&](const std::string& line) { note_beside(bar, line); };
-    const auto error = run_team(task, settings.cache_directory, stop);
+    const auto [done, error] = families_in_team(settings, families, stop, bar, bench);
     if (error && (done.empty() || error->kind == Error::Kind::cancelled)) return *error;
     std::vector<BenchReport> finished;
-    for (const size_t part : done) finished.push_back(std::move(reports[part]));
+    for (const size_t index : done) finished.push_back(std::move(reports[index]));
     BenchReport all = joined(finished);
     if (error) all.ended = error;
     return all;

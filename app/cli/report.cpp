@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/cli/command_sources.h"
+#include "app/cli/families_in_team.h"
 #include "app/cli/interrupts.h"
 #include "app/cli/report_page.h"
 #include "app/cli/session_file.h"
@@ -19,7 +20,6 @@
 #include "app/engine/run/configure.h"
 #include "app/engine/run/result_figures.h"
 #include "app/engine/sources/sweep_loop.h"
-#include "app/engine/sources/worker_team.h"
 #include "app/engine/wire/json.h"
 #include "kernels/core/nearest.h"
 
@@ -101,35 +101,21 @@ Outcome<Reports> report_here(const Settings& settings, const Families& families,
     return reports;
 }
 
-// Every family in the next free worker.
 Outcome<Reports> report_in_team(const Settings& settings, const Families& families,
                                 const std::stop_token& stop, ProgressBar& bar) {
     Reports reports(families.size());
-    size_t finished = 0;
-    TeamTask task;
-    task.commands = settings.workers;
-    task.base = settings.request;
-    task.parts = families.size();
-    task.part_name = "family";
-    task.work = [&](WorkerSource& source, const std::string& on, size_t part,
-                    std::stop_token stop_team) -> std::optional<TeamTask::PartError> {
-        Request request = settings.request;
-        request.on = on;
+    const auto report = [&](WorkerSource& source, const Request& request, size_t index,
+                            std::stop_token stop_team) -> std::optional<Error> {
         Steps unseen(1, nullptr);
-        auto done = report_family(*families[part], request, part + 1, source, std::move(stop_team), unseen);
-        // A sweep goes on after it lost a worker, without that cell.
-        if (const auto loss = source.cells().take_loss())
-            return TeamTask::PartError{done ? Error::failure(*loss) : done.error(), true};
-        if (!done) return TeamTask::PartError{done.error()};
-        reports[part] = std::move(*done);
+        auto done = report_family(*families[index], request, index + 1, source, std::move(stop_team), unseen);
+        if (!done) return done.error();
+        reports[index] = std::move(*done);
         return {};
     };
-    task.finished = [&](size_t part) {
-        bar.show(static_cast<double>(++finished) / static_cast<double>(families.size()),
-                 families[part]->name);
-    };
-    task.told = [&](const std::string& line) { note_beside(bar, line); };
-    if (auto error = run_team(task, settings.cache_directory, stop)) return *error;
+    std::vector<std::string> names;
+    for (const Family* family : families) names.push_back(family->name);
+    if (const auto done = families_in_team(settings, names, stop, bar, report); done.error)
+        return *done.error;
     return reports;
 }
 

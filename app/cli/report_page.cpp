@@ -11,6 +11,8 @@
 #include "app/cli/terminal.h"
 #include "app/engine/identity.h"
 #include "app/engine/run/configure.h"
+#include "app/engine/tables/comparison_columns.h"
+#include "app/engine/tables/commands.h"
 #include "app/engine/tables/tables.h"
 #include "kernels/figures/correctness.h"
 #include "viz/canvas_svg.h"
@@ -174,6 +176,13 @@ std::string html_of(const Shown& figures, const FamilyReport& report, PageDrawin
     return drawn.empty() ? "" : "<div class=\"figures\">\n" + drawn + "</div>\n";
 }
 
+Table times_of(const FamilyReport& report) {
+    Table table = measured_table(*report.result);
+    if (report.baseline)
+        add_comparison(table, *report.result, *report.baseline->result, report.baseline->name);
+    return table;
+}
+
 std::string sections_html(const FamilyReport& report, PageDrawings& drawings) {
     const Result& result = *report.result;
     const auto wrong = [&](const std::string& name) {
@@ -183,7 +192,7 @@ std::string sections_html(const FamilyReport& report, PageDrawings& drawings) {
     std::string text;
     for (const Section& section : sections) {
         std::string content = html_of(others_of(report, section.place), report, drawings);
-        if (section.place == Place::times) content += html_in_parts(measured_table(result), wrong);
+        if (section.place == Place::times) content += html_in_parts(times_of(report), wrong);
         if (!content.empty()) text += fmt::format("<h3>{}</h3>\n{}", section.title, content);
     }
     return text;
@@ -215,6 +224,20 @@ std::string summary_html(const Result& result) {
     return text + html_of(speeds) +
            quiet({"At least and at most: the interval that misses the true ratio in at most 1 of 100 "
                   "comparisons. No ratio is given where it cannot be told."});
+}
+
+// The pinned results behind this one, and the notes.
+std::string marks_html(const FamilyReport& report) {
+    std::string text;
+    if (!report.pins.empty())
+        text += fmt::format(
+            "<p>Pinned, faded in the figures: {}.{}</p>\n",
+            escaped(fmt::format("{}", fmt::join(report.pins, "; "))),
+            report.baseline ? " The baseline of the times is " + escaped(report.baseline->name) + "." : "");
+    std::string notes;
+    for (const FamilyReport::Note& note : report.notes)
+        notes += fmt::format("<li>{}: {}</li>\n", escaped(note.place), escaped(note.text));
+    return notes.empty() ? text : text + "<h3>Notes</h3>\n<ul>\n" + notes + "</ul>\n";
 }
 
 // Escapes line by line, because `escaped` has no line breaks.
@@ -292,7 +315,7 @@ std::string html_of(const FamilyReport& report, bool place, PageDrawings& drawin
         text += "<p>From a session, measured " + escaped(report.measured) + ".</p>\n";
     text += about_html(family, result, drawings);
     if (!settings.empty()) text += "<p>Run with " + escaped(settings) + ".</p>\n";
-    text += summary_html(result);
+    text += summary_html(result) + marks_html(report);
     if (const std::string story = html_of(story_of(report), report, drawings); !story.empty())
         text += "<h3>Main figures</h3>\n" + story;
     text += sections_html(report, drawings);

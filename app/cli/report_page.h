@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,17 @@ struct FamilyReport {
     std::string measured =
         {};  // of a session, when and where: "2026-11-26 14:03:27 UTC on H200"; "" if just now
     std::vector<SweepResult> sweeps = {};  // those that were measured for it
+    // Of a session:
+    std::vector<std::string> pins = {};  // the names of pinned results, which its figures show faded
+    struct Baseline {
+        std::shared_ptr<const Result> result;
+        std::string name;
+    };
+    std::optional<Baseline> baseline = {};  // the times have columns that compare with it
+    struct Note {
+        std::string place, text;  // place: the title of a figure, or "launch 17 of fused"
+    };
+    std::vector<Note> notes = {};
 };
 
 // A self-contained HTML page that can be printed. Each family has its description and variants, a summary,

@@ -42,6 +42,7 @@ Ceilings best_of(const Ceilings& earlier, const Ceilings& later) {
     least(best.launch_us, earlier.launch_us);
     if (!best.gpu || !earlier.gpu) return best;
     most(best.gpu->bf16_operations_per_second, earlier.gpu->bf16_operations_per_second);
+    most(best.gpu->l2_read_bytes_per_second, earlier.gpu->l2_read_bytes_per_second);
     least(best.gpu->launch_stream_us, earlier.gpu->launch_stream_us);
     least(best.gpu->launch_graph_us, earlier.gpu->launch_graph_us);
     if (best.gpu->launch_programmatic_us && earlier.gpu->launch_programmatic_us)

@@ -130,6 +130,7 @@ struct GpuCeilings {
     double bf16_operations_per_second = 0;
     double launch_stream_us = 0, launch_graph_us = 0;
     std::optional<double> launch_programmatic_us;  // if the chip has such launches
+    double l2_read_bytes_per_second = 0;           // of an array that fits into L2; 0: not measured
 };
 
 // The highest rates measured on a machine with that many threads. They are kept in the cache and measured

@@ -4,6 +4,7 @@
 //
 //   empty, empty_programmatic     nothing: the cost of a launch
 //   triad                         to[i] = left[i] + 3 right[i]: two read, one written
+//   read_l2                       reads an array that fits into L2 again and again, past L1
 //   multiply_add                  f32 fma in registers; 256 operations per thread and step
 //   products                      bf16 products with f32 sums on the tensor cores, see below
 #include "kernels/cuda/device/sync.cuh"
@@ -25,6 +26,24 @@ extern "C" __global__ void __launch_bounds__(256)
     if (i >= count) return;
     const float4 a = left[i], b = right[i];
     to[i] = {a.x + 3 * b.x, a.y + 3 * b.y, a.z + 3 * b.z, a.w + 3 * b.w};
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+    read_l2(const uint4* from, int64_t count, uint32_t* never, int steps) {
+    constexpr int unrolled = 4;  // reads under way at once
+    const int64_t stride = int64_t{gridDim.x} * 256;
+    uint32_t bits = 0;
+    for (int step = 0; step < steps; ++step)
+        for (int64_t i = int64_t{blockIdx.x} * 256 + threadIdx.x; i < count; i += unrolled * stride) {
+            uint4 values[unrolled];
+#pragma unroll
+            for (int k = 0; k < unrolled; ++k)
+                if (i + k * stride < count) values[k] = __ldcg(from + i + k * stride);
+#pragma unroll
+            for (int k = 0; k < unrolled; ++k)
+                if (i + k * stride < count) bits |= values[k].x | values[k].y | values[k].z | values[k].w;
+        }
+    if (bits != 0) *never = bits;  // the array is all zeros
 }
 
 extern "C" __global__ void __launch_bounds__(256) multiply_add(float* never, int steps) {

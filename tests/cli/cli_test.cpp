@@ -6,7 +6,7 @@
 #include "app/engine/identity.h"
 #include "app/engine/run/configure.h"
 #include "app/engine/run/result_figures.h"
-#include "app/engine/tables/tables.h"
+#include "app/engine/tables/commands.h"
 #include "kernels/core/nearest.h"
 #include "tests/kit/catch.h"
 #include "tests/kit/temporary_folder.h"

@@ -10,9 +10,9 @@
 #include "kernels/figures/comparison.h"
 #include "kernels/figures/correctness.h"
 #include "profiling/measure.h"
-#include "tests/gui/gpu_result.h"
 #include "tests/kit/catch.h"
 #include "tests/kit/contains.h"
+#include "tests/kit/gpu_result.h"
 #include "viz/canvas_svg.h"
 
 namespace {

@@ -7,6 +7,7 @@
 #include "app/engine/run/runner.h"
 #include "app/engine/wire/json.h"
 #include "kernels/cuda/chips.h"
+#include "kernels/families.h"
 #include "tests/kit/catch.h"
 #include "tests/kit/child_process.h"
 #include "tests/kit/workshop.h"
@@ -142,8 +143,9 @@ TEST_CASE("with --arch the CUDA implementation of every variant is compiled besi
     REQUIRE(ran);
     const Result& result = **ran;
     CHECK(result.backend == Backend::cpu);
-    REQUIRE(result.variants.size() == 5);
+    REQUIRE(result.variants.size() == find_family("scan")->variants.size());
     for (const VariantResult& variant : result.variants) {
+        if (!find_family("scan")->variant(variant.name)->plan_cuda) continue;
         INFO(variant.name);
         CHECK(variant.time);
         REQUIRE_FALSE(variant.compiled.empty());

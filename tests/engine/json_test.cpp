@@ -1,8 +1,10 @@
 #include "app/engine/wire/json.h"
+#include "app/engine/wire/ceilings_json.h"
 
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "app/engine/tables/commands.h"
 #include "app/engine/tables/tables.h"
 #include "kernels/core/common_parameters.h"
 #include "kernels/families.h"

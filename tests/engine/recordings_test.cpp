@@ -7,9 +7,9 @@
 
 #include "app/engine/sources/local_source.h"
 #include "tests/engine/engine_events.h"
-#include "tests/gui/gpu_result.h"
 #include "tests/kit/catch.h"
 #include "tests/kit/contains.h"
+#include "tests/kit/gpu_result.h"
 #include "tests/kit/temporary_folder.h"
 #include "tests/kit/workshop.h"
 

@@ -8,8 +8,8 @@
 #include <set>
 #include <utility>
 
-#include "tests/gui/gpu_result.h"
 #include "tests/kit/catch.h"
+#include "tests/kit/gpu_result.h"
 #include "tests/kit/workshop.h"
 
 namespace {

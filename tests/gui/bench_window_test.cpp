@@ -51,9 +51,13 @@ TEST_CASE("bench window says which of its times are unstable", "[gui][bench]") {
     CHECK_FALSE(contains(frame_words(stable), "unstable"));
     CHECK(contains(frame_words(apart), "unstable: 4x"));
 
-    FamilyBench family{"lut", "a processor", stable, {}, "a note", "no \"device\""};
+    FamilyBench family{"lut", "a processor", stable, {}, {}, "a note", "no \"device\""};
     family.sliders = {{"chunk", "moved, reference kept", apart, {{"inputs", stable}}, {}}};
+    family.pins = PinsBench{stable, stable, apart};
     const WindowBench bench{1600, 900, {family, {}}, 0.015};
+    CHECK(contains(json_of(bench), R"("pins": {"pin_ms": {"median": 2.000)"));
+    CHECK(contains(json_of(bench), R"("pins": null)"));
+    CHECK(contains(words_of(*family.pins), "unstable: 4x"));
     CHECK(contains(json_of(bench), R"("problem": "no \"device\"")"));
     CHECK(contains(json_of(bench), R"("times_ms": null)"));
     CHECK(contains(words_of(family.sliders.front()), "chunk moved, reference kept"));

@@ -12,7 +12,7 @@
 #include "app/gui/shell/actions.h"
 #include "app/gui/state/lab.h"
 #include "tests/gui/fake_engine.h"
-#include "tests/gui/gpu_result.h"
+#include "tests/gui/gpu_answer.h"
 #include "tests/gui/user.h"
 #include "tests/kit/catch.h"
 #include "tests/kit/contains.h"

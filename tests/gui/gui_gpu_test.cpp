@@ -4,7 +4,7 @@
 #include "app/gui/state/backends.h"
 #include "app/gui/state/family_choice.h"
 #include "kernels/attention/family.h"
-#include "tests/gui/gpu_result.h"
+#include "tests/gui/gpu_answer.h"
 #include "tests/gui/user.h"
 #include "tests/kit/catch.h"
 

@@ -14,7 +14,7 @@
 #include "app/gui/state/shown_values.h"
 #include "profiling/figures.h"
 #include "tests/gui/fake_engine.h"
-#include "tests/gui/gpu_result.h"
+#include "tests/gui/gpu_answer.h"
 #include "tests/gui/user.h"
 #include "tests/kit/catch.h"
 #include "tests/kit/temporary_folder.h"

@@ -1,8 +1,8 @@
 // Undo and redo, and the settings at which a family was left.
 
 #include "app/gui/state/history.h"
+#include "app/engine/run/run_rows.h"
 #include "app/gui/state/family_choice.h"
-#include "app/gui/state/run_rows.h"
 #include "app/gui/state/shown_values.h"
 
 #include <algorithm>

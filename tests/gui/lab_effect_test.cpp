@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "app/engine/files/npz.h"
+#include "app/engine/run/run_rows.h"
 #include "app/gui/state/effect.h"
 #include "app/gui/state/family_choice.h"
 #include "app/gui/state/input_file.h"
 #include "app/gui/state/lab.h"
-#include "app/gui/state/run_rows.h"
 #include "app/gui/state/shown_values.h"
 #include "app/gui/state/sweeps.h"
 #include "tests/gui/fake_engine.h"

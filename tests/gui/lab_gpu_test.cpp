@@ -1,16 +1,17 @@
 // The state of the lab with kernels on a GPU: backends, countdowns, stopped workers and compilers.
 
+#include "app/engine/run/run_rows.h"
 #include "app/engine/tables/tables.h"
 #include "app/gui/panels/panels.h"
 #include "app/gui/state/backends.h"
 #include "app/gui/state/family_choice.h"
 #include "app/gui/state/launch_words.h"
 #include "app/gui/state/pacing.h"
-#include "app/gui/state/run_rows.h"
 #include "app/gui/state/shown_values.h"
 #include "kernels/attention/family.h"
-#include "tests/gui/gpu_result.h"
+#include "tests/gui/fake_engine.h"
 #include "tests/kit/catch.h"
+#include "tests/kit/gpu_result.h"
 
 namespace sawtooth {
 namespace {

@@ -4,12 +4,12 @@
 #include <set>
 
 #include "app/engine/run/result_figures.h"
-#include "app/engine/tables/tables.h"
+#include "app/engine/run/run_rows.h"
+#include "app/engine/tables/commands.h"
 #include "app/gui/figures/figure_view.h"
 #include "app/gui/panels/panels.h"
 #include "app/gui/state/family_choice.h"
 #include "app/gui/state/lab.h"
-#include "app/gui/state/run_rows.h"
 #include "app/gui/state/shown_values.h"
 #include "app/gui/state/sweeps.h"
 #include "kernels/families.h"

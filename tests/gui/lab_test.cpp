@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "app/engine/files/npz.h"
+#include "app/engine/run/run_rows.h"
 #include "app/engine/tables/tables.h"
 #include "app/gui/panels/panels.h"
 #include "app/gui/state/backends.h"
@@ -13,14 +14,13 @@
 #include "app/gui/state/kept_times.h"
 #include "app/gui/state/launch_words.h"
 #include "app/gui/state/pacing.h"
-#include "app/gui/state/run_rows.h"
 #include "app/gui/state/shown_values.h"
 #include "app/gui/state/sweeps.h"
 #include "kernels/families.h"
 #include "tests/gui/fake_engine.h"
-#include "tests/gui/gpu_result.h"
 #include "tests/kit/catch.h"
 #include "tests/kit/contains.h"
+#include "tests/kit/gpu_result.h"
 #include "tests/kit/temporary_folder.h"
 
 namespace sawtooth {

@@ -4,8 +4,8 @@
 
 #include <set>
 
+#include "app/engine/run/run_rows.h"
 #include "app/gui/state/lab.h"
-#include "app/gui/state/run_rows.h"
 #include "app/gui/state/settings.h"
 #include "app/gui/state/shown_values.h"
 #include "tests/gui/fake_engine.h"

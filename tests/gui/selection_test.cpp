@@ -3,7 +3,7 @@
 #include "app/gui/state/selection.h"
 
 #include "kernels/figures/figures.h"
-#include "tests/gui/gpu_result.h"
+#include "tests/gui/gpu_answer.h"
 #include "tests/kit/catch.h"
 #include "tests/kit/contains.h"
 

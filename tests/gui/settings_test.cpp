@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <thread>
 
+#include "app/engine/run/run_rows.h"
 #include "app/gui/state/family_choice.h"
 #include "app/gui/state/kept_lab.h"
 #include "app/gui/state/lab.h"
-#include "app/gui/state/run_rows.h"
 #include "app/gui/state/shown_values.h"
 #include "app/gui/state/sweeps.h"
 #include "tests/gui/fake_engine.h"

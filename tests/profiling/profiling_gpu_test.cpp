@@ -305,12 +305,14 @@ TEST_CASE("the limits of a GPU are all measured", "[profiling][gpu]") {
               << limits->gpu->bf16_operations_per_second / 1e12 << " TFLOP/s; a launch waited for "
               << limits->launch_us << " us, in a stream " << limits->gpu->launch_stream_us << ", in a graph "
               << limits->gpu->launch_graph_us << ", programmatic "
-              << limits->gpu->launch_programmatic_us.value_or(0) << std::endl;
+              << limits->gpu->launch_programmatic_us.value_or(0) << ", reads from L2 "
+              << limits->gpu->l2_read_bytes_per_second / 1e12 << " TB/s" << std::endl;
     for (const double limit :
          {limits->copy_bytes_per_second, limits->triad_bytes_per_second, limits->operations_per_second,
           limits->gpu->bf16_operations_per_second, limits->launch_us, limits->gpu->launch_stream_us,
           limits->gpu->launch_graph_us})
         CHECK(limit > 0);
+    CHECK(limits->gpu->l2_read_bytes_per_second > limits->copy_bytes_per_second);
 }
 
 TEST_CASE("the clock of a GPU is read around timed runs", "[profiling][gpu]") {

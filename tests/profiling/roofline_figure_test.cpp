@@ -94,6 +94,11 @@ TEST_CASE("a GPU adds the tensor cores, and counters a mark for the measured byt
     CHECK(measured.x[0] == Approx(0.2));  // 1250 bytes instead of 1000
     CHECK(measured.y == declared.y);
     CHECK(measured.ink.dashed);
+    result.ceilings->gpu->l2_read_bytes_per_second = 6e12;
+    const auto with_l2 = marks_of<Line>(roofline_figure(result));
+    CHECK(line_named(with_l2, "reads from L2, 6 TB/s").x[1] == Approx(100));
+    CHECK(line_named(with_l2, "bf16 tensor core peak, 600 TFLOP/s").x[0] == Approx(100));
+    result.ceilings->gpu->l2_read_bytes_per_second = 0;
     result.variants[0].launches[1].counters.clear();  // then the measured bytes are not all of them
     CHECK(marks_of<Line>(roofline_figure(result)).size() == lines.size() - 1);
 }

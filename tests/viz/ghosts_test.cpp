@@ -138,3 +138,14 @@ TEST_CASE("a ghost has the colour of its variant, faded, and no two of seven pin
         CHECK(dashes.size() == 7);
     }
 }
+
+TEST_CASE("a note on a bar moves with it when ghosts come between, and back", "[viz]") {
+    const Bars bars{{bar_of(0, 1), bar_of(1, 2)}};
+    Figure own = figure_of("times", {bars, Note{1, 1.2, "here"}}, {"fused", "naive"});
+    const std::vector<Figure> before = {figure_of("times", {bars}, {"fused", "naive"})};
+    const Figure drawn = with_ghosts(own, {{&before, "chunk 64", 1}});
+    CHECK(std::get<Note>(drawn.marks[1]).y == Approx(2.2));
+    CHECK(without_ghosts(drawn, 2.2) == Approx(1.2));
+    CHECK(without_ghosts(drawn, 0) == 0);
+    CHECK(without_ghosts(drawn, 3) == Approx(1));  // a ghost stands for its own bar
+}

@@ -303,6 +303,10 @@ PlotEvents draw_plot(const Figure& figure, const Theme& theme, const DrawOptions
     const bool hovered = ImPlot::IsPlotHovered();
     const ImVec2 mouse = ImGui::GetMousePos();
     if (options.cursor_x) draw_cursor(pen, *options.cursor_x);
+    const Point place =
+        hovered ? Point{mouse.x, mouse.y}
+                : Point{(frame.box.left + frame.box.right) / 2, (frame.box.top + frame.box.bottom) / 2};
+    events.menu_place = {frame.x_at(place.x), frame.y_at(place.y)};
     if (hovered) {
         events.cursor_x = frame.x_at(mouse.x);
         events.context_menu = ImGui::IsMouseReleased(ImGuiMouseButton_Right);

@@ -56,7 +56,11 @@ struct PlotEvents {
     std::optional<View::Range> visible;  // the new range after zooming or panning
     bool fit = false;                    // double click: show all of x
     std::optional<double> cursor_x;      // the position of the mouse over the plot
-    bool context_menu = false;           // right click: the caller opens the menu
+    struct MenuPlace {
+        double x = 0, y = 0;  // on the axes of the figure
+    };
+    bool context_menu = false;            // right click: the caller opens the menu
+    std::optional<MenuPlace> menu_place;  // where the mouse is over the plot, or its middle
     struct Chosen {
         std::string parameter;
         double value = 0;

@@ -14,6 +14,7 @@
 #include "app/engine/check/shrink.h"
 #include "app/engine/check/trial.h"
 #include "app/engine/guarded.h"
+#include "app/engine/tables/commands.h"
 #include "app/engine/tables/tables.h"
 #include "kernels/core/table.h"
 #include "kernels/figures/correctness.h"

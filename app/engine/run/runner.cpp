@@ -21,7 +21,7 @@
 #include "app/engine/run/sweep_axes.h"
 #include "app/engine/run/theory.h"
 #include "app/engine/wire/checked.h"
-#include "app/engine/wire/json.h"
+#include "app/engine/wire/ceilings_json.h"
 #include "kernels/core/ceilings.h"
 #include "profiling/ceilings.h"
 #include "profiling/ceilings_gpu.h"

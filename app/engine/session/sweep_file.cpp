@@ -7,7 +7,7 @@
 #include <map>
 
 #include "app/engine/session/session_fields.h"
-#include "app/engine/tables/tables.h"
+#include "app/engine/tables/commands.h"
 #include "kernels/figures/sweep_cells.h"
 
 namespace sawtooth {

@@ -38,9 +38,4 @@ std::string words_of(const Ceilings& ceilings);
 std::string short_words_of(const Clocks& clocks);
 std::string sentence_of(const Clocks& clocks);
 
-// A command that reproduces the numbers, quoted for a shell: "sawtooth run scan --set length=8192 …".
-std::string command_of(const Request& request);
-// The same for a sweep: "sawtooth sweep scan --over length=512,1024 …".
-std::string command_of(const Sweep& sweep);
-
 }  // namespace sawtooth

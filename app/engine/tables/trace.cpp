@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "app/engine/identity.h"
-#include "app/engine/tables/tables.h"
+#include "app/engine/tables/commands.h"
 #include "app/engine/wire/json_values.h"
 #include "kernels/core/table.h"
 #include "kernels/figures/correctness.h"

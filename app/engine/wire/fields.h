@@ -71,7 +71,7 @@ SAWTOOTH_FIELDS(TimeStatistics, median, q1, q3, samples, disturbed)
 SAWTOOTH_FIELDS(VariantResult, name, index, refused, exact, outputs, errors, verdicts, memory_bytes, work,
                 time, launches, launch_count, compiled, tracks, metrics)
 SAWTOOTH_FIELDS(GpuCeilings, bf16_operations_per_second, launch_stream_us, launch_graph_us,
-                launch_programmatic_us)
+                launch_programmatic_us, l2_read_bytes_per_second)
 SAWTOOTH_FIELDS(Ceilings, processor, date, driver, clock_mhz, threads, copy_bytes_per_second,
                 triad_bytes_per_second, operations_per_second, launch_us, gpu)
 SAWTOOTH_FIELDS(Copy, bytes, time)

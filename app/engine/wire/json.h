@@ -28,8 +28,4 @@ std::string families_json(const std::vector<const Family*>& families);
 // {"written": [paths]}: the --json output of subcommands that write files.
 std::string written_json(const std::vector<std::string>& paths);
 
-// The ceilings of a machine as cached between runs; reading returns nullopt for any other file.
-std::string ceilings_json(const Ceilings& ceilings);
-std::optional<Ceilings> parse_ceilings(const std::string& text);
-
 }  // namespace sawtooth

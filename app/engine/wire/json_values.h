@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/core/parameter.h"
+#include "kernels/core/result.h"
 
 namespace sawtooth {
 
@@ -61,5 +62,7 @@ inline Json object_of(const Parameters& parameters) {
 inline std::string text_of(const Json& json) {
     return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
+
+Json ceilings_of(const Ceilings& ceilings);  // in ceilings_json.cpp
 
 }  // namespace sawtooth

@@ -3,28 +3,60 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
-#include "app/engine/tables/tables.h"
+#include "app/engine/session/notes_on_figures.h"
+#include "app/engine/tables/commands.h"
 #include "app/gui/figures/saving.h"
+#include "app/gui/shell/appearance.h"
 #include "app/gui/shell/widgets.h"
 #include "app/gui/state/lab.h"
+#include "app/gui/state/notes.h"
+#include "app/gui/state/trail.h"
 #include "viz/figure_csv.h"
 #include "viz/layout.h"
 
 namespace sawtooth {
 namespace {
 
-// The figure for a file or the clipboard: with the ghosts of pinned results that the window shows.
-Figure for_others(const LabState& lab, const Figure& figure, const BackgroundSweep* sweep) {
-    return sweep ? figure : with_ghosts(figure, lab.told.ghosts);
+// The figure for a file or the clipboard: with the ghosts of pinned results and the notes that the window
+// shows. A CSV file has only the numbers.
+Figure for_others(const LabState& lab, const Figure& figure, uint64_t ticket, Saving::Format format) {
+    if (format != Saving::Format::csv) return with_marks(lab, figure, ticket);
+    return ticket == lab.shown_ticket ? with_ghosts(figure, lab.told.ghosts) : figure;
+}
+
+// The action for a new note on the figure, at the place where the menu was opened.
+Action note_entry(const ShownFigure& shown) {
+    return {
+        .group = "Figure",
+        .name = "Add note…",
+        .act = [&figure = *shown.figure, ticket = shown.ticket](
+                   LabState& lab) { begin_note(lab, figure, lab.menu_place->x, lab.menu_place->y, ticket); },
+        .reason = [is_of_sweep = shown.ticket ==
+                                 0](const LabState& lab) { return is_of_sweep ? "" : reason_no_note(lab); }};
+}
+
+// Draws the entries for notes: those on the figure, and a new one where the menu was opened.
+void draw_note_entries(LabState& lab, const ShownFigure& shown) {
+    if (!lab.menu_place) return;
+    draw_entry(lab, note_entry(shown));
+    for (size_t i = 0; i < lab.session.notes.size(); ++i) {
+        const auto& [note, of] = lab.session.notes[i];
+        if (of != shown.ticket || note.figure != shown.figure->id || note.family != lab.family->name)
+            continue;
+        ImGui::PushID(static_cast<int>(i));
+        if (ImGui::MenuItem(elided_to("Edit note: " + note.text, units(240)).c_str()))
+            edit_note(lab, i, shown.figure->title);
+        ImGui::PopID();
+    }
 }
 
 // The entries for a figure; valid only in this frame, like the figure.
 std::vector<Action> entries_of(const ShownFigure& shown) {
     const Figure& figure = *shown.figure;
     const BackgroundSweep* const sweep = shown.sweep;
-    const auto saves = [&figure, sweep](Saving::Format format) {
-        return [&figure, sweep, format](LabState& lab) {
-            begin_saving(lab, for_others(lab, figure, sweep), format);
+    const auto saves = [&figure, ticket = shown.ticket](Saving::Format format) {
+        return [&figure, ticket, format](LabState& lab) {
+            begin_saving(lab, for_others(lab, figure, ticket, format), format);
         };
     };
     const std::string group = "Figure";
@@ -33,8 +65,9 @@ std::vector<Action> entries_of(const ShownFigure& shown) {
         {group, "Save as SVG…", saves(Saving::Format::svg)},
         {group, "Save as CSV…", saves(Saving::Format::csv)},
         {group, "Copy CSV",
-         [&figure, sweep](LabState& lab) {
-             copy_text(lab, to_csv(for_others(lab, figure, sweep)), "the figure as CSV");
+         [&figure, ticket = shown.ticket](LabState& lab) {
+             copy_text(lab, to_csv(for_others(lab, figure, ticket, Saving::Format::csv)),
+                       "the figure as CSV");
          }},
         {group, "Copy as command", [sweep](LabState& lab) {
              copy_text(lab, sweep ? command_of(sweep->sweep) : command_of(lab.result->request),
@@ -56,6 +89,13 @@ std::vector<Action> entries_of(const ShownFigure& shown) {
 
 }  // namespace
 
+Figure with_marks(const LabState& lab, const Figure& figure, uint64_t ticket) {
+    const bool is_of_shown = ticket != 0 && ticket == lab.shown_ticket;
+    const auto notes = notes_on(lab, ticket);
+    if (!is_of_shown) return with_notes(figure, notes, nullptr);
+    return with_ghosts(with_notes(with_trail(figure, lab), notes, lab.result.get()), lab.told.ghosts);
+}
+
 std::string figure_key(const ShownFigure& shown) {
     return fmt::format("figure {} {}", shown.sweep ? shown.sweep->key : "", shown.figure->id);
 }
@@ -72,7 +112,11 @@ std::string name_in(const std::string& panel, const ShownFigure& shown) {
 void draw_figure_menu(LabState& lab, const std::string& panel, const ShownFigure& shown) {
     if (!ImGui::BeginPopup(figure_menu)) return;
     for (const Action& entry : entries_of(shown)) draw_entry(lab, entry);
-    if (!shown.sweep && shown.figure->place == Place::timeline) draw_entry(lab, action("Save trace…"));
+    draw_note_entries(lab, shown);
+    if (!shown.sweep && shown.figure->place == Place::timeline) {
+        draw_entry(lab, action("Note on the launch…"));
+        draw_entry(lab, action("Save trace…"));
+    }
     const std::string name = name_in(panel, shown);
     const bool fills = lab.filling == name;
     if (ImGui::MenuItem(fills ? "Back to all figures" : "Fill the panel")) lab.filling = fills ? "" : name;

@@ -14,6 +14,10 @@ void draw_figure_menu(LabState& lab, const std::string& panel, const ShownFigure
 // Adds the menu entries of every figure to the palette.
 void add_figures(const LabState& lab, std::vector<Action>& all);
 
+// The figure of the result with that ticket (0: of a sweep) with the notes on it, and if that is the shown
+// result, with the ghosts of pinned ones and the trail of earlier ones.
+Figure with_marks(const LabState& lab, const Figure& figure, uint64_t ticket);
+
 // A key of the figure that is the same in every panel.
 std::string figure_key(const ShownFigure& shown);
 // The key under which ranges and cursors are stored: the axis if plots share it, otherwise the figure.

@@ -20,6 +20,7 @@
 #include "app/gui/state/selection.h"
 #include "app/gui/state/sweeps.h"
 #include "app/gui/state/terms.h"
+#include "app/gui/state/trail.h"
 #include "kernels/figures/figures.h"
 #include "kernels/figures/zoom.h"
 #include "viz/heading.h"
@@ -107,9 +108,8 @@ std::string caption_of_sweep(const LabState& lab, const std::string& parameter) 
 // The figure as it is drawn: with marks at the current values and ghosts of pinned results, and without
 // hidden variants.
 Figure figure_as_drawn(const LabState& lab, const ShownFigure& shown, const std::string& found) {
-    Figure figure = with_present(*shown.figure, lab.parameters);
+    Figure figure = with_marks(lab, with_present(*shown.figure, lab.parameters), shown.ticket);
     figure.caption = found + figure.caption;
-    if (!shown.sweep && !lab.told.ghosts.empty()) figure = with_ghosts(figure, lab.told.ghosts);
     return lab.hidden_variants.empty() ? figure : without_variants(figure, lab.hidden_variants);
 }
 
@@ -128,6 +128,12 @@ const Pinned* pin_in_place(const LabState& lab, const Figure& figure) {
     for (const Pinned& pin : lab.told.ghosts)
         if (pin.number == chosen->second && namesake(figure, pin)) return &pin;
     return nullptr;
+}
+
+uint64_t ticket_of_pin(const LabState& lab, int number) {
+    for (const Pin& pin : lab.pins)
+        if (pin.number == number) return pin.ticket;
+    return 0;
 }
 
 // Draws the choice among the newest and the pinned results, of that width.
@@ -300,6 +306,15 @@ void take_events(LabState& lab, const std::string& panel, const ShownFigure& sho
     if (events.fill) lab.filling = lab.filling.empty() ? name_in(panel, shown) : "";
 }
 
+// Where a new note goes, on the axes of the figure without ghosts.
+void keep_menu_place(LabState& lab, const ShownFigure& shown, const PlotEvents& events) {
+    lab.menu_place.reset();
+    if (!events.menu_place) return;
+    const auto& [x, y] = *events.menu_place;
+    const Figure drawn = with_marks(lab, *shown.figure, shown.ticket);
+    lab.menu_place = LabState::MenuPlace{x, without_ghosts(drawn, y)};
+}
+
 // Gives the keyboard focus to the figure as a whole instead of its plot: arrow keys move to the next figure,
 // and the mouse has the plot.
 class FigureFocus {
@@ -329,8 +344,10 @@ std::optional<Frame> draw_shown_figure(LabState& lab, const std::string& panel, 
                                        ImVec2 size) {
     ShownFigure shown = wanted;
     if (const Pinned* const pin = shown.sweep ? nullptr : pin_in_place(lab, *shown.figure);
-        pin && has_map(*shown.figure))
+        pin && has_map(*shown.figure)) {
         shown.figure = namesake(*shown.figure, *pin);
+        shown.ticket = ticket_of_pin(lab, pin->number);
+    }
     const ImVec2 corner = ImGui::GetCursorScreenPos();
     ImGui::PushID(shown.sweep ? shown.sweep->key.c_str() : "result");
     ImGui::PushID(shown.figure->id.c_str());
@@ -345,7 +362,8 @@ std::optional<Frame> draw_shown_figure(LabState& lab, const std::string& panel, 
     options.heading.reserved = choosers + draw_best_button(lab, shown, corner, size.x - choosers);
     const std::string found = found_by_sweeps(lab, shown);
     const bool as_it_is = lab.hidden_variants.empty() && !sets_parameters(*shown.figure) && found.empty() &&
-                          (shown.sweep || lab.told.ghosts.empty());
+                          (shown.sweep || (lab.told.ghosts.empty() && !may_have_trail(*shown.figure))) &&
+                          lab.session.notes.empty();
     const PlotEvents events = as_it_is
                                   ? draw_figure(*shown.figure, theme_of(lab), options)
                                   : draw_figure(figure_as_drawn(lab, shown, found), theme_of(lab), options);
@@ -361,7 +379,10 @@ std::optional<Frame> draw_shown_figure(LabState& lab, const std::string& panel, 
                             ImGui::IsMouseReleased(ImGuiMouseButton_Right);
     const ImVec2 dragged = ImGui::GetMouseDragDelta(ImGuiMouseButton_Right);
     const bool clicked = (events.context_menu || on_heading) && std::hypot(dragged.x, dragged.y) < units(4);
-    if (focus.draw() || clicked) ImGui::OpenPopup(figure_menu);
+    if (focus.draw() || clicked) {
+        ImGui::OpenPopup(figure_menu);
+        keep_menu_place(lab, shown, events);
+    }
     draw_figure_menu(lab, panel, shown);
     offer_help(shown.figure->title, help_of(*shown.figure),
                options.has_keys || (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(corner, end)));
@@ -397,7 +418,7 @@ std::vector<ShownFigure> shown_figures(const LabState& lab, Place place) {
         if (figure.place != place) continue;
         auto& why = lab.kept_figures.contains(figure.id) ? why_kept : why_others;
         if (!why) why = why_outdated(lab, figure);
-        shown.push_back({&figure, *why});
+        shown.push_back({&figure, *why, nullptr, lab.shown_ticket});
     }
     for (const BackgroundSweep& sweep : lab.sweeps) {
         if (!sweep.figures) continue;

@@ -15,7 +15,8 @@ namespace sawtooth {
 struct ShownFigure {
     const Figure* figure = nullptr;
     std::string outdated;                    // why it is out of date; "" if it is not
-    const BackgroundSweep* sweep = nullptr;  // null: from the newest result
+    const BackgroundSweep* sweep = nullptr;  // null: from a result
+    uint64_t ticket = 0;                     // of that result; 0: from a sweep
 };
 
 // The figures of a place, with those of the newest result first.

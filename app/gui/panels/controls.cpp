@@ -8,11 +8,11 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "app/engine/run/run_rows.h"
 #include "app/gui/shell/appearance.h"
 #include "app/gui/shell/widgets.h"
 #include "app/gui/state/effect.h"
 #include "app/gui/state/lab.h"
-#include "app/gui/state/run_rows.h"
 #include "app/gui/state/shown_values.h"
 #include "app/gui/state/slider_scale.h"
 #include "app/gui/state/sweeps.h"

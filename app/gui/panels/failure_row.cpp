@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "app/engine/tables/tables.h"
+#include "app/engine/tables/commands.h"
 #include "app/gui/panels/panels.h"
 #include "app/gui/shell/appearance.h"
 #include "app/gui/shell/widgets.h"

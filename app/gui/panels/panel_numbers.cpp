@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/engine/tables/tables.h"
+#include "app/engine/tables/commands.h"
 #include "app/gui/panels/panels.h"
 #include "app/gui/shell/appearance.h"
 #include "app/gui/shell/widgets.h"
 #include "app/gui/state/column_widths.h"
 #include "app/gui/state/kept_times.h"
 #include "app/gui/state/lab.h"
+#include "app/gui/state/notes.h"
 #include "app/gui/state/pins.h"
 #include "app/gui/state/selection.h"
 #include "app/gui/state/terms.h"
@@ -172,7 +173,20 @@ void draw_table(LabState& lab, const char* name, const Table& table, float below
     ImGui::EndTable();
 }
 
-void draw_launch(const LabState& lab, float below) {
+// The note on the launch, or a button for a new one.
+void draw_note_row(LabState& lab) {
+    ImGui::TableNextRow();
+    ImGui::TableNextColumn();
+    ImGui::TextDisabled("note");
+    ImGui::TableNextColumn();
+    const auto index = note_of_selected(lab);
+    if (index) ImGui::TextWrapped("%s", lab.session.notes[*index].note.text.c_str());
+    ImGui::BeginDisabled(!reason_no_note(lab).empty());
+    if (ImGui::SmallButton(index ? "Edit…###note" : "Add…###note")) begin_note_on_selected(lab);
+    ImGui::EndDisabled();
+}
+
+void draw_launch(LabState& lab, float below) {
     constexpr ImGuiTableFlags flags = ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg;
     if (!ImGui::BeginTable("launch", 2, flags, {0, -below})) return;
     ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthFixed, units(72));
@@ -191,6 +205,7 @@ void draw_launch(const LabState& lab, float below) {
             draw_variant_name(lab, value);
         else
             ImGui::TextWrapped("%s", value.c_str());
+        if (name == "duration") draw_note_row(lab);
     }
     ImGui::EndTable();
 }

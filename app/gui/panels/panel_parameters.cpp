@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "app/engine/run/run_rows.h"
 #include "app/gui/panels/controls.h"
 #include "app/gui/panels/panels.h"
 #include "app/gui/shell/appearance.h"
@@ -14,7 +15,6 @@
 #include "app/gui/state/effect.h"
 #include "app/gui/state/input_file.h"
 #include "app/gui/state/lab.h"
-#include "app/gui/state/run_rows.h"
 #include "app/gui/state/shown_values.h"
 
 namespace sawtooth {

@@ -54,6 +54,7 @@ std::string words_of_earlier(const LabState& lab);     // about the earlier resu
 void draw_open_dialog(LabState& lab);
 void draw_save_dialog(LabState& lab);
 void draw_sweep_dialog(LabState& lab);
+void draw_note_dialog(LabState& lab);
 void draw_help(LabState& lab);  // call at the end of a frame; shown after F1 until closed
 
 // The sentence in a panel without data. `shows` says what it will show: "the outputs of every variant".

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "app/engine/tables/tables.h"
+#include "app/engine/tables/commands.h"
 #include "app/gui/panels/panels.h"
 #include "app/gui/shell/actions.h"
 #include "app/gui/shell/appearance.h"

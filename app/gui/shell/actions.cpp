@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "app/engine/tables/tables.h"
+#include "app/engine/tables/commands.h"
 #include "app/engine/tables/trace.h"
 #include "app/gui/figures/saving.h"
 #include "app/gui/shell/appearance.h"
@@ -17,8 +17,10 @@
 #include "app/gui/state/history.h"
 #include "app/gui/state/input_file.h"
 #include "app/gui/state/lab.h"
+#include "app/gui/state/notes.h"
 #include "app/gui/state/past_results.h"
 #include "app/gui/state/pins.h"
+#include "app/gui/state/selection.h"
 #include "app/gui/state/session_file.h"
 #include "app/gui/state/sweeps.h"
 
@@ -214,6 +216,15 @@ std::vector<Action> all_actions() {
                             : "This result has no launches: run with profile timeline.";
              },
          .meaning = "Saves launches, busy workers and sampled counters as a file that Perfetto opens."});
+    add({.group = "View",
+         .name = "Note on the launch…",
+         .act = begin_note_on_selected,
+         .reason =
+             [](const LabState& lab) {
+                 return selected_launch(lab) ? reason_no_note(lab) : "No launch is selected: click one.";
+             },
+         .meaning = "Writes a note on the selected launch, which the timeline, the session and its report "
+                    "show."});
     // On some keyboards plus needs Shift.
     add({"View",
          "Larger",

@@ -15,6 +15,7 @@
 #include "app/gui/state/headless.h"
 #include "app/gui/state/lab.h"
 #include "app/gui/state/pacing.h"
+#include "app/gui/state/pins.h"
 
 namespace sawtooth {
 namespace {
@@ -35,6 +36,7 @@ struct Bench {
     Headless& session;
     OffscreenWindow& window;
     Arrival arrival = {};
+    size_t figures = 0;  // how often new figures of a result arrived
 
     LabState& lab() { return session.lab(); }
     void draw() {
@@ -47,9 +49,11 @@ void watch_arrivals(Bench& bench) {
     LabState& lab = bench.lab();
     lab.engine.take_events = [&bench, take = lab.engine.take_events] {
         std::vector<Event> events = take();
-        for (const Event& event : events)
+        for (const Event& event : events) {
             if (event.kind == Event::Kind::result && event.ticket != bench.arrival.ticket)
                 bench.arrival = {event.ticket, bench.session.seconds(), event.hops};
+            bench.figures += event.kind == Event::Kind::figures;
+        }
         return events;
     };
 }
@@ -152,6 +156,69 @@ SpreadMs measure_frames(Bench& bench) {
     return spread_of(std::move(ms));
 }
 
+// Zooms an axis, without the rest that it waits for, and draws the new figures of all results.
+Outcome<double> look_ms(Bench& bench, const std::string& axis, View::Range range) {
+    constexpr double most_seconds = 10;
+    LabState& lab = bench.lab();
+    const size_t wanted = bench.figures + lab.pins.size() + 1;
+    const double begin = bench.session.seconds();
+    look_at(lab, axis, range);
+    lab.look_due = begin;
+    while (bench.figures < wanted) {
+        bench.session.wait(0.1);
+        if (bench.session.seconds() - begin > most_seconds)
+            return Error::failure("no new figures after a zoom of " + axis);
+    }
+    bench.draw();
+    return (bench.session.seconds() - begin) * 1e3;
+}
+
+// An axis that figures share and can zoom; null: the family has none.
+const Axis* zoomable_axis(const LabState& lab) {
+    for (const Figure& figure : *lab.figures)
+        if (!figure.x.shared.empty() && figure.x.minimum && figure.x.maximum) return &figure.x;
+    return nullptr;
+}
+
+Outcome<SpreadMs> measure_looks(Bench& bench) {
+    const Axis* const found = zoomable_axis(bench.lab());
+    if (!found) return SpreadMs{};
+    const Axis axis = *found;
+    const double low = *axis.minimum, middle = (low + *axis.maximum) / 2;
+    std::vector<double> ms;
+    for (int i = 0; i <= moves; ++i) {
+        const auto time = look_ms(bench, axis.shared, {low, i % 2 ? middle : (low + middle) / 2});
+        if (!time) return time.error();
+        if (i > 0) ms.push_back(*time);
+    }
+    look_at(bench.lab(), axis.shared, {});
+    return spread_of(std::move(ms));
+}
+
+Outcome<PinsBench> measure_pins(Bench& bench) {
+    LabState& lab = bench.lab();
+    std::vector<double> pinned;
+    const auto run = [&] {
+        submit(lab);
+        bench.session.wait_until_done();
+        bench.draw();
+    };
+    for (size_t i = 0; i < most_pins; ++i) {
+        run();
+        const double begin = bench.session.seconds();
+        toggle_pin(lab);
+        bench.draw();
+        pinned.push_back((bench.session.seconds() - begin) * 1e3);
+    }
+    run();
+    PinsBench measured{spread_of(std::move(pinned)), measure_frames(bench), {}};
+    const auto looks = measure_looks(bench);
+    unpin_all(lab);
+    if (!looks) return looks.error();
+    measured.look = *looks;
+    return measured;
+}
+
 double processor_seconds() {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
@@ -216,8 +283,15 @@ std::optional<Error> measure_family(Bench& bench, const Say& say, FamilyBench& m
     }
     if (auto error = measure(kept, "moved, reference kept", Until::times)) return error;
     if (auto error = measure(anew, "moved, new inputs and reference", Until::times)) return error;
-    return kept.row ? measure(kept, "dragged, reference kept", Until::outputs)
-                    : measure(anew, "dragged, new inputs and reference", Until::outputs);
+    const auto error = kept.row ? measure(kept, "dragged, reference kept", Until::outputs)
+                                : measure(anew, "dragged, new inputs and reference", Until::outputs);
+    if (error) return error;
+    bench.session.wait_until_done();
+    auto pins = measure_pins(bench);
+    if (!pins) return pins.error();
+    say(words_of(*pins));
+    measured.pins = *pins;
+    return {};
 }
 
 Outcome<std::vector<const Family*>> chosen_families(const std::vector<std::string>& names) {

@@ -51,12 +51,18 @@ std::string json_of(const SliderBench& slider) {
                        json_of(slider.times), hops);
 }
 
+std::string json_of(const std::optional<PinsBench>& pins) {
+    if (!pins) return "null";
+    return fmt::format(R"({{"pin_ms": {}, "frame_ms": {}, "look_ms": {}}})", json_of(pins->pin),
+                       json_of(pins->frame), json_of(pins->look));
+}
+
 std::string json_of(const FamilyBench& family) {
     return fmt::format(
-        R"({{"family": {}, "device": {}, "frame_ms": {}, "sliders": {}, "note": {}, "problem": {}}})",
+        R"({{"family": {}, "device": {}, "frame_ms": {}, "sliders": {}, "pins": {}, "note": {}, "problem": {}}})",
         quoted(family.name), quoted(family.device), json_of(family.frame),
         list_of(family.sliders, [](const SliderBench& slider) { return json_of(slider); }),
-        quoted(family.note), quoted(family.problem));
+        json_of(family.pins), quoted(family.note), quoted(family.problem));
 }
 
 }  // namespace
@@ -83,6 +89,11 @@ std::string words_of(const SliderBench& slider) {
                        row_with_badge("    slider to outputs and errors", slider.outputs);
     for (const auto& [name, spread] : slider.hops) text += row_of("      " + name, spread);
     return slider.times ? text + row_with_badge("    slider to times", *slider.times) : text;
+}
+
+std::string words_of(const PinsBench& pins) {
+    return "  with eight pinned results\n" + row_of("    frame that pins one", pins.pin) +
+           row_with_badge("    frame", pins.frame) + row_with_badge("    zoom to new figures", pins.look);
 }
 
 std::string idle_words(double share) { return fmt::format("idle: {:.2f} % of a core\n", share * 100); }

@@ -21,10 +21,17 @@ struct SliderBench {
     std::optional<SpreadMs> times;                       // time from the slider to new times
 };
 
+// With as many pinned results as there can be.
+struct PinsBench {
+    SpreadMs pin, frame;  // the frames in which they were pinned, and those with all of them
+    SpreadMs look;        // time from a zoom to the new figures of all of them
+};
+
 struct FamilyBench {
     std::string name, device;
     std::optional<SpreadMs> frame;
     std::vector<SliderBench> sliders;
+    std::optional<PinsBench> pins;
     std::string note;     // names a kind of slider that the family lacks
     std::string problem;  // why measuring ended early; "" if it did not
 };
@@ -41,6 +48,7 @@ std::string heading_of(const WindowBench& bench);
 std::string heading_of(const FamilyBench& family);
 std::string frame_words(const SpreadMs& frame);
 std::string words_of(const SliderBench& slider);
+std::string words_of(const PinsBench& pins);
 std::string idle_words(double share);
 
 std::string json_of(const WindowBench& bench);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
+#include "app/engine/run/run_rows.h"
 #include "app/gui/figures/figure_menu.h"
 #include "app/gui/panels/panels.h"
 #include "app/gui/shell/actions.h"
@@ -10,7 +11,6 @@
 #include "app/gui/state/backends.h"
 #include "app/gui/state/family_choice.h"
 #include "app/gui/state/lab.h"
-#include "app/gui/state/run_rows.h"
 #include "app/gui/state/session_file.h"
 #include "app/gui/state/shown_values.h"
 #include "app/gui/state/sweeps.h"

@@ -10,6 +10,7 @@
 #include "app/gui/shell/appearance.h"
 #include "app/gui/shell/widgets.h"
 #include "app/gui/state/lab.h"
+#include "app/gui/state/notes.h"
 #include "app/gui/state/session_file.h"
 #include "app/gui/state/shown_values.h"
 #include "app/gui/state/sweeps.h"
@@ -238,6 +239,34 @@ void draw_save_dialog(LabState& lab) {
         lab.saving.reset();
         ImGui::CloseCurrentPopup();
     }
+    ImGui::EndPopup();
+}
+
+void draw_note_dialog(LabState& lab) {
+    constexpr const char* name = "Note";
+    if (!lab.note_form) return;
+    if (!ImGui::IsPopupOpen(name)) ImGui::OpenPopup(name);
+    if (!begin_dialog(name)) return;
+    NoteForm& form = *lab.note_form;
+    ImGui::TextWrapped("On %s", form.where.c_str());
+    if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
+    ImGui::SetNextItemWidth(-1);
+    bool wanted = input_text("##text", form.note.note.text, ImGuiInputTextFlags_EnterReturnsTrue, "text");
+    const bool is_empty = form.note.note.text.empty();
+    ImGui::BeginDisabled(is_empty);
+    wanted = ImGui::Button("Keep", {units(96), 0}) || wanted;
+    ImGui::EndDisabled();
+    ImGui::SameLine();
+    const bool cancelled = ImGui::Button("Cancel", {units(96), 0}) || ImGui::IsKeyPressed(ImGuiKey_Escape);
+    bool removed = false;
+    if (form.index) {
+        ImGui::SameLine();
+        removed = ImGui::Button("Remove", {units(96), 0});
+    }
+    if (wanted && !is_empty) finish_note(lab);
+    if (removed && lab.note_form) remove_note(lab);
+    if (cancelled) lab.note_form.reset();
+    if (!lab.note_form) ImGui::CloseCurrentPopup();
     ImGui::EndPopup();
 }
 

@@ -179,6 +179,7 @@ void draw_frame(LabState& lab, const std::string& only_panel) {
     draw_open_dialog(lab);
     draw_save_dialog(lab);
     draw_sweep_dialog(lab);
+    draw_note_dialog(lab);
     draw_help(lab);
     end_tooltips(lab);
     follow_changes(lab, ImGui::IsAnyItemActive());

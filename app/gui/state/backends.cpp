@@ -7,8 +7,8 @@
 
 #include "app/engine/recordings/recordings.h"
 #include "app/engine/run/configure.h"
+#include "app/engine/run/run_rows.h"
 #include "app/gui/state/lab.h"
-#include "app/gui/state/run_rows.h"
 
 namespace sawtooth {
 namespace {

@@ -1,6 +1,9 @@
 // Switches between families; each one returns with the settings at which it was left.
 
 #include "app/gui/state/family_choice.h"
+
+#include <utility>
+
 #include "app/gui/state/input_file.h"
 #include "app/gui/state/lab.h"
 #include "app/gui/state/sweeps.h"
@@ -11,6 +14,8 @@ namespace {
 // Clears everything that belongs to the family shown before.
 void forget_results(LabState& lab) {
     cancel_sweeps(lab);
+    for (const BackgroundSweep& sweep : lab.sweeps)
+        if (sweep.result) lab.session.sweeps.push_back({sweep.result, sweep.figures});
     lab.sweeps.clear();
     lab.given.clear();
     lab.fixed.clear();
@@ -26,6 +31,16 @@ void forget_results(LabState& lab) {
     lab.measured.reset();
     if (lab.checking.ticket) lab.engine.cancel_check();
     lab.checking = {};
+}
+
+void show_sweeps_before(LabState& lab) {
+    std::vector<SweptBefore> others;
+    for (SweptBefore& swept : std::exchange(lab.session.sweeps, {}))
+        if (swept.result->sweep.base.family == lab.family->name)
+            show_finished_sweep(lab, std::move(swept.result), std::move(swept.figures));
+        else
+            others.push_back(std::move(swept));
+    lab.session.sweeps = std::move(others);
 }
 
 }  // namespace
@@ -47,6 +62,7 @@ void show_family(LabState& lab, const Family& family, FamilySettings settings) {
     lab.hidden_variants = std::move(settings.hidden_variants);
     lab.view.visible = std::move(settings.visible);
     lab.shows_top_of_about = true;
+    show_sweeps_before(lab);
 }
 
 FamilySettings leave_family(LabState& lab, const Family& next) {

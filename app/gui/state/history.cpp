@@ -4,9 +4,9 @@
 
 #include <utility>
 
+#include "app/engine/run/run_rows.h"
 #include "app/gui/state/family_choice.h"
 #include "app/gui/state/lab.h"
-#include "app/gui/state/run_rows.h"
 
 namespace sawtooth {
 namespace {

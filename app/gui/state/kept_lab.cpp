@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "app/engine/run/configure.h"
+#include "app/engine/run/run_rows.h"
 #include "app/gui/state/family_choice.h"
 #include "app/gui/state/input_file.h"
 #include "app/gui/state/lab.h"
-#include "app/gui/state/run_rows.h"
 #include "app/gui/state/settings.h"
 
 namespace sawtooth {

@@ -8,6 +8,7 @@
 #include <ctime>
 
 #include "app/engine/machine/look_for_devices.h"
+#include "app/engine/run/run_rows.h"
 #include "app/engine/tables/comparison_columns.h"
 #include "app/engine/tables/tables.h"
 #include "app/gui/state/backends.h"
@@ -18,7 +19,6 @@
 #include "app/gui/state/log_file.h"
 #include "app/gui/state/past_results.h"
 #include "app/gui/state/pins.h"
-#include "app/gui/state/run_rows.h"
 #include "app/gui/state/selection.h"
 #include "app/gui/state/session_file.h"
 #include "app/gui/state/shown_values.h"

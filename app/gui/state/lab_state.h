@@ -207,6 +207,11 @@ struct PastResult {
     std::string variant;
     std::optional<double> median_us, rel_l2;
     std::vector<std::string> wrong;  // variants with wrong outputs
+    struct Mark {
+        int variant = 0;
+        double x = 0, y = 0;
+    };
+    std::vector<Mark> roofline = {};  // where its variants are in the roofline; empty for one from a file
     // The result and its figures in little memory. They are packed on the thread that writes files, and only
     // that thread uses them until `result` is gone.
     std::shared_ptr<SessionResult> packed;
@@ -228,17 +233,19 @@ struct LookingBack {
     std::set<std::string> kept_figures = {};
 };
 
+// A sweep that has finished earlier.
+struct SweptBefore {
+    std::shared_ptr<const SweepResult> result;
+    Figures figures;
+};
+
 // A session file, ready to be shown: the results of pins and the sweeps are unpacked.
 struct OpenedSession {
     Session session;
     std::vector<std::string> notes;
     bool is_partial = false;                  // some of the file was left out
     std::vector<SessionResult::Opened> pins;  // as in Session::pins
-    struct Swept {
-        std::shared_ptr<const SweepResult> result;
-        Figures figures;
-    };
-    std::vector<Swept> sweeps;
+    std::vector<SweptBefore> sweeps;
 };
 
 // The session: what a .sawtooth file holds of the window.
@@ -251,7 +258,10 @@ struct SessionState {
         SessionNote note;
         uint64_t ticket = 0;  // of its result; 0: none
     };
-    std::vector<Note> notes;  // likewise
+    std::vector<Note> notes;
+    // The finished sweeps of families that are not shown; they return with their family.
+    std::vector<SweptBefore> sweeps;
+    bool has_unsaved_marks = false;  // pins or notes since the file was saved
     struct Opening {
         std::string path;
         bool is_restored = false;  // from an autosaved file, which is no file of the user
@@ -264,6 +274,13 @@ struct SessionState {
     };
     std::optional<Offer> offer;
     std::string autosave_path;  // of this process; "": nothing is autosaved
+};
+
+// A note that is being written: its dialog is open.
+struct NoteForm {
+    SessionState::Note note;
+    std::optional<size_t> index;  // in SessionState::notes; absent: it is new
+    std::string where;            // the title of the figure or of the launch
 };
 
 // The help that F1 shows for the item under the mouse.
@@ -433,7 +450,12 @@ struct LabState {
     bool show_open = false;
     std::optional<Saving> saving;
     std::optional<SweepForm> sweep_form;
-    bool wants_help = false;  // F1 was pressed in this frame
+    std::optional<NoteForm> note_form;
+    struct MenuPlace {
+        double x = 0, y = 0;
+    };
+    std::optional<MenuPlace> menu_place;  // where the menu of a figure was opened; absent: it has no axes
+    bool wants_help = false;              // F1 was pressed in this frame
     std::optional<Help> help;
     std::optional<Palette> palette;
     std::optional<CrashNotice> crash;

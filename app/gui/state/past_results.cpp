@@ -6,14 +6,17 @@
 #include <ctime>
 #include <utility>
 
+#include "app/engine/tables/result_names.h"
 #include "app/gui/state/family_choice.h"
 #include "app/gui/state/history.h"
 #include "app/gui/state/kept_times.h"
 #include "app/gui/state/lab.h"
 #include "app/gui/state/local_time.h"
+#include "app/gui/state/notes.h"
 #include "app/gui/state/pins.h"
-#include "app/gui/state/result_facts.h"
+#include "app/gui/state/result_settings.h"
 #include "app/gui/state/selection.h"
+#include "app/gui/state/trail.h"
 #include "kernels/core/table.h"
 
 namespace sawtooth {
@@ -136,6 +139,14 @@ std::optional<size_t> index_after(const LabState& lab, int steps) {
     return static_cast<size_t>(index);
 }
 
+// Results with notes stay, as long as there are others.
+void forget_oldest(LabState& lab) {
+    auto& results = lab.past_results;
+    const auto oldest = std::find_if(results.begin(), results.end(),
+                                     [&](const PastResult& past) { return !has_note(lab, past.ticket); });
+    results.erase(oldest == results.end() ? results.begin() : oldest);
+}
+
 }  // namespace
 
 void remember_result(LabState& lab) {
@@ -149,9 +160,10 @@ void remember_result(LabState& lab) {
     past.result = lab.result;
     past.figures = lab.figures;
     keep_numbers(past, variants_of(*lab.result));
+    past.roofline = roofline_marks(lab.figures);
     pack(lab, past);
     lab.past_results.push_back(std::move(past));
-    if (lab.past_results.size() > most_past_results) lab.past_results.pop_front();
+    if (lab.past_results.size() > most_past_results) forget_oldest(lab);
     ++lab.session.revision;
 }
 

@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/engine/tables/result_names.h"
 #include "app/gui/state/history.h"
 #include "app/gui/state/lab.h"
 #include "app/gui/state/past_results.h"
-#include "app/gui/state/result_facts.h"
+#include "app/gui/state/result_settings.h"
 
 namespace sawtooth {
 namespace {
@@ -29,22 +30,12 @@ int free_number(const LabState& lab) {
 
 void pins_changed(LabState& lab) {
     keep_results(lab);
+    lab.session.has_unsaved_marks = true;
     ++lab.session.revision;
     tell_result(lab);
 }
 
 bool is_of_family(const Pin& pin, const Family* family) { return pin.settings.family == family; }
-
-std::string name_of(const Facts& facts, const std::vector<Facts>& all) {
-    std::vector<std::string> parts;
-    const auto differs = [&](size_t i) {
-        return std::any_of(all.begin(), all.end(),
-                           [&](const Facts& other) { return other[i].second != facts[i].second; });
-    };
-    for (size_t i = 0; i < facts.size(); ++i)
-        if (differs(i)) parts.push_back(facts[i].first + facts[i].second);
-    return parts.empty() ? "the same settings" : few_of(std::move(parts));
-}
 
 }  // namespace
 
@@ -129,7 +120,7 @@ std::vector<std::string> names_of_pins(const LabState& lab) {
             if (is_of_family(other, &family)) all.push_back(facts_of(family, *other.result));
         const bool is_shown_family = &family == lab.family;
         if (is_shown_family && lab.result) all.push_back(facts_of(family, *lab.result));
-        const std::string name = name_of(facts_of(family, *pin.result), all);
+        const std::string name = name_among(facts_of(family, *pin.result), all);
         names.push_back(is_shown_family ? name : family.name + ": " + name);
     }
     return names;

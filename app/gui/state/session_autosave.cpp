@@ -100,16 +100,19 @@ std::optional<double> SessionAutosave::due(const LabState& lab) const {
     return is_due(lab) ? std::optional(last_ + save_rest) : std::nullopt;
 }
 
-void SessionAutosave::end(LabState& lab) { remove_file(lab, lab.session.autosave_path); }
+void SessionAutosave::end(LabState& lab) {
+    if (!lab.session.has_unsaved_marks) return remove_file(lab, lab.session.autosave_path);
+    follow(lab, last_ + save_rest);
+}
 
 void offer_session(LabState& lab, const std::string& directory) {
     const auto files = left_behind(directory);
     if (files.empty()) return;
     std::error_code ignored;
     for (size_t i = 0; i + 1 < files.size(); ++i) fs::remove(files[i].second, ignored);
-    lab.session.offer = SessionState::Offer{files.back().second.string(),
-                                            fmt::format("The session of {} ended without being closed.",
-                                                        local_time(seconds_of(files.back().first)))};
+    lab.session.offer = SessionState::Offer{
+        files.back().second.string(),
+        fmt::format("The session of {} was not saved.", local_time(seconds_of(files.back().first)))};
     note(lab, LogLine::Kind::note, lab.session.offer->words + " Its results can be restored.");
 }
 

@@ -8,7 +8,7 @@
 namespace sawtooth {
 
 // Saves the session of a window to a file in the state directory, so that it can be restored if the process
-// is killed. Closing the window removes the file.
+// is killed, or if the window is closed before pins or notes are saved.
 class SessionAutosave {
   public:
     // The file is `directory`/session-PID.sawtooth.
@@ -18,7 +18,7 @@ class SessionAutosave {
     void follow(LabState& lab, double now);
     // The time at which `follow` has something to save; nullopt: not before another change.
     std::optional<double> due(const LabState& lab) const;
-    // Removes the file after the writes that wait: the session was closed.
+    // The window closes: removes the file after the writes that wait, unless pins or notes were not saved.
     void end(LabState& lab);
 
   private:

@@ -60,6 +60,7 @@ Parts parts_of(const LabState& lab) {
     }
     for (const BackgroundSweep& sweep : lab.sweeps)
         if (sweep.result) parts.sweeps.push_back(sweep.result);
+    for (const SweptBefore& swept : lab.session.sweeps) parts.sweeps.push_back(swept.result);
     parts.benches = lab.session.benches;
     parts.notes = lab.session.notes;
     parts.family = lab.family->name;
@@ -167,12 +168,6 @@ void take_results(LabState& lab, const OpenedSession& opened) {
     lab.session.benches = session.benches;
 }
 
-void take_sweeps(LabState& lab, std::vector<OpenedSession::Swept> sweeps) {
-    for (OpenedSession::Swept& swept : sweeps)
-        if (swept.result->sweep.base.family == lab.family->name)
-            show_finished_sweep(lab, std::move(swept.result), std::move(swept.figures));
-}
-
 // Shows the family of the session with the settings of its newest result.
 void show_family_of(LabState& lab, const Session& session) {
     const Family* family = family_named(session.family);
@@ -185,14 +180,32 @@ void show_family_of(LabState& lab, const Session& session) {
     if (newest != lab.past_results.rend()) look_back(lab, newest->ticket);
 }
 
+bool has_marks(const LabState& lab) { return !lab.pins.empty() || !lab.session.notes.empty(); }
+
+// Pins and notes are work by hand, which another session must not discard.
+void keep_replaced_session(LabState& lab) {
+    if (!lab.session.has_unsaved_marks || !has_marks(lab) || lab.session.autosave_path.empty()) return;
+    const std::string path =
+        (fs::path(lab.session.autosave_path).parent_path() / "replaced.sawtooth").string();
+    lab.files->add(
+        path, session_write(lab, path),
+        [path, words = words_of_session(lab)](LabState& later, const std::optional<Error>& problem) {
+            if (problem) return note(later, LogLine::Kind::problem, problem->text);
+            add_recent_file(later.settings, path);
+            note(later, LogLine::Kind::note,
+                 fmt::format("the session before it ({}) was not saved: it is kept as {}", words, path));
+        });
+}
+
 void show_session(LabState& lab, OpenedSession opened) {
     stop(lab);
     lab.pending = {};
     lab.sweeps_due.reset();
     lab.looking_back.reset();
     take_results(lab, opened);
+    lab.sweeps.clear();
+    lab.session.sweeps = std::move(opened.sweeps);
     show_family_of(lab, opened.session);
-    take_sweeps(lab, std::move(opened.sweeps));
     keep_results(lab);
     tell_result(lab);
     ++lab.session.revision;
@@ -218,6 +231,7 @@ void save_session(LabState& lab) {
 
 void take_saved_session(LabState& lab, const std::string& path) {
     lab.session.path = path;
+    lab.session.has_unsaved_marks = false;
     add_recent_file(lab.settings, path);
 }
 
@@ -242,10 +256,12 @@ void take_opened_session(LabState& lab) {
         lab.open_problem = opened.error().text;
         return note(lab, LogLine::Kind::problem, opened.error().text);
     }
+    keep_replaced_session(lab);
     const std::vector<std::string> notes = opened->notes;
     // Saving under the same name would lose what this build cannot read.
     lab.session.path = is_restored || opened->is_partial ? "" : path;
     show_session(lab, std::move(*opened));
+    lab.session.has_unsaved_marks = is_restored && has_marks(lab);
     lab.show_open = false;
     for (const std::string& text : notes) note(lab, LogLine::Kind::note, text);
     note(lab, LogLine::Kind::done,
@@ -259,8 +275,10 @@ void open_any_file(LabState& lab, const std::string& path) {
 }
 
 std::string words_of_session(const LabState& lab) {
-    const std::string results = counted(lab.past_results.size(), "result");
-    return lab.pins.empty() ? results : results + ", " + counted(lab.pins.size(), "pin");
+    std::string words = counted(lab.past_results.size(), "result");
+    if (!lab.pins.empty()) words += ", " + counted(lab.pins.size(), "pin");
+    if (!lab.session.notes.empty()) words += ", " + counted(lab.session.notes.size(), "note");
+    return words;
 }
 
 bool has_session(const LabState& lab) {

@@ -7,9 +7,9 @@
 
 #include "app/engine/machine/devices.h"
 #include "app/engine/run/configure.h"
+#include "app/engine/run/run_rows.h"
 #include "app/gui/state/backends.h"
 #include "app/gui/state/effect.h"
-#include "app/gui/state/run_rows.h"
 #include "app/gui/state/shown_values.h"
 #include "app/gui/state/slider_scale.h"
 

@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "app/engine/run/result_figures.h"
+#include "app/engine/run/run_rows.h"
 #include "app/engine/run/sweep_axes.h"
 #include "app/gui/state/backends.h"
 #include "app/gui/state/effect.h"
 #include "app/gui/state/lab.h"
-#include "app/gui/state/run_rows.h"
 #include "app/gui/state/shown_values.h"
 #include "kernels/core/typed_values.h"
 #include "kernels/figures/sweep_cells.h"

@@ -1,9 +1,8 @@
-#include "app/gui/state/run_rows.h"
+#include "app/engine/run/run_rows.h"
 
 #include <algorithm>
 
 #include "app/engine/run/configure.h"
-#include "app/gui/state/lab.h"
 
 namespace sawtooth {
 namespace {

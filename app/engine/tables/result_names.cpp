@@ -1,10 +1,10 @@
-#include "app/gui/state/result_facts.h"
+#include "app/engine/tables/result_names.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "app/gui/state/run_rows.h"
+#include "app/engine/run/run_rows.h"
 
 namespace sawtooth {
 
@@ -32,25 +32,15 @@ std::string few_of(std::vector<std::string> names) {
     return fmt::format("{}{}", fmt::join(names, ", "), has_more ? ", …" : "");
 }
 
-Snapshot settings_of_request(const Family& family, Request request) {
-    Snapshot settings{&family, std::move(request), {}, {}, {}, ""};
-    const std::vector<std::string>& chosen = settings.request.variants;
-    if (!chosen.empty())
-        for (const Variant& variant : family.variants)
-            if (std::find(chosen.begin(), chosen.end(), variant.name) == chosen.end())
-                settings.disabled_variants.insert(variant.name);
-    settings.request.variants.clear();
-    return settings;
-}
-
-Snapshot settings_of_result(const LabState& lab, const Result& result) {
-    Snapshot settings = settings_of_request(*lab.family, result.request);
-    settings.tried = lab.tried;
-    if (settings.request.input == lab.request.input) {
-        settings.given = lab.given;
-        settings.fixed = lab.fixed;
-    }
-    return settings;
+std::string name_among(const Facts& facts, const std::vector<Facts>& others) {
+    std::vector<std::string> parts;
+    const auto differs = [&](size_t i) {
+        return std::any_of(others.begin(), others.end(),
+                           [&](const Facts& other) { return other[i].second != facts[i].second; });
+    };
+    for (size_t i = 0; i < facts.size(); ++i)
+        if (differs(i)) parts.push_back(facts[i].first + facts[i].second);
+    return parts.empty() ? "the same settings" : few_of(std::move(parts));
 }
 
 }  // namespace sawtooth

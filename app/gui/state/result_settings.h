@@ -1,0 +1,12 @@
+#pragma once
+
+#include "app/gui/state/lab_state.h"
+
+namespace sawtooth {
+
+// The settings that gave a result of the family.
+Snapshot settings_of_request(const Family& family, Request request);
+// The settings that gave a result of the shown family. The present ones may be newer.
+Snapshot settings_of_result(const LabState& lab, const Result& result);
+
+}  // namespace sawtooth
