@@ -178,15 +178,14 @@ class Reference {
         const Range at = sizes_.positions(block);
         Real& c = carries_[static_cast<size_t>(head * sizes_.width + channel)];
         carry(head, block, channel) = value_of(c);
-        Real v = 0, g = 1, last = 0;
+        Real v = 0, g = 1;
         for (int64_t i = at.first; i < at.last; ++i) {
             v = local(at, i, a, u, v);
             g *= a[i];
-            last = order_ == Order::one ? v : stored(v) + g * c;  // two_pass stores v
-            x[i] = value_of(last);
+            x[i] = value_of(order_ == Order::one ? v : stored(v) + g * c);  // two_pass stores v
         }
         if (order_ == Order::two) c = v;
-        if (order_ == Order::full) c = last;
+        if (order_ == Order::full) c = v + g * c;  // the last x, from a v that is not stored
     }
 
     void backward(int64_t head, int64_t channel) {
