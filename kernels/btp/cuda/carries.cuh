@@ -81,18 +81,19 @@ __device__ inline void find_gates(MoreArguments& given, int head) {
 }
 __device__ inline void load_first_carry(const Arguments&, const Place&, float (&)[2]) {}
 __device__ inline void load_first_carry(const MoreArguments& given, const Place& place, float (&carry)[2]) {
-    if (!CARRY0 || place.first != 0) return;
+    if constexpr (CARRY0)
 #pragma unroll
-    for (int half = 0; half < 2; ++half)
-        carry[half] = place.has(half) ? given.carry0[place.at_channel(half)] : 0;
+        for (int half = 0; half < 2; ++half)
+            if (place.first == 0) carry[half] = place.has(half) ? given.carry0[place.at_channel(half)] : 0;
 }
 __device__ inline void store_first_gradient(const Arguments&, const Place&, const float (&)[2]) {}
 __device__ inline void store_first_gradient(const MoreArguments& given, const Place& place,
                                             const float (&dc)[2]) {
-    if (!CARRY0 || place.first != 0 || device::lane_of_thread() % 4 != 0) return;
+    const bool is_storing = place.first == 0 && device::lane_of_thread() % 4 == 0;
+    if constexpr (CARRY0)
 #pragma unroll
-    for (int half = 0; half < 2; ++half)
-        if (place.has(half)) given.dcarry0[place.at_channel(half)] = dc[half];
+        for (int half = 0; half < 2; ++half)
+            if (is_storing && place.has(half)) given.dcarry0[place.at_channel(half)] = dc[half];
 }
 
 // Loads the carry into a block, or its gradient, for the lane's two channels; 0 past the last block.
