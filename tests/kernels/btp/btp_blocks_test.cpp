@@ -194,5 +194,19 @@ TEST_CASE("btp: launches say when a block length or shared gates choose another 
     CHECK(shared.launches.back().info->grid_formula == "ceil((H L) / 256)");
 }
 
+TEST_CASE("btp: kernels compile without a warning in any order, with and without a first carry",
+          "[btp][cuda]") {
+    cuda::Device* const device = theory("sm_90a");
+    if (!device) return;
+    const Value order = GENERATE(one, two, full);
+    const int64_t block = GENERATE(16, 24);
+    const bool with_carry = GENERATE(false, true);
+    const Settings settings = {{"B", int64_t{2}}, {"BL", block}, {"order", order}, {"backward", true}};
+    for (const char* variant : {"sequential", "two_pass", "fused", "decode"})
+        plan_in_theory(*device, variant, settled(btp_family(), settings, {}, Backend::cuda), false,
+                       with_carry);
+    CHECK(device->warnings() == "");
+}
+
 }  // namespace
 }  // namespace sawtooth
