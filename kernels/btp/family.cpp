@@ -63,9 +63,12 @@ std::vector<Parameter> parameters() {
                cited(advice, integer_parameter("DH", "Width of a head: channels that share its gates.", shape,
                                                "channels", 16, 1, 256, Step::powers_of_two, Renews::inputs))),
         titled("block_length",
-               cited(first_pass, choice_parameter(
-                                     "BL", "Positions per block; orders 1 and 2 look back at most one block.",
-                                     tiling, 16, {16, 32, 64}, Renews::inputs))),
+               cited(first_pass,
+                     integer_parameter("BL",
+                                       "Positions per block; orders 1 and 2 look back at most one block. On "
+                                       "CUDA 16, 32 and 64 use tensor cores.",
+                                       tiling, "positions", 16, 1, btp::longest_block, Step::powers_of_two,
+                                       Renews::inputs))),
         titled("warps_per_block",
                cited(advice, only_on_cuda(choice_parameter(
                                  "wpb", "Warps per thread block; auto: 32 for orders 2 and full, 8 for 1.",
@@ -80,8 +83,14 @@ std::vector<Parameter> parameters() {
               choice_parameter("construction",
                                "How the forward pass builds the transfer matrix of a block from its gates.",
                                numerics, "log_stable", names_of_constructions(), Renews::kernels)),
+        choice_parameter("gates",
+                         "Whether every sequence has its own gates, or the batch shares them: a is then "
+                         "[H, L], and its gradient is summed over the batch.",
+                         shape, "per_sequence", {"per_sequence", "shared"}, Renews::inputs),
         backward_parameter(),
         dtype_parameter("f32", {"f32", "bf16", "f16"}),
+        choice_parameter("out_dtype", "Number format of x inside the kernels; auto: that of the inputs.",
+                         numerics, "auto", {"auto", "f32", "bf16", "f16"}, Renews::kernels),
         gate(),
         drawn_parameter("drawn_batch", "sequence", "B", 4095),
         drawn_parameter("drawn_head", "head", "H", 4095),
@@ -96,11 +105,27 @@ Shape carry_shape(const Parameters& parameters, const Arrays&) {
             parameters.integer("DH")};
 }
 
+Shape gates_shape(const Parameters& parameters, const Arrays&) {
+    Shape shape = {parameters.integer("B"), parameters.integer("H"), parameters.integer("L")};
+    if (btp::shares_gates(parameters)) shape.erase(shape.begin());
+    return shape;
+}
+
+bool has_carries(const Parameters& parameters) { return btp::order_of(parameters) != btp::Order::one; }
+
 std::vector<ArraySpec> arrays() {
     const std::vector<std::string> gates = {"B", "H", "L"}, values = {"B", "H", "DH", "L"};
+    ArraySpec carry0 = array_row(Role::optional, "carry0", "Carry into the first block; 0 if absent.",
+                                 {"B", "H", "DH"}, has_carries);
+    carry0.rounded = false;
+    const auto has_gradient = [](const Parameters& p) { return has_carries(p) && runs_backward(p); };
     return {
-        {.name = "a", .meaning = "Gates, 0 to 1.", .dimensions = gates},
+        {.name = "a",
+         .meaning = "Gates, 0 to 1; [H, L] if the batch shares them.",
+         .dimensions = gates,
+         .shape = gates_shape},
         {.name = "u", .meaning = "Input at each position.", .dimensions = values},
+        carry0,
         {.name = "dx",
          .meaning = "Gradient of x.",
          .role = Role::output_gradient,
@@ -114,9 +139,10 @@ std::vector<ArraySpec> arrays() {
          .shape = carry_shape,
          .rounded = false},
         {.name = "da",
-         .meaning = "Gradient of a.",
+         .meaning = "Gradient of a, in its shape.",
          .role = Role::output,
          .dimensions = gates,
+         .shape = gates_shape,
          .used = runs_backward,
          .rounded = false},
         {.name = "du",
@@ -124,6 +150,7 @@ std::vector<ArraySpec> arrays() {
          .role = Role::output,
          .dimensions = values,
          .used = runs_backward},
+        gradient_of(carry0, has_gradient),
     };
 }
 
@@ -135,36 +162,50 @@ bool is_exact(const Variant&, const Parameters& parameters) {
 
 // Returns the blocks, and where it has them the stretches of blocks between which carries are handed on.
 // fused on the CPU has one stretch per item; on CUDA order full has one per thread block, of 32 or 64
-// positions per warp.
+// positions per warp. On CUDA cores every order has one per thread block.
 std::vector<Tiling> tilings(const Variant& variant, const std::string&, const Parameters& parameters,
                             Backend backend) {
     const int64_t block = parameters.integer("BL");
     std::vector<Tiling> tilings = {{"L", "BL", block}};
-    const bool in_blocks = variant.name == "fused" || variant.name == "two_pass";
-    if (backend == Backend::cuda && in_blocks) tilings.push_back({"DH", "channels of a warp", 16});
-    if (backend == Backend::cuda && in_blocks && btp::order_of(parameters) == btp::Order::full)
-        tilings.push_back({"L", "stretch", parameters.integer("wpb") * (block == 64 ? 64 : 32)});
-    if (backend == Backend::cpu && variant.name == "fused")
-        tilings.push_back({"L", "stretch", btp::positions_a_stretch});
+    if (backend == Backend::cpu) {
+        if (variant.name == "fused")
+            tilings.push_back({"L", "stretch", btp::blocks_a_stretch(block) * block});
+        return tilings;
+    }
+    if (variant.name != "fused" && variant.name != "two_pass") return tilings;
+    const int64_t warps = parameters.integer("wpb");
+    if (!btp::is_on_tensor_cores(block)) {
+        tilings.push_back({"DH", "channels of a thread", btp::channels_of_thread});
+        tilings.push_back({"L", "stretch", btp::blocks_of_threads(warps, block) * block});
+        return tilings;
+    }
+    tilings.push_back({"DH", "channels of a warp", 16});
+    if (btp::order_of(parameters) == btp::Order::full)
+        tilings.push_back({"L", "stretch", warps * (block == 64 ? 64 : 32)});
     return tilings;
 }
 
 // The rounding of sums on tensor cores, which cut digits off and take an f32 as a sum of three bf16.
 constexpr double tensor_core_rounding = 0x1p-22;
 
-// Returns what a variant rounds inside. two_pass stores v in `dtype` between its launches; on CUDA two_pass
-// and fused round the factors of tensor cores.
+// Returns what a variant rounds inside. two_pass stores v as x between its launches, in `out_dtype`; on
+// tensor cores two_pass and fused round factors to `dtype`.
 Rounding rounding(const Variant& variant, const Parameters& parameters, Backend backend) {
-    const bool stores_between = variant.rounds_inside && variant.name == "two_pass";
-    Rounding rounding =
-        backend == Backend::cuda || stores_between ? rounding_to_dtype(variant, parameters) : Rounding{};
-    if (backend == Backend::cuda) rounding.arithmetic = tensor_core_rounding;
-    return rounding;
+    const bool on_cuda = backend == Backend::cuda;
+    Rounding factors, between;
+    if (on_cuda && btp::is_on_tensor_cores(parameters.integer("BL")))
+        factors = rounding_to_dtype(variant, parameters);
+    if (variant.name == "two_pass") between = rounding_to(storage_named(parameters.text("out_dtype")));
+    return {.arithmetic = on_cuda ? tensor_core_rounding : Rounding{}.arithmetic,
+            .narrow = factors.narrow,
+            .stored = between.stored,
+            .largest = std::min(factors.largest, between.largest),
+            .finest = std::max(factors.finest, between.finest)};
 }
 
 std::vector<Variant> variants() {
     const std::vector<Backend> both = {Backend::cpu, Backend::cuda};
-    const std::vector<std::string> forward = {"x", "carry"}, all = {"x", "carry", "da", "du"};
+    const std::vector<std::string> forward = {"x", "carry"}, all = {"x", "carry", "da", "du", "dcarry0"};
     return {
         {.name = "sequential",
          .idea = "One launch per token, one step of the recurrence each: the sawtooth itself.",
@@ -204,7 +245,15 @@ std::vector<Variant> variants() {
 void settle(Parameters& parameters, const Arrays& given, Backend) {
     const bool first_order = parameters.at("order") == Value(1);
     settle_automatic(parameters, "wpb", first_order ? 8 : 32);
+    settle_automatic(parameters, "out_dtype", parameters.at("dtype"));
     settle_backward(parameters, given, "dx");
+    if (const Array* const a = find(given, "a"))
+        parameters.set("gates", std::string(a->shape.size() == 2 ? "shared" : "per_sequence"));
+}
+
+std::optional<Refusal> check_inputs(const Parameters& parameters, const Arrays& given) {
+    if (has_carries(parameters) || !find(given, "carry0")) return {};
+    return Refusal{"order", "1", "must be 2 or full with carry0 in the input, as order 1 has no carries"};
 }
 
 Family make_family() {
@@ -228,6 +277,7 @@ Family make_family() {
     family.arrays = arrays();
     family.variants = variants();
     family.settle = settle;
+    family.check_inputs = check_inputs;
     family.generate = btp::generate;
     family.reference = btp::reference;
     family.definition = btp::definition;

@@ -47,10 +47,11 @@ Work work(const Parameters& parameters) {
     const Sizes s(parameters);
     const auto element = static_cast<double>(bytes_of(storage_named(parameters.text("dtype"))));
     const auto numbers = static_cast<double>(s.rows() * s.length);
-    const auto gates = static_cast<double>(s.heads * s.length);
+    const auto x_element = static_cast<double>(bytes_of(storage_named(parameters.text("out_dtype"))));
+    const auto gates = static_cast<double>(s.gate_rows * s.length);
     const double carries = 4 * static_cast<double>(s.rows() * s.blocks());
     Work work;
-    work.bytes = (gates + 2 * numbers) * element + carries;
+    work.bytes = (gates + numbers) * element + numbers * x_element + carries;
     work.operations = 4 * numbers;
     if (!runs_backward(parameters)) return work;
     work.bytes += (gates + 3 * numbers) * element + carries + 4 * gates;

@@ -20,10 +20,10 @@ inline double product(const Tensors& t) {
 
 // This launch repeats for every token; `state` is [B H, DH, 2].
 inline LaunchInfo token(const Tensors& t, const Buffer& state) {
-    const Shape gates = {t.heads}, values = {t.heads, t.width};
+    const Shape gates = {t.gate_rows}, values = {t.heads, t.width};
     return {.name = "token",
             .meaning = "Moves the state of every channel by one token.",
-            .reads = {t.a.part(gates), t.u.part(values), state},
+            .reads = {t.a.part(gates), t.u.part(values), t.carry0, state},
             .writes = {t.x.part(values), t.carry.part(values), state},
             .work = {.operations = 4 * static_cast<double>(t.rows())}};
 }
@@ -31,7 +31,7 @@ inline LaunchInfo token(const Tensors& t, const Buffer& state) {
 inline LaunchInfo decode(const Tensors& t) {
     return {.name = "decode",
             .meaning = "Steps through the tokens with the state of every channel in registers.",
-            .reads = {t.a, t.u},
+            .reads = {t.a, t.u, t.carry0},
             .writes = {t.x, t.carry},
             .work = {.operations = 4 * numbers(t)}};
 }
@@ -41,7 +41,7 @@ inline LaunchInfo decode(const Tensors& t) {
 inline LaunchInfo first_pass(const Tensors& t) {
     return {.name = "first_pass",
             .meaning = "Multiplies every block of u with the transfer matrix of its gates.",
-            .reads = {t.a, t.u},
+            .reads = {t.a, t.u, t.carry0},
             .writes = {t.x, t.carry},
             .work = {.operations = product(t)}};
 }
@@ -72,14 +72,14 @@ inline LaunchInfo second_gradient_pass(const Tensors& t, const Buffer& dc) {
                              "and inputs."
                            : "Computes the gradients of gates and inputs.",
             .reads = {t.a, t.u, t.dx, t.carry, dc},
-            .writes = {t.da, t.du},
+            .writes = {t.da_of_sequences, t.du, t.dcarry0},
             .work = {.operations = 2 * product(t) + 6 * numbers(t)}};
 }
 
 inline LaunchInfo fused(const Tensors& t) {
     return {.name = "fused",
             .meaning = "Multiplies every block with its transfer matrix and adds its carry at once.",
-            .reads = {t.a, t.u},
+            .reads = {t.a, t.u, t.carry0},
             .writes = {t.x, t.carry},
             .work = {.operations = product(t) + 2 * numbers(t)}};
 }
@@ -88,8 +88,17 @@ inline LaunchInfo gradients(const Tensors& t) {
     return {.name = "gradients",
             .meaning = "Computes the gradients of gates and inputs in one pass over the blocks.",
             .reads = {t.a, t.u, t.dx, t.carry},
-            .writes = {t.da, t.du},
+            .writes = {t.da_of_sequences, t.du, t.dcarry0},
             .work = {.operations = 2 * product(t) + 8 * numbers(t)}};
+}
+
+// Where the batch shares its gates, this launch follows the one that computes da of every sequence.
+inline LaunchInfo sum_of_sequences(const Tensors& t) {
+    return {.name = "sum_of_sequences",
+            .meaning = "Adds the gradients of the gates over the sequences, which share them.",
+            .reads = {t.da_of_sequences},
+            .writes = {t.da},
+            .work = {.operations = static_cast<double>(t.heads * t.length)}};
 }
 
 }  // namespace sawtooth::btp

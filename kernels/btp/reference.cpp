@@ -1,16 +1,19 @@
 // The definition in float64, one position of one channel after another:
 //   v_i = a_i v_(i-1) + u_i inside a block, where the first v is u;
-//   x_i = v_i + (a_0 a_1 ... a_i) c with the carry c into the block; order 1: x = v.
+//   x_i = v_i + (a_0 a_1 ... a_i) c with the carry c into the block; order 1: x = v. The first block receives
+//   carry0, which is 0 if absent.
 // Gradients, without a division, so that a gate may be 0:
 //   z_i = a_i z_(i-1), z_-1 = c;
 //   w_i = dx_i + a_(i+1) w_(i+1), r_i = dx_i + a_(i+1) r_(i+1), both 0 past the block;
 //   at the last position of a block w += dc of the next block, with order full r too;
-//   du_i = w_i; da_i = w_i v_(i-1) + r_i z_(i-1), summed over channels; dc = a_0 r_0; order 1 has neither z
-//   nor dc.
+//   du_i = w_i; da_i = w_i v_(i-1) + r_i z_(i-1), summed over the channels and sequences that share the
+//   gates; dc = a_0 r_0, which is dcarry0 in the first block; order 1 has neither z nor dc.
 // For variants that multiply with a transfer matrix the definition is v_i = sum_j Lmat_ij u_j instead, with
 // the matrix built as `construction` says.
 
+#include <algorithm>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -85,31 +88,41 @@ class Reference {
           order_(order_of(parameters)),
           backward_(runs_backward(parameters)),
           construction_(construction),
+          carries_(static_cast<size_t>(sizes_.rows())),
           before_(static_cast<size_t>(sizes_.block)) {
         const int64_t batch = sizes_.batch, heads = sizes_.heads / batch;
-        const Shape gates = {batch, heads, sizes_.length};
         const Shape values = {batch, heads, sizes_.width, sizes_.length};
+        const Array* const carry0 = find(inputs, "carry0");
         a_ = find(inputs, "a")->as<float>().data();
         u_ = find(inputs, "u")->as<float>().data();
+        const bool starts = carry0 && order_ != Order::one;
+        if (starts) std::ranges::copy(carry0->as<float>(), carries_.begin());
         x_ = add("x", values);
         carry_ = add("carry", {batch, heads, sizes_.blocks(), sizes_.width});
         if (!backward_) return;
         dx_ = find(inputs, "dx")->as<float>().data();
-        da_ = add("da", gates);
+        da_ = add("da", shares_gates(parameters) ? Shape{heads, sizes_.length}
+                                                 : Shape{batch, heads, sizes_.length});
         du_ = add("du", values);
+        if (starts) dcarry0_ = add("dcarry0", {batch, heads, sizes_.width});
     }
 
     Outcome<Arrays> compute(const std::stop_token& stop) {
-        for (int64_t head = 0; head < sizes_.heads; ++head) {
-            build_matrices(head);
-            if (backward_) sums_.assign(static_cast<size_t>(sizes_.length), 0);
-            for (int64_t channel = 0; channel < sizes_.width; ++channel) {
-                if (stop.stop_requested()) return Error::cancelled();
-                forward(head, channel);
-                if (backward_) backward(head, channel);
+        for (int64_t gates = 0; gates < sizes_.gate_rows; ++gates) {
+            for (int64_t block = 0; block < sizes_.blocks(); ++block) {
+                const Range at = sizes_.positions(block);
+                if (construction_) build_matrix(gates_of(gates) + at.first, at.count());
+                if (!for_each_channel(gates, stop,
+                                      [&](int64_t head, int64_t channel) { forward(head, channel, block); }))
+                    return Error::cancelled();
             }
+            if (!backward_) continue;
+            sums_.assign(static_cast<size_t>(sizes_.length), 0);
+            if (!for_each_channel(gates, stop,
+                                  [&](int64_t head, int64_t channel) { backward(head, channel); }))
+                return Error::cancelled();
             for (size_t i = 0; i < sums_.size(); ++i)
-                da_[gates_at(head) + static_cast<int64_t>(i)] = value_of(sums_[i]);
+                da_[gates * sizes_.length + static_cast<int64_t>(i)] = value_of(sums_[i]);
         }
         return std::move(outputs_);
     }
@@ -125,24 +138,30 @@ class Reference {
         return outputs_.back().as<double>().data();
     }
 
-    int64_t gates_at(int64_t head) const { return head * sizes_.length; }
+    const float* gates_of(int64_t head) const { return a_ + sizes_.gate_row(head) * sizes_.length; }
     int64_t values_at(int64_t head, int64_t channel) const {
         return (head * sizes_.width + channel) * sizes_.length;
     }
-    void build_matrices(int64_t head) {
-        matrices_.clear();
-        for (int64_t block = 0; construction_ && block < sizes_.blocks(); ++block) {
-            const Range at = sizes_.positions(block);
-            matrices_.push_back(matrix_of<Real>(*construction_, a_ + gates_at(head) + at.first, at.count()));
-            for (Real& entry : matrices_.back()) entry = narrow(entry);
-        }
+    // Calls each(head, channel) for all channels that share a row of gates. Returns false if it was stopped.
+    template <class Each>
+    bool for_each_channel(int64_t gates, const std::stop_token& stop, Each&& each) const {
+        for (int64_t head = gates; head < sizes_.heads; head += sizes_.gate_rows)
+            for (int64_t channel = 0; channel < sizes_.width; ++channel) {
+                if (stop.stop_requested()) return false;
+                each(head, channel);
+            }
+        return true;
+    }
+
+    void build_matrix(const float* gates, int64_t count) {
+        matrix_ = matrix_of<Real>(*construction_, gates, count);
+        for (Real& entry : matrix_) entry = narrow(entry);
     }
 
     // Returns v at position i of a block. `before` is v at the position before, for blocks without a matrix.
-    Real local(int64_t block, int64_t i, const float* a, const float* u, Real before) const {
-        const Range at = sizes_.positions(block);
+    Real local(Range at, int64_t i, const float* a, const float* u, Real before) const {
         if (!construction_) return i == at.first ? Real(u[i]) : a[i] * before + u[i];
-        const Real* const row = matrices_[static_cast<size_t>(block)].data() + (i - at.first) * at.count();
+        const Real* const row = matrix_.data() + (i - at.first) * at.count();
         SumOfProducts<Real> sum;
         for (int64_t j = at.first; j <= i; ++j) sum.add(row[j - at.first], u[j]);
         return sum.total();
@@ -152,28 +171,25 @@ class Reference {
         return carry_[(head * sizes_.blocks() + block) * sizes_.width + channel];
     }
 
-    void forward(int64_t head, int64_t channel) {
-        const float* const a = a_ + gates_at(head);
+    void forward(int64_t head, int64_t channel, int64_t block) {
+        const float* const a = gates_of(head);
         const float* const u = u_ + values_at(head, channel);
         double* const x = x_ + values_at(head, channel);
-        Real c = 0;
-        for (int64_t block = 0; block < sizes_.blocks(); ++block) {
-            const Range at = sizes_.positions(block);
-            carry(head, block, channel) = value_of(c);
-            Real v = 0, g = 1, last = 0;
-            for (int64_t i = at.first; i < at.last; ++i) {
-                v = local(block, i, a, u, v);
-                g *= a[i];
-                last = order_ == Order::one ? v : narrow(v) + g * c;  // two_pass stores v
-                x[i] = value_of(last);
-            }
-            if (order_ == Order::two) c = v;
-            if (order_ == Order::full) c = last;
+        const Range at = sizes_.positions(block);
+        Real& c = carries_[static_cast<size_t>(head * sizes_.width + channel)];
+        carry(head, block, channel) = value_of(c);
+        Real v = 0, g = 1;
+        for (int64_t i = at.first; i < at.last; ++i) {
+            v = local(at, i, a, u, v);
+            g *= a[i];
+            x[i] = value_of(order_ == Order::one ? v : stored(v) + g * c);  // two_pass stores v
         }
+        if (order_ == Order::two) c = v;
+        if (order_ == Order::full) c = v + g * c;  // the last x, from a v that is not stored
     }
 
     void backward(int64_t head, int64_t channel) {
-        const float* const a = a_ + gates_at(head);
+        const float* const a = gates_of(head);
         Real dc = 0;  // the gradient of the carry into the next block
         for (int64_t block = sizes_.blocks() - 1; block >= 0; --block) {
             const Range at = sizes_.positions(block);
@@ -181,6 +197,7 @@ class Reference {
             const Real r = add_gradients(at, head, channel, dc);
             if (order_ != Order::one) dc = a[at.first] * r;
         }
+        if (dcarry0_) dcarry0_[head * sizes_.width + channel] = value_of(dc);
     }
 
     // Computes v and z before every position of a block again.
@@ -194,7 +211,7 @@ class Reference {
 
     // Adds the gradients of a block, whose next block has the gradient dc of its carry. Returns r_0.
     Real add_gradients(Range at, int64_t head, int64_t channel, Real dc) {
-        const float* const a = a_ + gates_at(head);
+        const float* const a = gates_of(head);
         const float* const dx = dx_ + values_at(head, channel);
         double* const du = du_ + values_at(head, channel);
         Real w = 0, r = 0;
@@ -215,13 +232,45 @@ class Reference {
     Order order_;
     bool backward_;
     std::optional<Construction> construction_;
-    std::vector<std::vector<Real>> matrices_;  // one per block of a head
-    std::vector<Real> sums_;                   // da of a head
-    std::vector<State> before_;                // the state before each position of a block
+    std::vector<Real> matrix_;   // of the block
+    std::vector<Real> carries_;  // into the block, for every channel of all heads
+    std::vector<Real> sums_;     // da of a row of gates
+    std::vector<State> before_;  // the state before each position of a block
     Arrays outputs_;
     const float *a_, *u_, *dx_ = nullptr;
-    double *x_, *carry_, *da_ = nullptr, *du_ = nullptr;
+    double *x_, *carry_, *da_ = nullptr, *du_ = nullptr, *dcarry0_ = nullptr;
 };
+
+// Computes some heads with noise, as compute_some_rows does, where the batch shares its gates: da is a sum
+// over all sequences of a head.
+Outcome<Arrays> noisy_with_shared_gates(const DefinitionRequest& request,
+                                        std::optional<Construction> construction) {
+    constexpr int64_t most = 1 << 22;
+    const Sizes sizes(request.parameters);
+    const int64_t batch = sizes.batch, heads = sizes.gate_rows;
+    const int64_t count = std::min(heads, std::max<int64_t>(most / (batch * sizes.width * sizes.length), 2));
+    if (count == heads)
+        return Reference<Noisy>(request.parameters, request.inputs, construction).compute(request.stop);
+    const auto of_gates = std::make_shared<ChosenRows>(ChosenRows{{heads}, {}});
+    const auto of_heads = std::make_shared<ChosenRows>(ChosenRows{{batch, heads}, {}});
+    for (int64_t i = 0; i < count; ++i) of_gates->places.push_back(i * (heads - 1) / (count - 1));
+    for (int64_t sequence = 0; sequence < batch; ++sequence)
+        for (const int64_t head : of_gates->places) of_heads->places.push_back(sequence * heads + head);
+    Arrays inputs;
+    for (const Array& input : request.inputs)
+        inputs.push_back(chosen(input, input.name == "a" ? of_gates : of_heads));
+    Parameters parameters = request.parameters;
+    parameters.set("H", count);
+    auto outputs = Reference<Noisy>(parameters, inputs, construction).compute(request.stop);
+    if (!outputs) return outputs;
+    for (Array& output : *outputs) {
+        output.rows = output.name == "da" ? of_gates : of_heads;
+        if (output.name == "da") continue;
+        output.shape.erase(output.shape.begin());
+        output.shape[0] *= batch;
+    }
+    return outputs;
+}
 
 }  // namespace
 
@@ -234,6 +283,7 @@ Outcome<Arrays> definition(const DefinitionRequest& request) {
     if (request.variant.rounds_inside) construction = construction_of(request.parameters);
     if (!request.noisy)
         return Reference<double>(request.parameters, request.inputs, construction).compute(request.stop);
+    if (shares_gates(request.parameters)) return noisy_with_shared_gates(request, construction);
     const Sizes sizes(request.parameters);
     return compute_some_rows(
         request.inputs, {sizes.batch, sizes.heads / sizes.batch}, sizes.width * sizes.length,

@@ -18,7 +18,8 @@ double truncation(const Result& result) {
         double state = 0;
         for (int64_t t = 0; t < s.length; ++t) {
             const auto at = static_cast<size_t>(row * s.length + t);
-            state = double{a[static_cast<size_t>(row / s.width * s.length + t)]} * state + double{u[at]};
+            state = double{a[static_cast<size_t>(s.gate_row(row / s.width) * s.length + t)]} * state +
+                    double{u[at]};
             difference += (x[at] - state) * (x[at] - state);
             size += state * state;
         }
@@ -31,6 +32,11 @@ bool is_exact_recurrence(const Result& result) {
 }
 
 bool forgets_too_early(const Result& result) { return truncation(result) > 0.5 && is_right(result, "fused"); }
+
+bool ratio_loses_all(const Result& result) {
+    const auto error = reference_error(result, *find(result, "fused"));
+    return error && *error == 1 && is_right(result, "sequential");
+}
 
 bool difference_is_nan(const Result& result) {
     const VariantResult* const fused = find(result, "fused");
@@ -73,7 +79,12 @@ About about() {
           "Outputs: log(0) is -inf, and -inf - (-inf) is NaN in two_pass and fused. sequential takes no "
           "logarithm.",
           {{"construction", "log_difference"}, {"gate", 0.0}},
-          difference_is_nan}},
+          difference_is_nan},
+         {"construction cumprod_ratio with gates of 0: nothing is left",
+          "Outputs: every prefix product is 0, and the ratio of two of them is set to 0 even on the diagonal "
+          "of Lmat, which should be 1. two_pass and fused give x = 0. sequential takes no ratio.",
+          {{"construction", "cumprod_ratio"}, {"gate", 0.0}},
+          ratio_loses_all}},
     };
 }
 

@@ -12,6 +12,13 @@ const Row* find_row(const std::vector<Row>& rows, std::string_view name) {
     return found == rows.end() ? nullptr : &*found;
 }
 
+// Returns whether the output needs the backward pass.
+bool is_gradient(const ArraySpec& output, const Parameters& parameters) {
+    Parameters forward = parameters;
+    forward.set("backward", false);
+    return output.is_used(parameters) && !output.is_used(forward);
+}
+
 }  // namespace
 
 Shape ArraySpec::shape_for(const Parameters& parameters, const Arrays& inputs) const {
@@ -97,7 +104,8 @@ Rounding rounding_of(const Family& family, const Variant& variant, const Paramet
 
 Storage storage_of(const ArraySpec& output, const Parameters& parameters) {
     if (!output.rounded || !parameters.has("dtype")) return Storage::f32;
-    return storage_named(parameters.text("dtype"));
+    const bool has_own = parameters.has("out_dtype") && !is_gradient(output, parameters);
+    return storage_named(parameters.text(has_own ? "out_dtype" : "dtype"));
 }
 
 }  // namespace sawtooth

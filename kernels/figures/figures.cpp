@@ -6,6 +6,7 @@
 #include <complex>
 #include <optional>
 
+#include "kernels/core/dimensions.h"
 #include "kernels/core/integers.h"
 #include "kernels/core/table.h"
 #include "kernels/figures/comparison.h"
@@ -109,14 +110,15 @@ std::optional<DrawnLine> LineChooser::line(const Array& array, const Parameters&
     bool has_sequence = false;
     const Shape shape = array.whole_shape();
     int64_t stride = count_of(shape);
-    for (size_t d = 0; d < spec->dimensions.size(); ++d) {
+    const auto names = dimensions_of(*spec, shape);
+    for (size_t d = 0; d < names.size(); ++d) {
         const int64_t extent = shape[d];
         stride /= extent;
-        if (static_cast<int>(d) == family.sequence_axis_of(array.name)) {
+        if (counts_sequence(family, names[d])) {
             has_sequence = true;
             line.step = stride;
             line.length = extent;
-        } else if (const auto chosen = chosen_by.find(spec->dimensions[d]); chosen != chosen_by.end()) {
+        } else if (const auto chosen = chosen_by.find(names[d]); chosen != chosen_by.end()) {
             const int64_t index = std::min(parameters.integer(chosen->second), extent - 1);
             line.first += index * stride;
             line.words += line.words.empty() ? "" : ", ";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/core/dimensions.h"
 #include "kernels/figures/figures.h"
 
 namespace sawtooth {
@@ -37,7 +38,7 @@ void show_around(Side& side, int64_t at, int64_t most) {
 
 Excerpt excerpt_around(const Trial& trial, const Array& output, const Shape& worst) {
     const Family& family = *trial.configuration.family;
-    const auto& dimensions = family.array(output.name)->dimensions;
+    const auto dimensions = dimensions_of(*family.array(output.name), output.shape);
     const auto tilings = family.tilings
                              ? family.tilings(trial.variant(), output.name, trial.configuration.parameters,
                                               trial.configuration.backend)

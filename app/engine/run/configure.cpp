@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "app/engine/run/values.h"
+#include "kernels/core/dimensions.h"
 #include "kernels/core/nearest.h"
 #include "kernels/core/typed_values.h"
 #include "kernels/cpu/half.h"
@@ -33,8 +34,9 @@ Outcome<std::map<std::string, Fixed>> sizes_of(const Family& family, const Reque
             return Error::usage(Refusal{place, to_text(array.shape),
                                         "expected " + std::to_string(spec.dimensions.size()) +
                                             " dimensions, [" + listed(spec.dimensions) + "]"});
-        for (size_t axis = 0; axis < std::min(array.shape.size(), spec.dimensions.size()); ++axis) {
-            const Parameter* const row = family.parameter(spec.dimensions[axis]);
+        const auto names = dimensions_of(spec, array.shape);
+        for (size_t axis = 0; axis < names.size(); ++axis) {
+            const Parameter* const row = family.parameter(names[axis]);
             if (!row) continue;
             const int64_t size = array.shape[axis];
             if (const auto refusal = row->check(size))

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "app/engine/run/compare.h"
+#include "kernels/core/dimensions.h"
 #include "kernels/core/noisy.h"
 
 namespace sawtooth {
@@ -149,7 +150,7 @@ void forget_after_divergence(const Family& family, std::vector<Expected>& output
         std::fill(output.spread.begin() + first, output.spread.begin() + last, NAN);
     };
     for (Expected& output : outputs) {
-        const int axis = family.sequence_axis_of(output.want.name);
+        const int axis = sequence_axis_of(family, output.want);
         if (axis < 1 || output.want.dtype == Dtype::int32) continue;
         const Shape& shape = output.want.shape;
         const int64_t outer = count_of(Shape(shape.begin(), shape.begin() + axis));
@@ -170,7 +171,7 @@ void forget_after_divergence(const Family& family, std::vector<Expected>& output
         }
     }
     for (Expected& output : outputs) {
-        if (family.sequence_axis_of(output.want.name) >= 0 || output.want.shape.empty()) continue;
+        if (sequence_axis_of(family, output.want) >= 0 || output.want.shape.empty()) continue;
         const int64_t sequences = output.want.shape[0];
         for (const int64_t sequence : diverged) {
             const int64_t each = Numbers(output.want).count() / sequences;
@@ -405,9 +406,10 @@ std::string tile_words(const Family& family, const Variant& variant, const std::
     if (!family.tilings || !spec) return "";
     std::string words;
     for (const Tiling& tiling : family.tilings(variant, output, parameters, backend)) {
-        const auto found = std::find(spec->dimensions.begin(), spec->dimensions.end(), tiling.dimension);
-        if (found == spec->dimensions.end() || tiling.size < 1) continue;
-        const auto axis = static_cast<size_t>(found - spec->dimensions.begin());
+        const auto names = dimensions_of(*spec, shape);
+        const auto found = std::find(names.begin(), names.end(), tiling.dimension);
+        if (found == names.end() || tiling.size < 1) continue;
+        const auto axis = static_cast<size_t>(found - names.begin());
         const int64_t tile = index[axis] / tiling.size, first = tile * tiling.size;
         const int64_t rows = std::min(tiling.size, shape[axis] - first);
         words += (words.empty() ? "" : "; ") + tiling.dimension + " = " + std::to_string(index[axis]) +

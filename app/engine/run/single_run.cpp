@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "app/engine/files/host_name.h"
@@ -10,7 +11,9 @@
 #include "app/engine/run/planned_kernels.h"
 #include "app/engine/run/theory.h"
 #include "kernels/core/common_parameters.h"
+#include "kernels/core/dimensions.h"
 #include "kernels/core/table.h"
+#include "kernels/figures/correctness.h"
 
 namespace sawtooth {
 namespace {
@@ -44,6 +47,20 @@ std::vector<std::string> notes_on_rows(const std::string& subject, const Arrays&
                                     names, rows->places.size(), with_thousands(count_of(rows->extents)),
                                     why));
     return notes;
+}
+
+// Says that a right kernel has a method that fails for these inputs; "" if it does not.
+std::string words_of_failed_method(const Result& result, const VariantResult& variant) {
+    if (variant.verdict() != Verdict::right || !has_diverged(result, variant)) return "";
+    const Array& reference = *find(result.reference, result.main_output);
+    for (int64_t i = 0; i < reference.count(); ++i)
+        if (!std::isfinite(std::abs(reference.value(i)))) return "";
+    const OutputError& error = *std::ranges::find(variant.errors, result.main_output, &OutputError::output);
+    const std::string failure =
+        error.nonfinite > 0 ? fmt::format("{} of its values are not finite", with_thousands(error.nonfinite))
+                            : "it is off by " + error_words(error.rel_l2.value_or(0));
+    return fmt::format("{}: {} is what its method defines, which is far from the exact rule: {}",
+                       variant.name, result.main_output, failure);
 }
 
 }  // namespace
@@ -186,7 +203,7 @@ void SingleRun::compare_outputs(VariantResult& made) {
     if (expected) note_judged_rows(*expected);
     for (const Array& output : made.outputs) {
         if (const Array* const wanted = reference_of(prepared_.reference, made.name, output))
-            made.errors.push_back(compare(output, *wanted, family.sequence_axis_of(output.name)));
+            made.errors.push_back(compare(output, *wanted, sequence_axis_of(family, output)));
         set_verdict(made, first_verdict(output, variant, expected));
     }
 }
@@ -223,6 +240,8 @@ std::optional<Error> SingleRun::judge_outputs() {
         }
         repeated_[v].clear();
     }
+    for (const VariantResult& made : result_.variants)
+        if (const std::string words = words_of_failed_method(result_, made); !words.empty()) note_once(words);
     return {};
 }
 

@@ -9,6 +9,7 @@
 #include "app/gui/state/backends.h"
 #include "app/gui/state/lab.h"
 #include "app/gui/state/recent_files.h"
+#include "kernels/core/dimensions.h"
 
 namespace sawtooth {
 namespace {
@@ -18,7 +19,7 @@ std::map<std::string, std::string> fixed_by(const Family& family, const Arrays& 
     std::map<std::string, std::string> fixed;
     for (const Array& array : arrays)
         if (const ArraySpec* spec = family.array(array.name))
-            for (const std::string& dimension : spec->dimensions)
+            for (const std::string& dimension : dimensions_of(*spec, array.shape))
                 if (family.parameter(dimension)) fixed.emplace(dimension, array.name);
     return fixed;
 }

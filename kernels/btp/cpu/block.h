@@ -2,6 +2,7 @@
 
 #include <span>
 
+#include "kernels/btp/cpu/products.h"
 #include "kernels/btp/tensors.h"
 #include "kernels/cpu/scratch.h"
 
@@ -9,6 +10,7 @@ namespace sawtooth::btp {
 
 // The scratch memory for one block. Values are [channels, pitch].
 struct BlockRooms {
+    int64_t pitch;
     float *matrix, *gates, *da;
     float* products;     // a_0 … a_{i-1}; 0 past the block
     float *u, *spare_x;  // x after one spare line, so that the number before x can be read
@@ -52,6 +54,7 @@ class Block {
     int64_t head_;
     Range positions_;
     int64_t count_;  // number of positions
+    BlockShape shape_;
 };
 
 }  // namespace sawtooth::btp

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kernels/btp/cpu/block.h"
+#include "kernels/btp/cpu/sum_of_sequences.h"
 #include "kernels/btp/launches.h"
 #include "kernels/btp/parts.h"
 #include "kernels/cpu/lookback.h"
@@ -43,7 +44,7 @@ struct WalkRooms {
 struct Walk {
     const Tensors& job;
     bool from_end;
-    int64_t blocks_a_stretch, stretches;
+    int64_t stretches;
     cpu::Lookback board;
     // What leaves a stretch if nothing enters it, what leaves it, and its decay. Only order full has these.
     Buffer totals, prefixes, decays;
@@ -51,19 +52,21 @@ struct Walk {
     Walk(cpu::PlanBuilder& builder, const Tensors& tensors, bool backwards)
         : job(tensors),
           from_end(backwards),
-          blocks_a_stretch(positions_a_stretch / job.block),
-          stretches(ceil_divide(job.blocks(), blocks_a_stretch)),
+          stretches(ceil_divide(job.blocks(), blocks_a_stretch(job.block))),
           board(builder, kept(), job.heads),
           totals(take(builder, "totals of stretches", {stretches, job.heads, job.width})),
           prefixes(take(builder, "prefixes of stretches", {stretches, job.heads, job.width})),
           decays(take(builder, "decays of stretches", {stretches, job.heads})) {}
 
-    Range steps(int64_t stretch) const { return tile_at(stretch, blocks_a_stretch, job.blocks()); }
+    Range steps(int64_t stretch) const { return tile_at(stretch, blocks_a_stretch(job.block), job.blocks()); }
     int64_t block_at(int64_t step) const { return from_end ? job.blocks() - 1 - step : step; }
 
     // Sets rooms.value to what enters a stretch. Returns false if the dispatch was stopped.
     bool enter(int64_t stretch, int64_t head, const cpu::Item& item, const WalkRooms& rooms) const {
-        std::fill_n(rooms.value, job.width, 0.0f);
+        if (from_end)
+            std::fill_n(rooms.value, job.width, 0.0f);
+        else
+            job.first_carry_into(rooms.value, head);
         if (job.order == Order::full) return look_back(stretch, head, item, rooms);
         if (job.order == Order::one || stretch == 0) return true;
         Block before(job, rooms.block, head, block_at(steps(stretch).first - 1));
@@ -110,9 +113,9 @@ struct Walk {
             to[c] = total(stretch, head)[c] + decayed(decay(stretch, head), value[c]);
     }
 
-    // Computes what enters the stretch into rooms.value, which is 0 at first. From the prefix that was found
-    // it passes stretch after stretch, as prefixes themselves are computed, so that the bits do not depend on
-    // how far a stretch had to look back.
+    // Computes what enters the stretch into rooms.value, which at first is what enters stretch 0. From the
+    // prefix that was found it passes stretch after stretch, as prefixes themselves are computed, so that the
+    // bits do not depend on how far a stretch had to look back.
     bool look_back(int64_t stretch, int64_t head, const cpu::Item& item, const WalkRooms& rooms) const {
         float* const value = rooms.value;
         fold(stretch, head, rooms.block, prefix(stretch, head));
@@ -164,6 +167,7 @@ void walk_stretch(const Walk& walk, Act act, const cpu::Item& item) {
         act(job, rooms.block, head, walk.block_at(step), value, next);
         std::swap(value, next);
     }
+    if (walk.from_end && stretch + 1 == walk.stretches) job.store_first_gradient(value, head);
 }
 
 void add(cpu::PlanBuilder& builder, const Tensors& job, LaunchInfo info, bool from_end, Act act) {
@@ -172,8 +176,8 @@ void add(cpu::PlanBuilder& builder, const Tensors& job, LaunchInfo info, bool fr
     // An item waits only for items with smaller indices.
     builder.launch(
         with_scratch(std::move(info), cpu::scratch_bytes<WalkRooms>(job)),
-        pieces("L", job.length, positions_a_stretch) * side("B H", job.heads), cpu::Split::cyclic,
-        [&walk, act](const cpu::Item& item) { walk_stretch(walk, act, item); },
+        pieces("L", job.length, blocks_a_stretch(job.block) * job.block) * side("B H", job.heads),
+        cpu::Split::cyclic, [&walk, act](const cpu::Item& item) { walk_stretch(walk, act, item); },
         [&walk] { walk.board.start_run(); });
 }
 
@@ -184,6 +188,7 @@ Outcome<Plan> plan_fused_on_cpu(const PlanRequest& request) {
     const Tensors& job = builder.keep(Tensors(builder));
     add(builder, job, fused(job), false, solve);
     if (job.da) add(builder, job, gradients(job), true, differentiate);
+    if (job.sums_sequences()) add_sum_of_sequences(builder, job);
     return builder.finish();
 }
 

@@ -28,7 +28,7 @@ enum class Triangle { lower, upper };
 
 // Computes to[c][i] = sum over k of lines[k][i] from[c][k] for a strip of positions i, with k <= i in a lower
 // triangle and k >= i in an upper one.
-template <Triangle triangle, int channels>
+template <Triangle triangle, int64_t pitch, int channels>
 HWY_INLINE void multiply_strip(const float* lines, const float* from, int64_t first, int64_t count,
                                float* to) {
     V sums[channels][vectors];
@@ -62,28 +62,35 @@ HWY_INLINE void multiply_strip(const float* lines, const float* from, int64_t fi
     for (int p = 0; p < vectors; ++p) hn::StoreU(sums[c][p], tag, to + c * pitch + first + p * width);
 }
 
-template <Triangle triangle>
+template <Triangle triangle, int64_t pitch>
 HWY_INLINE void multiply_triangle(const float* lines, const float* from, int64_t channels, int64_t first,
                                   int64_t count, float* to) {
     for (; first < count; first += strip) {
         int64_t c = 0;
         for (; c + most_channels <= channels; c += most_channels)
-            multiply_strip<triangle, most_channels>(lines, from + c * pitch, first, count, to + c * pitch);
+            multiply_strip<triangle, pitch, most_channels>(lines, from + c * pitch, first, count,
+                                                           to + c * pitch);
         for (; c < channels; ++c)
-            multiply_strip<triangle, 1>(lines, from + c * pitch, first, count, to + c * pitch);
+            multiply_strip<triangle, pitch, 1>(lines, from + c * pitch, first, count, to + c * pitch);
     }
 }
 
-void multiply(const float* columns, const float* u, int64_t channels, int64_t first, int64_t count,
-              float* v) {
-    multiply_triangle<Triangle::lower>(columns, u, channels, first, count, v);
+void multiply(const float* columns, const float* u, const BlockShape& shape, int64_t first, float* v) {
+    with_constant_pitch(shape.pitch, [&](auto pitch) HWY_ATTR {
+        multiply_triangle<Triangle::lower, decltype(pitch)::value>(columns, u, shape.channels, first,
+                                                                   shape.count, v);
+    });
 }
 
-void multiply_transposed(const float* rows, const float* dx, int64_t channels, int64_t count, float* r) {
-    multiply_triangle<Triangle::upper>(rows, dx, channels, 0, count, r);
+void multiply_transposed(const float* rows, const float* dx, const BlockShape& shape, float* r) {
+    with_constant_pitch(shape.pitch, [&](auto pitch) HWY_ATTR {
+        multiply_triangle<Triangle::upper, decltype(pitch)::value>(rows, dx, shape.channels, 0, shape.count,
+                                                                   r);
+    });
 }
 
-void add_outer(const float* line, const float* factors, int64_t channels, int64_t count, float* values) {
+void add_outer(const float* line, const float* factors, const BlockShape& shape, float* values) {
+    const auto [channels, count, pitch] = shape;
     for (int64_t c = 0; c < channels; ++c, values += pitch) {
         const V factor = hn::Set(tag, factors[c]);
         for (int64_t i = 0; i < count; i += width)
@@ -92,7 +99,8 @@ void add_outer(const float* line, const float* factors, int64_t channels, int64_
     }
 }
 
-void multiply_line(const float* line, const float* values, int64_t channels, int64_t count, float* sums) {
+void multiply_line(const float* line, const float* values, const BlockShape& shape, float* sums) {
+    const auto [channels, count, pitch] = shape;
     for (int64_t c = 0; c < channels; ++c, values += pitch) {
         V sum = hn::Zero(tag);
         for (int64_t i = 0; i < count; i += width)
@@ -101,7 +109,8 @@ void multiply_line(const float* line, const float* values, int64_t channels, int
     }
 }
 
-void multiply_neighbours(const float* w, const float* v, int64_t channels, int64_t count, float* da) {
+void multiply_neighbours(const float* w, const float* v, const BlockShape& shape, float* da) {
+    const auto [channels, count, pitch] = shape;
     for (int64_t i = 0; i < count; i += width) {
         const auto has_neighbour = hn::Gt(hn::Iota(tag, static_cast<float>(i)), hn::Zero(tag));
         V sum = hn::Zero(tag);
@@ -111,8 +120,9 @@ void multiply_neighbours(const float* w, const float* v, int64_t channels, int64
     }
 }
 
-void add_outer_products(const float* r, const float* line, const float* factors, int64_t channels,
-                        int64_t count, float* da) {
+void add_outer_products(const float* r, const float* line, const float* factors, const BlockShape& shape,
+                        float* da) {
+    const auto [channels, count, pitch] = shape;
     for (int64_t i = 0; i < count; i += width) {
         const V along = hn::LoadU(tag, line + i);
         V sum = hn::LoadU(tag, da + i);
@@ -131,12 +141,12 @@ HWY_AFTER_NAMESPACE();
 
 namespace sawtooth::btp {
 
-SAWTOOTH_DISPATCH(multiply, 6)
-SAWTOOTH_DISPATCH(multiply_transposed, 5)
-SAWTOOTH_DISPATCH(add_outer, 5)
-SAWTOOTH_DISPATCH(multiply_line, 5)
-SAWTOOTH_DISPATCH(multiply_neighbours, 5)
-SAWTOOTH_DISPATCH(add_outer_products, 6)
+SAWTOOTH_DISPATCH(multiply, 5)
+SAWTOOTH_DISPATCH(multiply_transposed, 4)
+SAWTOOTH_DISPATCH(add_outer, 4)
+SAWTOOTH_DISPATCH(multiply_line, 4)
+SAWTOOTH_DISPATCH(multiply_neighbours, 4)
+SAWTOOTH_DISPATCH(add_outer_products, 5)
 
 }  // namespace sawtooth::btp
 #endif

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "kernels/btp/cpu/transfer.h"
 #include "kernels/btp/launches.h"
 #include "kernels/btp/parts.h"
 #include "kernels/btp/tensors.h"
@@ -33,10 +32,15 @@ State enter(Order order, float carry, float gate, float input) {
     return {input, order == Order::one ? 0 : gate * carry};
 }
 
+// Returns the state before the first block, in which carry0 is the last value.
+State before_first(const Tensors& job, int64_t row) {
+    return {job.carry0 ? job.carry0.as<float>()[row] : 0, 0};
+}
+
 void decode(const Tensors& job, const cpu::Item& item) {
     const int64_t head = item.index / job.width, channel = item.index % job.width;
-    float gates[pitch], inputs[pitch], x[pitch];
-    State state;
+    float gates[longest_block], inputs[longest_block], x[longest_block];
+    State state = before_first(job, item.index);
     for (int64_t b = 0; b < job.blocks() && !item.stop.stop_requested(); ++b) {
         const Range positions = job.positions(b);
         const int64_t count = positions.count(), at = job.value_at(head, channel, positions.first);
@@ -63,7 +67,8 @@ void move(const Tensors& job, State* states, int64_t position, int64_t head) {
         State& state = states[head * job.width + channel];
         cpu::read(job.u, at, 1, &input);
         if (position % job.block == 0) {
-            const float carry = position == 0 ? 0 : carry_from(job.order, state);
+            if (position == 0) state = before_first(job, head * job.width + channel);
+            const float carry = carry_from(job.order, state);
             job.channels_at(job.carry, head, position / job.block)[channel] = carry;
             state = enter(job.order, carry, gate, input);
         } else {

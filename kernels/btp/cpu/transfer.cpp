@@ -65,7 +65,7 @@ struct Below {
 
 // Stores the entries that next(i, j, choose) returns for the rows i, i + 1, … of a vector and every column j,
 // from right to left. `choose` is one of the two above: a product or a sum of gates is empty on the diagonal.
-template <class Next>
+template <int64_t pitch, class Next>
 HWY_INLINE void fill(int64_t count, int64_t first, float* columns, Next&& next) {
     for (int64_t i = first; i < count; i += width) {
         const V rows = hn::Iota(tag, static_cast<float>(i));
@@ -78,7 +78,8 @@ HWY_INLINE void fill(int64_t count, int64_t first, float* columns, Next&& next) 
     }
 }
 
-// The logarithms of all gates, padded to the largest block.
+// The logarithms of all gates, padded to the largest block of the pitch.
+template <int64_t pitch>
 struct Logarithms {
     explicit Logarithms(std::span<const float> gates) {
         std::copy(gates.begin(), gates.end(), values);
@@ -90,52 +91,67 @@ struct Logarithms {
 
 // A sum is 0 on the diagonal and grows by log a_{j+1} from column j + 1 to column j. Prefixes are not
 // subtracted, so nothing cancels, and a gate of 0 only gives sums of -infinity.
+template <int64_t pitch>
 HWY_INLINE void fill_log_stable(std::span<const float> gates, int64_t first, float* columns) {
-    const Logarithms logs(gates);
+    const Logarithms<pitch> logs(gates);
     const V zero = hn::Zero(tag);
     V sum = zero;
-    fill(std::ssize(gates), first, columns, [&](int64_t, int64_t j, auto choose) HWY_ATTR {
+    fill<pitch>(std::ssize(gates), first, columns, [&](int64_t, int64_t j, auto choose) HWY_ATTR {
         sum = choose(hn::Add(sum, hn::Set(tag, logs.values[j + 1])), zero);
         return exponential(sum);
     });
 }
 
+template <int64_t pitch>
 HWY_INLINE void fill_log_difference(std::span<const float> gates, int64_t first, float* columns) {
-    Logarithms sums(gates);
+    Logarithms<pitch> sums(gates);
     for (int64_t i = 1; i < std::ssize(gates); ++i) sums.values[i] += sums.values[i - 1];
-    fill(std::ssize(gates), first, columns, [&](int64_t i, int64_t j, auto) HWY_ATTR {
+    fill<pitch>(std::ssize(gates), first, columns, [&](int64_t i, int64_t j, auto) HWY_ATTR {
         return exponential(hn::Sub(hn::LoadU(tag, sums.values + i), hn::Set(tag, sums.values[j])));
     });
 }
 
+template <int64_t pitch>
 HWY_INLINE void fill_masked_cumprod(std::span<const float> gates, int64_t first, float* columns) {
     float factors[pitch + 1] = {};
     std::copy(gates.begin(), gates.end(), factors);
     const V one = hn::Set(tag, 1.0f);
     V product = one;
-    fill(std::ssize(gates), first, columns, [&](int64_t, int64_t j, auto choose) HWY_ATTR {
+    fill<pitch>(std::ssize(gates), first, columns, [&](int64_t, int64_t j, auto choose) HWY_ATTR {
         const V next = without_subnormals(hn::Mul(product, hn::Set(tag, factors[j + 1])));
         return product = choose(next, one);
     });
 }
 
+template <int64_t pitch>
 HWY_INLINE void fill_cumprod_ratio(std::span<const float> gates, int64_t first, float* columns) {
     float products[pitch] = {};
     std::partial_sum(gates.begin(), gates.end(), products, std::multiplies());
-    fill(std::ssize(gates), first, columns, [&](int64_t i, int64_t j, auto) HWY_ATTR {
+    fill<pitch>(std::ssize(gates), first, columns, [&](int64_t i, int64_t j, auto) HWY_ATTR {
         if (products[j] == 0) return hn::Zero(tag);
         return without_subnormals(hn::Div(hn::LoadU(tag, products + i), hn::Set(tag, products[j])));
     });
 }
 
-void fill_vectors(Construction construction, std::span<const float> gates, int64_t first, float* columns) {
-    if (construction == Construction::log_stable) return fill_log_stable(gates, first, columns);
-    if (construction == Construction::log_difference) return fill_log_difference(gates, first, columns);
-    if (construction == Construction::masked_cumprod) return fill_masked_cumprod(gates, first, columns);
-    fill_cumprod_ratio(gates, first, columns);
+template <int64_t pitch>
+HWY_INLINE void fill_with(Construction construction, std::span<const float> gates, int64_t first,
+                          float* columns) {
+    if (construction == Construction::log_stable) return fill_log_stable<pitch>(gates, first, columns);
+    if (construction == Construction::log_difference)
+        return fill_log_difference<pitch>(gates, first, columns);
+    if (construction == Construction::masked_cumprod)
+        return fill_masked_cumprod<pitch>(gates, first, columns);
+    fill_cumprod_ratio<pitch>(gates, first, columns);
 }
 
-void fill_rows(std::span<const float> gates, float* rows) {
+void fill_vectors(Construction construction, std::span<const float> gates, int64_t pitch, int64_t first,
+                  float* columns) {
+    with_constant_pitch(pitch, [&](auto constant) HWY_ATTR {
+        fill_with<decltype(constant)::value>(construction, gates, first, columns);
+    });
+}
+
+void fill_rows(std::span<const float> gates, int64_t pitch, float* rows) {
     const V one = hn::Set(tag, 1.0f);
     for (int64_t j = 0; j < std::ssize(gates); j += width) {
         const V columns = hn::Iota(tag, static_cast<float>(j));
@@ -160,7 +176,7 @@ namespace {
 
 HWY_EXPORT(fill_vectors);
 
-void fill_exact(std::span<const float> gates, int64_t first, float* columns) {
+void fill_exact(std::span<const float> gates, int64_t pitch, int64_t first, float* columns) {
     for (int64_t i = first; i < std::ssize(gates); ++i) {
         double product = 1;
         for (int64_t j = i; j >= 0; --j) {
@@ -172,17 +188,18 @@ void fill_exact(std::span<const float> gates, int64_t first, float* columns) {
 
 }  // namespace
 
-void fill_columns(Construction construction, std::span<const float> gates, int64_t first, float* columns) {
-    if (construction == Construction::exact) return fill_exact(gates, first, columns);
-    HWY_DYNAMIC_DISPATCH(fill_vectors)(construction, gates, first, columns);
+void fill_columns(Construction construction, std::span<const float> gates, int64_t pitch, int64_t first,
+                  float* columns) {
+    if (construction == Construction::exact) return fill_exact(gates, pitch, first, columns);
+    HWY_DYNAMIC_DISPATCH(fill_vectors)(construction, gates, pitch, first, columns);
 }
 
-SAWTOOTH_DISPATCH(fill_rows, 2)
+SAWTOOTH_DISPATCH(fill_rows, 3)
 
 std::vector<float> transfer_matrix(Construction construction, std::span<const float> gates) {
-    const auto n = std::ssize(gates);
+    const auto n = std::ssize(gates), pitch = pitch_of(n);
     std::vector<float> columns(static_cast<size_t>(pitch * pitch)), matrix(static_cast<size_t>(n * n));
-    fill_columns(construction, gates, 0, columns.data());
+    fill_columns(construction, gates, pitch, 0, columns.data());
     for (int64_t i = 0; i < n; ++i)
         for (int64_t j = 0; j <= i; ++j)
             matrix[static_cast<size_t>(i * n + j)] = columns[static_cast<size_t>(j * pitch + i)];

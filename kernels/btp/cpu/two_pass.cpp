@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernels/btp/cpu/block.h"
+#include "kernels/btp/cpu/sum_of_sequences.h"
 #include "kernels/btp/launches.h"
 #include "kernels/btp/parts.h"
 #include "kernels/cpu/plan_builder.h"
@@ -27,7 +28,10 @@ struct TwoPass {
         Block block(job, rooms, head, index);
         block.solve();
         block.store_x();
-        if (index == 0 || job.order == Order::one) std::fill_n(carry(head, index), job.width, 0.0f);
+        if (index == 0)
+            job.first_carry_into(carry(head, index), head);
+        else if (job.order == Order::one)
+            std::fill_n(carry(head, index), job.width, 0.0f);
         if (job.order != Order::one && has_next(index)) block.solved_last(carry(head, index + 1));
     }
 
@@ -49,6 +53,7 @@ struct TwoPass {
         Block block(job, rooms, head, index);
         if (job.order == Order::full && next) block.decay_into(next, gradient(head, index));
         block.differentiate(carry(head, index), next);
+        if (dc && index == 0) job.store_first_gradient(gradient(head, index), head);
     }
 };
 
@@ -95,12 +100,13 @@ Outcome<Plan> plan_two_pass_on_cpu(const PlanRequest& request) {
     if (!job.da) return builder.finish();
     if (carries) add_blocks(builder, pass, first_gradient_pass(job, dc), &TwoPass::differentiate_carry);
     LaunchInfo last = second_gradient_pass(job, dc);
-    if (!scans) {
+    if (scans) {
+        last.writes.push_back(dc);  // scanned in place
+        add_heads(builder, pass, std::move(last), &TwoPass::differentiate, true);
+    } else {
         add_blocks(builder, pass, std::move(last), &TwoPass::differentiate);
-        return builder.finish();
     }
-    last.writes.push_back(dc);  // scanned in place
-    add_heads(builder, pass, std::move(last), &TwoPass::differentiate, true);
+    if (job.sums_sequences()) add_sum_of_sequences(builder, job);
     return builder.finish();
 }
 

@@ -11,89 +11,15 @@
 // is 4 / 8 + 2.25. Gradients pass the other way: `flipped` means that segments are linked from the last to
 // the first.
 //
-// Defines: ORDER (one, two, full), THREADS.
+// Defines: ORDER, CARRY0, SHARED_GATES (links.cuh), THREADS.
 #pragma once
 
+#include "kernels/btp/cuda/links.cuh"
 #include "kernels/btp/cuda/segment.cuh"
-#include "kernels/cuda/device/lookback.cuh"
-#include "kernels/cuda/device/sync.cuh"
 
 namespace sawtooth::btp {
 
 constexpr int warps = THREADS / 32;
-
-enum class Order { one, two, full };
-constexpr Order order = Order::ORDER;
-
-struct Link {
-    float decay, last;
-};
-__device__ inline Link join(Link left, Link right) {
-    const float decay = left.decay * right.decay;
-    // A product that underflows becomes the smallest number instead of 0, which would make NaN of an infinite
-    // carry.
-    const bool underflows = decay == 0 && left.decay != 0 && right.decay != 0;
-    return {underflows ? copysignf(0x1p-149f, decay) : decay, fmaf(right.decay, left.last, right.last)};
-}
-
-// The stretch of a row that a thread block works on, one of `stretches`. A row is 16 channels of a head, or a
-// whole head in gradients.cu, where a thread block goes through all channels.
-//
-//   by block    blockIdx.x = row * stretches + index
-//   by ticket   the ticket = index * rows + row, so that all rows advance together; index counts from the
-//               last stretch if flipped
-struct Stretch {
-    int index, stretches, row;
-    uint32_t run;  // the number of the run, for the look-back
-
-    // All threads must call this. A thread block waits only for smaller tickets, whose thread blocks have
-    // started.
-    static __device__ Stretch by_ticket(const Chain& chain, int stretches, bool flipped) {
-        __shared__ device::Ticket shared_ticket;
-        if (threadIdx.x == 0) shared_ticket = device::draw_ticket(chain.counter, gridDim.x);
-        device::sync_block();  // the ticket is visible
-        const int rows = static_cast<int>(gridDim.x) / stretches;
-        const auto number = static_cast<int>(shared_ticket.number);
-        const int index = number / rows;
-        return {flipped ? stretches - 1 - index : index, stretches, number % rows, shared_ticket.run};
-    }
-    static __device__ Stretch by_block(int stretches) {
-        const auto block = static_cast<int>(blockIdx.x);
-        return {block % stretches, stretches, block / stretches, 0};
-    }
-};
-
-// The carry into a thread block from those before it, by decoupled look-back, for channel lane % 16. The
-// board is [rows, stretches, 16 channels] with a flag and a link in 16 bytes; a row is 16 channels of a head.
-// Lanes 0 … 15 and lanes 16 … 31 look at every second stretch each.
-struct FromBlocksBefore {
-    using Board = device::Lookback<Link, 16, 2>;
-    Board board;
-    int index, count;
-
-    __device__ FromBlocksBefore(const Chain& chain, const Stretch& stretch, int row, bool flipped)
-        : board(static_cast<Board::Part*>(chain.board), row, stretch.stretches, stretch.run),
-          index(flipped ? stretch.stretches - 1 - stretch.index : stretch.index),
-          count(stretch.stretches) {}
-
-    __device__ Link before(Link total) const {
-        const bool is_last = index + 1 == count;  // no thread block looks back at it
-        if (index > 0 && !is_last) board.publish_total(index, total);
-        const Link prefix = board.prefix_before(index, {1, 0}, join);
-        if (!is_last) board.publish_prefix(index, join(prefix, total));
-        return prefix;
-    }
-    __device__ void keep(Link) const {}
-};
-
-// The carry of a thread block that walks along the sequence by itself: lane l of warp 0 keeps the link of all
-// steps so far for channel l % 16.
-struct FromStepBefore {
-    Link kept = {1, 0};
-
-    __device__ Link before(Link) const { return kept; }
-    __device__ void keep(Link after) { kept = after; }
-};
 
 // Computes the carry into the warp's segment, for the lane's two channels, from the links of all segments.
 // All threads must call this.
@@ -141,6 +67,33 @@ __device__ inline void store_carry(float* carries, const Place& place, int block
 #pragma unroll
     for (int half = 0; half < 2; ++half)
         if (place.has(half)) carries[place.at_block(half, block)] = carry[half];
+}
+
+// What kernels do with carry0 and with gates that the batch shares; without them, nothing.
+//
+//   find_gates             moves the address of the gates, so that row `head` is that of the head
+//   load_first_carry       loads the carry into the first block, for the lane's two channels
+//   store_first_gradient   stores its gradient, which the four lanes of a channel hold
+__device__ inline void find_gates(Arguments&, int) {}
+__device__ inline void find_gates(MoreArguments& given, int head) {
+    const int64_t row = SHARED_GATES ? head % given.gate_rows : head;
+    given.a = static_cast<const Storage::Word*>(given.a) + (row - head) * given.all.length;
+}
+__device__ inline void load_first_carry(const Arguments&, const Place&, float (&)[2]) {}
+__device__ inline void load_first_carry(const MoreArguments& given, const Place& place, float (&carry)[2]) {
+    if constexpr (CARRY0)
+#pragma unroll
+        for (int half = 0; half < 2; ++half)
+            if (place.first == 0) carry[half] = place.has(half) ? given.carry0[place.at_channel(half)] : 0;
+}
+__device__ inline void store_first_gradient(const Arguments&, const Place&, const float (&)[2]) {}
+__device__ inline void store_first_gradient(const MoreArguments& given, const Place& place,
+                                            const float (&dc)[2]) {
+    const bool is_storing = place.first == 0 && device::lane_of_thread() % 4 == 0;
+    if constexpr (CARRY0)
+#pragma unroll
+        for (int half = 0; half < 2; ++half)
+            if (is_storing && place.has(half)) given.dcarry0[place.at_channel(half)] = dc[half];
 }
 
 // Loads the carry into a block, or its gradient, for the lane's two channels; 0 past the last block.

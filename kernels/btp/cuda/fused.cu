@@ -12,9 +12,9 @@
 //   carry, order full            0 |          1.5 |            1.875     the last x: the exact recurrence
 //   x                      1   1.5 | 1.75   1.875 | 1.9375   1.96875
 //
-// Defines: STORAGE, BLOCK, ALIGNED (segment.cuh), CONSTRUCTION (transfer.cuh), ORDER, THREADS (carries.cuh),
-// MIN_BLOCKS (per SM), ADDS_CARRIES (false: the first pass of two launches, where x is v, for orders two and
-// full).
+// Defines: STORAGE, OUT_STORAGE, BLOCK, ALIGNED (segment.cuh), CONSTRUCTION (transfer.cuh), ORDER, CARRY0,
+// SHARED_GATES, THREADS (carries.cuh), MIN_BLOCKS (per SM), ADDS_CARRIES (false: the first pass of two
+// launches, where x is v, for orders two and full).
 
 #include "kernels/btp/cuda/carries.cuh"
 #include "kernels/btp/cuda/transfer.cuh"
@@ -27,13 +27,13 @@ constexpr bool chains = ADDS_CARRIES && order == Order::full;
 
 // The results of a segment that do not depend on the carry into it.
 struct Local {
-    Values values;          // u, then x
     Sums sums[blocks];      // v, then x before it is rounded
     float last[blocks][2];  // the last v of every block, for the lane's two channels
 
     // Computes v = Lmat u for every block. The last v of a block is position 3 of quad 3 of its last tile,
     // whose lane hands it to the other three lanes of the channel.
     __device__ void solve(const Arguments& given, const Place& place, const Gates& a) {
+        Values values;
         load(values, given.u, place);
         const BlockProducts<CONSTRUCTION> products(values, a, {given.u, given.a, place});
 #pragma unroll
@@ -57,12 +57,12 @@ struct Local {
                 }
     }
 
-    __device__ void narrow(int block) {
+    __device__ void narrow(int block, ValuesOf<OutStorage>& x) const {
 #pragma unroll
         for (int s = 0; s < tiles_of_block; ++s)
 #pragma unroll
             for (int half = 0; half < 2; ++half)
-                values[block * tiles_of_block + s][half] = narrowed(sums[block][s], half);
+                x[block * tiles_of_block + s][half] = narrowed<OutStorage>(sums[block][s], half);
     }
 };
 
@@ -80,6 +80,7 @@ __device__ void link_of(const Local& local, const Decays& decays, Link (&link)[2
 // Adds the carry into every block and stores it; `into` becomes the carry after the segment.
 __device__ void finish(const Arguments& given, const Place& place, const Decays& decays, Local& local,
                        float (&into)[2]) {
+    ValuesOf<OutStorage> x;
 #pragma unroll
     for (int b = 0; b < blocks; ++b) {
         if constexpr (ADDS_CARRIES) {
@@ -96,9 +97,9 @@ __device__ void finish(const Arguments& given, const Place& place, const Decays&
             if (place.first == 0 && b == 0) store_carry(given.carry, place, 0, into);
             store_carry(given.carry, place, b + 1, local.last[b]);
         }
-        local.narrow(b);
+        local.narrow(b, x);
     }
-    store(local.values, given.x, place);
+    store(x, given.x, place);
 }
 
 // Grid: ceil(L / (warps * run * segment)) * B H * ceil(DH / 16). A thread block owns one stretch of a row:
@@ -110,14 +111,16 @@ __device__ void finish(const Arguments& given, const Place& place, const Decays&
 //
 // Without ADDS_CARRIES every warp works by itself, whatever the order. A row is 16 channels of a head,
 // row = channel / 16 * B H + head.
-//   reads a [B H, L], u [B H, DH, L]; writes x [B H, DH, L], carry [B H, blocks, DH]
+//   reads a [B H, L] (SHARED_GATES: [H, L]), u [B H, DH, L], CARRY0: carry0 [B H, DH]
+//   writes x [B H, DH, L], carry [B H, blocks, DH]
 // Only order full has barriers, where it chains: one for the ticket, and those of chain_carries.
-extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) fused(Arguments given) {
+extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) fused(Given given) {
     const int64_t positions = warps * given.run * segment;
     const auto stretches = static_cast<int>((given.all.length + positions - 1) / positions);
     const Stretch stretch =
         chains ? Stretch::by_ticket(given.chain, stretches, false) : Stretch::by_block(stretches);
     const auto heads = static_cast<int>(given.all.heads);
+    find_gates(given, stretch.row % heads);
     Place place{given.all, stretch.row % heads, stretch.row / heads * 16,
                 stretch.index * positions + device::uniform_warp_of_thread() * given.run * segment};
 
@@ -138,8 +141,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) fused(Argument
         if constexpr (chains) {
             Link link[2];
             link_of(local, decays, link);
-            FromBlocksBefore from(given.chain, stretch, stretch.row, false);
+            const int channel = place.channel + device::lane_of_thread() % 16;
+            FromBlocksBefore<16> from(given.chain, stretch, stretch.row, false,
+                                      first_link(given, place.head, channel));
             chain_carries<false>(link, from, into);
+        } else {
+            load_first_carry(given, place, into);
         }
         finish(given, place, decays, local, into);
     }

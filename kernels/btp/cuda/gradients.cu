@@ -15,8 +15,8 @@
 //   dc                .75 |       0     what a block receives: a_0 r_0 of the block after it
 //   w = du   1.875  1.75  | 1.5   1
 //
-// Defines: STORAGE, BLOCK, ALIGNED (segment.cuh), ORDER, THREADS (carries.cuh), MIN_BLOCKS (per SM), READS_DC
-// (the second of two launches).
+// Defines: STORAGE, OUT_STORAGE, BLOCK, ALIGNED (segment.cuh), ORDER, CARRY0, SHARED_GATES, THREADS
+// (carries.cuh), MIN_BLOCKS (per SM), READS_DC (the second of two launches).
 
 #include "kernels/btp/cuda/carries.cuh"
 #include "kernels/btp/cuda/transfer.cuh"
@@ -127,7 +127,8 @@ struct Task {
             if constexpr (looks_back) {
                 local_gradients(dx, decays, dc);
                 const int rows_before = place.channel / 16 * static_cast<int>(given.all.heads);
-                FromBlocksBefore blocks_before(given.chain, stretch, rows_before + place.head, true);
+                FromBlocksBefore<16> blocks_before(given.chain, stretch, rows_before + place.head, true,
+                                                   {1, 0});
                 chain_gradients(decays, dc, blocks_before, after);
             } else {
 #pragma unroll
@@ -150,7 +151,7 @@ struct Task {
                     for (int k = 0; k < 4; ++k)
                         w[s][k / 2][2 * half + k % 2] =
                             fmaf(decays.after[b * tiles_of_block + s][k], after[half], at(r[s], half, k));
-                    dx[b * tiles_of_block + s][half] = narrowed(w[s], half);
+                    dx[b * tiles_of_block + s][half] = narrowed<Storage>(w[s], half);
                 }
             Sums v;
             forward.of_block(b, v);
@@ -206,13 +207,14 @@ struct Task {
 //   order full   run = 1; dc comes by look-back from later stretches, or the thread block walks: its steps go
 //                through the stretches of the head from the last one
 //   reads    a [B H, L], u, dx [B H, DH, L], carry [B H, blocks, DH], READS_DC: dc, of the same shape
-//   writes   du [B H, DH, L], da [B H, L]
+//   writes   du [B H, DH, L], da [B H, L], CARRY0: dcarry0 [B H, DH]
 // Only order full has barriers: one for the ticket of the look-back, and those of chain_carries.
-extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) gradients(Arguments given) {
+extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) gradients(Given given) {
     const int64_t run = walks ? 1 : given.run, positions = warps * run * segment;
     const auto stretches = static_cast<int>((given.all.length + positions - 1) / positions);
     const Stretch stretch = looks_back ? Stretch::by_ticket(given.chain, stretches, true)
                                        : Stretch::by_block(walks ? 1 : stretches);
+    find_gates(given, stretch.row);
     const int64_t steps = walks ? stretches : run, stride = walks ? positions : int64_t{segment};
     const int64_t first = stretch.index * positions + device::uniform_warp_of_thread() * run * segment;
 #pragma unroll 1
@@ -227,6 +229,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) gradients(Argu
             place.first -= stride;
             Task{given, stretch, place}.solve(step_before, after);
         }
+        store_first_gradient(given, place, after);
     }
 }
 
@@ -234,11 +237,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) gradients(Argu
 // channels of a head and waits for no other. Grid: ceil(L / (warps * segment)) * B H * ceil(DH / 16).
 //
 //   dx [B H, DH, L], a [B H, L] -> dc [B H, blocks, DH]     dc = sum of (a_0 … a_i) dx_i
-extern "C" __global__ void __launch_bounds__(THREADS) first_gradient_pass(Arguments given) {
+extern "C" __global__ void __launch_bounds__(THREADS) first_gradient_pass(Given given) {
     const int64_t positions = warps * segment;
     const Stretch stretch =
         Stretch::by_block(static_cast<int>((given.all.length + positions - 1) / positions));
     const auto heads = static_cast<int>(given.all.heads);
+    find_gates(given, stretch.row % heads);
     const Place place{given.all, stretch.row % heads, stretch.row / heads * 16,
                       stretch.index * positions + device::uniform_warp_of_thread() * segment};
     Gates a;

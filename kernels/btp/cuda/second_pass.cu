@@ -3,7 +3,8 @@
 // the carry. For order full a thread block walks along its row, chains the carries and stores them: in the
 // example of fused.cu the slots 0, 1.5, 1.5 become 0, 1.5, 1.875 = 1.5 + (1/2)^2 1.5.
 //
-// Defines: STORAGE, BLOCK, ALIGNED (segment.cuh), ORDER, THREADS (carries.cuh).
+// Defines: STORAGE, OUT_STORAGE, BLOCK, ALIGNED (segment.cuh), ORDER, CARRY0, SHARED_GATES, THREADS
+// (carries.cuh).
 
 #include "kernels/btp/cuda/carries.cuh"
 
@@ -15,7 +16,7 @@ constexpr bool walks = order == Order::full;
 // Computes x_i += (a_0 … a_i) c in one block of the segment. `upto` depends only on the position, the carry
 // only on the channel.
 __device__ void update(const Arguments& given, const Place& place, const Decays& decays, int block,
-                       const float (&carry)[2], Values& x) {
+                       const float (&carry)[2], ValuesOf<OutStorage>& x) {
 #pragma unroll
     for (int s = block * tiles_of_block; s < (block + 1) * tiles_of_block; ++s)
 #pragma unroll
@@ -36,22 +37,23 @@ __device__ void update(const Arguments& given, const Place& place, const Decays&
 //   order full   |    s    |    s    | … |    s    |    s    | …   it owns a row: a stretch in every step
 //
 //   reads and writes   x [B H, DH, L]; with order full also carry [B H, blocks, DH]
-//   reads              a [B H, L]; with order two also carry
+//   reads              a [B H, L] (SHARED_GATES: [H, L]); with order two also carry
 // Order two has no barriers. With order full a warp reads the slot after its last block, which belongs to the
 // next warp: the barriers of chain_carries lie between that and the store of the next warp.
-extern "C" __global__ void __launch_bounds__(THREADS) second_pass(Arguments given) {
+extern "C" __global__ void __launch_bounds__(THREADS) second_pass(Given given) {
     const int64_t run = walks ? 1 : given.run, positions = warps * run * segment;
     const auto stretches = static_cast<int>((given.all.length + positions - 1) / positions);
     const Stretch stretch = Stretch::by_block(walks ? 1 : stretches);
     const int64_t steps = walks ? stretches : run, stride = walks ? positions : int64_t{segment};
     const auto heads = static_cast<int>(given.all.heads);
+    find_gates(given, stretch.row % heads);
     Place place{given.all, stretch.row % heads, stretch.row / heads * 16,
                 stretch.index * positions + device::uniform_warp_of_thread() * run * segment};
-    FromStepBefore from;
+    FromStepBefore from{first_link(given, place.head, place.channel + device::lane_of_thread() % 16)};
 #pragma unroll 1
     for (int64_t step = 0; step < steps; ++step, place.first += stride) {
         Gates a;
-        Values x;
+        ValuesOf<OutStorage> x;
         load_gates(a, given.a, place);
         load(x, given.x, place);
         const Decays decays(a);

@@ -22,7 +22,8 @@
 //   BL = 32   |      block 0      |                       2 tiles
 //   BL = 64   |                block 0                |   4 tiles
 //
-// Defines: STORAGE (of a, u, x), BLOCK (BL), ALIGNED (whether rows are aligned to 16 bytes).
+// Defines: STORAGE (of a, u, dx, du), OUT_STORAGE (of x), BLOCK (BL), ALIGNED (whether rows are aligned to 16
+// bytes).
 #pragma once
 
 #include "kernels/btp/cuda/arguments.cuh"
@@ -31,6 +32,7 @@
 namespace sawtooth::btp {
 
 using Storage = device::STORAGE;
+using OutStorage = device::OUT_STORAGE;
 
 constexpr int tile = 16;
 constexpr int tiles = BLOCK == 64 ? 4 : 2;
@@ -38,11 +40,17 @@ constexpr int segment = tiles * tile;         // positions of a segment
 constexpr int tiles_of_block = BLOCK / tile;  // BL is a multiple of the tile
 constexpr int blocks = segment / BLOCK;       // whole blocks of a segment
 
-constexpr bool is_half = sizeof(Storage::Word) == 2;
+template <class S>
+constexpr bool has_half_words = sizeof(typename S::Word) == 2;
+constexpr bool is_half = has_half_words<Storage>;
 
 // The slice of a segment that a lane holds: [s][h] is its quad of tile s and channel g + 8 h.
-using Quad = device::Words<Storage, 4>;
-using Values = Quad[tiles][2];
+template <class S>
+using QuadOf = device::Words<S, 4>;
+template <class S>
+using ValuesOf = QuadOf<S>[tiles][2];
+using Quad = QuadOf<Storage>;
+using Values = ValuesOf<Storage>;
 using Gates = float[tiles][4];  // the gates of the same positions, which all channels share
 // The results of a block in the layout of sums: [s][q][2 h + e] is position 2 q + e of the lane's quad of
 // tile s, for channel g + 8 h.
@@ -61,15 +69,17 @@ __device__ inline float at(const device::Tile (&sums)[2], int half, int position
     return sums[position / 2][2 * half + position % 2];
 }
 
-// Returns the lane's quad of channel g + 8 half, rounded to the storage.
-__device__ inline Quad narrowed(const device::Tile (&sums)[2], int half) {
-    Quad quad;
+// Returns the lane's quad of channel g + 8 half, rounded to a storage.
+template <class S>
+__device__ QuadOf<S> narrowed(const device::Tile (&sums)[2], int half) {
+    QuadOf<S> quad;
 #pragma unroll
     for (int k = 0; k < 2; ++k) quad.set(2 * k, sums[k][2 * half], sums[k][2 * half + 1]);
     return quad;
 }
 
-__device__ inline void clear(Quad& quad) {
+template <class S>
+__device__ void clear(QuadOf<S>& quad) {
 #pragma unroll
     for (auto& held : quad.held) held = 0;
 }
@@ -93,6 +103,10 @@ struct Place {
     __device__ int64_t at(int half, int64_t position) const {
         return (head * all.width + channel + channel_of_lane() + 8 * half) * all.length + position;
     }
+    // Returns the place of a channel in carry0.
+    __device__ int64_t at_channel(int half) const {
+        return head * all.width + channel + channel_of_lane() + 8 * half;
+    }
     // Returns true if the sequence has a block, which is numbered from the first one of the segment. Carries
     // are [heads, blocks, width].
     __device__ bool has_block(int number) const {
@@ -110,7 +124,8 @@ struct Place {
 struct Eight {
     uint32_t held[4];
 };
-__device__ inline void swap_quads(const Eight& eight, Quad& even, Quad& odd) {
+template <class S>
+__device__ void swap_quads(const Eight& eight, QuadOf<S>& even, QuadOf<S>& odd) {
     const bool low = device::lane_of_thread() % 4 < 2;
 #pragma unroll
     for (int k = 0; k < 2; ++k) {
@@ -120,7 +135,8 @@ __device__ inline void swap_quads(const Eight& eight, Quad& even, Quad& odd) {
         odd.held[k] = low ? got : eight.held[2 + k];
     }
 }
-__device__ inline Eight swap_back(const Quad& even, const Quad& odd) {
+template <class S>
+__device__ Eight swap_back(const QuadOf<S>& even, const QuadOf<S>& odd) {
     const bool low = device::lane_of_thread() % 4 < 2;
     Eight eight;
 #pragma unroll
@@ -138,9 +154,10 @@ __device__ inline int first_of_eight(int pair) {
 
 // Loads a segment, with zeros where the array has no such channel or position. All loads come before the
 // first exchange, so that they are in flight together.
-__device__ inline void load(Values& values, const void* array, const Place& place) {
-    const auto* const words = static_cast<const Storage::Word*>(array);
-    if constexpr (ALIGNED && is_half) {
+template <class S>
+__device__ void load(QuadOf<S> (&values)[tiles][2], const void* array, const Place& place) {
+    const auto* const words = static_cast<const typename S::Word*>(array);
+    if constexpr (ALIGNED && has_half_words<S>) {
         Eight eight[2][tiles / 2];
 #pragma unroll
         for (int half = 0; half < 2; ++half)
@@ -166,27 +183,29 @@ __device__ inline void load(Values& values, const void* array, const Place& plac
                 clear(values[s][half]);
                 if constexpr (ALIGNED) {
                     if (place.has(half, position))
-                        values[s][half] = device::load_words<Storage, 4>(array, place.at(half, position));
+                        values[s][half] = device::load_words<S, 4>(array, place.at(half, position));
                 } else {
 #pragma unroll
                     for (int k = 0; k < 4; ++k)
                         if (place.has(half, position + k))
-                            values[s][half].set(k, Storage::widen(words[place.at(half, position + k)]));
+                            values[s][half].set(k, S::widen(words[place.at(half, position + k)]));
                 }
             }
     }
 }
 
 // Stores with a hint that the line may leave the caches first, as this launch does not read it again.
-__device__ inline void store_16_bytes(Storage::Word* to, const uint32_t* held) {
+template <class Word>
+__device__ void store_16_bytes(Word* to, const uint32_t* held) {
     __stcs(reinterpret_cast<uint4*>(to), uint4{held[0], held[1], held[2], held[3]});
 }
 
-__device__ inline void store(const Values& values, void* array, const Place& place) {
-    auto* const words = static_cast<Storage::Word*>(array);
+template <class S>
+__device__ void store(const QuadOf<S> (&values)[tiles][2], void* array, const Place& place) {
+    auto* const words = static_cast<typename S::Word*>(array);
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-        if constexpr (ALIGNED && is_half) {
+        if constexpr (ALIGNED && has_half_words<S>) {
 #pragma unroll
             for (int pair = 0; pair < tiles / 2; ++pair) {
                 const int64_t position = place.first + first_of_eight(pair);
@@ -204,7 +223,7 @@ __device__ inline void store(const Values& values, void* array, const Place& pla
 #pragma unroll
                     for (int k = 0; k < 4; ++k)
                         if (place.has(half, position + k))
-                            words[place.at(half, position + k)] = Storage::narrow(values[s][half].get(k));
+                            words[place.at(half, position + k)] = S::narrow(values[s][half].get(k));
                 }
             }
         }

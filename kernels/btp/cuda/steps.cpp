@@ -20,11 +20,11 @@ Outcome<Plan> plan_sequential_on_cuda(const PlanRequest& request) {
     cuda::PlanBuilder builder(request);
     const CudaJob job(builder);
     const Buffer state = builder.take("state", {job.heads, job.width, 2});
-    Arguments given = job.arguments();
+    MoreArguments given = job.arguments();
     given.state = state.as<float>();
     builder.launch_steps(token(job, state), grid_of(job), source_of(job, "token"), job.length,
                          [given](int64_t token) {
-                             Arguments step = given;
+                             MoreArguments step = given;
                              step.token = token;
                              return step;
                          });

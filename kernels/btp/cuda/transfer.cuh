@@ -24,10 +24,10 @@
 //   j | a a a             a a a a            a a a | i
 //       end of j's quad                      start of i's quad, from the lane that holds it
 //
-// A rule says how gates are joined: their logarithms are added, or they are multiplied. With gates 1/2,
-// Lmat_31 = 1/2 * 1/2 = 1/4, or 2^(-1 - 1).
+// A rule says how gates are joined (rules.cuh). With gates 1/2, Lmat_31 = 1/2 * 1/2 = 1/4, or 2^(-1 - 1).
 #pragma once
 
+#include "kernels/btp/cuda/rules.cuh"
 #include "kernels/btp/cuda/segment.cuh"
 #include "kernels/cuda/device/tiles.cuh"
 
@@ -44,43 +44,6 @@ __device__ void from_partner(const Value (&own)[4], Value (&two)[2]) {
     for (int q = 0; q < 2; ++q)
         two[q] = __shfl_sync(device::whole_warp, odd_output() ? own[2 * q + 1] : own[2 * q], lane);
 }
-
-// Joins gates by adding their logarithms. The approximate logarithm, which takes denormal gates too, is exact
-// enough where entries are rounded to 16 bits.
-struct Logarithms {
-    using Value = float;
-    static constexpr float identity = 0;
-    static __device__ float masked() { return __int_as_float(0xff800000); }  // its power is 0
-    static __device__ float lift(float gate) {
-        float logarithm;
-        asm("lg2.approx.f32 %0, %1;" : "=f"(logarithm) : "f"(gate));
-        return is_half ? logarithm : log2f(gate);
-    }
-    static __device__ float join(float left, float right) { return left + right; }
-    // Results below 2^-126 become 0.
-    static __device__ float finish(float sum) {
-        float power;
-        asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(sum));
-        return power;
-    }
-};
-// Joins gates by multiplying them.
-struct Multiplied {
-    using Value = float;
-    static constexpr float identity = 1;
-    static __device__ float masked() { return 0; }
-    static __device__ float lift(float gate) { return gate; }
-    static __device__ float join(float left, float right) { return left * right; }
-    static __device__ float finish(float product) { return product; }
-};
-struct MultipliedInDouble {
-    using Value = double;
-    static constexpr double identity = 1;
-    static __device__ double masked() { return 0; }
-    static __device__ double lift(float gate) { return gate; }
-    static __device__ double join(double left, double right) { return left * right; }
-    static __device__ float finish(double product) { return static_cast<float>(product); }
-};
 
 // Computes entries by joining the gates between two positions. With `transposed` the right factor is Lmat
 // itself instead of its transpose, so that inputs lie after outputs, for gradients. For input tile 0 and
@@ -190,16 +153,6 @@ class Spans {
     Value total_[tiles];
 };
 
-// Rules for entries from two prefixes of the block, Lmat_ij = (a_0 … a_i) / (a_0 … a_j), which lose digits
-// where prefixes are small or large.
-struct Differences : Logarithms {
-    static __device__ float between(float at_output, float at_input) { return finish(at_output - at_input); }
-};
-struct Ratios : Multiplied {
-    static __device__ float between(float at_output, float at_input) {
-        return at_input == 0 ? 0 : at_output / at_input;
-    }
-};
 // Computes entries from the prefixes of their two positions.
 template <class Rule>
 class Prefixes {
@@ -240,8 +193,8 @@ class Prefixes {
     float input_[tiles][4], output_[tiles][2];
 };
 
-using log_stable = Spans<Logarithms>;
-using log_difference = Prefixes<Differences>;
+using log_stable = Spans<Logarithms<is_half>>;
+using log_difference = Prefixes<Differences<is_half>>;
 using masked_cumprod = Spans<Multiplied>;
 using cumprod_ratio = Prefixes<Ratios>;
 using in_double = Spans<MultipliedInDouble>;

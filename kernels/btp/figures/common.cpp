@@ -18,7 +18,7 @@ Drawn::Drawn(const Parameters& p)
 std::span<const float> Drawn::gates(const Result& result) const {
     return find(result.inputs, "a")
         ->as<float>()
-        .subspan(static_cast<size_t>(head_index * length), static_cast<size_t>(length));
+        .subspan(static_cast<size_t>(gate_row(head_index) * length), static_cast<size_t>(length));
 }
 
 std::span<const float> Drawn::gates_of_block(const Result& result) const {
@@ -33,11 +33,25 @@ std::span<const float> Drawn::inputs(const Result& result, int64_t wanted_channe
         .subspan(static_cast<size_t>(row * length), static_cast<size_t>(length));
 }
 
+std::vector<float> Drawn::first_carries(const Result& result) const {
+    std::vector<float> carries(static_cast<size_t>(width));
+    if (const Array* const carry0 = find(result.inputs, "carry0"))
+        std::copy_n(carry0->as<float>().begin() + head_index * width, width, carries.begin());
+    return carries;
+}
+
 std::string Drawn::words() const { return fmt::format("sequence {}, head {}", batch, head); }
 
 std::string Drawn::words_of_block() const {
     const Range at = block_positions();
     return fmt::format("positions {} to {}", at.first, at.last - 1);
+}
+
+std::vector<int64_t> compared_lengths(const Sizes& sizes) {
+    std::vector<int64_t> lengths(lengths_on_tensor_cores.begin(), lengths_on_tensor_cores.end());
+    if (!is_on_tensor_cores(sizes.block)) lengths.push_back(sizes.block);
+    std::ranges::sort(lengths);
+    return lengths;
 }
 
 double median_gate(std::span<const float> gates) {

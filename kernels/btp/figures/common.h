@@ -25,10 +25,14 @@ struct Drawn : Sizes {
     std::span<const float> gates(const Result& result) const;
     std::span<const float> gates_of_block(const Result& result) const;
     std::span<const float> inputs(const Result& result, int64_t channel) const;
+    // carry0 of the head, by channel; zeros if it is absent.
+    std::vector<float> first_carries(const Result& result) const;
     std::string words() const;           // "sequence 0, head 1"
     std::string words_of_block() const;  // "positions 16 to 31"
 };
 
+// Returns the block lengths that figures compare: those of tensor cores, and that of the result.
+std::vector<int64_t> compared_lengths(const Sizes& sizes);
 // Returns the median of the first 65,536 gates, which are enough to judge by.
 double median_gate(std::span<const float> gates);
 // Marks the starts of blocks if there is room.

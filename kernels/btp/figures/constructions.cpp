@@ -144,8 +144,7 @@ Figure length_figure(const Result& result, const Drawn& drawn) {
                                   {.label = "BL", .unit = "positions", .scale = Scale::log2});
     ErrorLines errors;
     Setting sets{"BL", {}};
-    for (const Value& choice : btp_family().parameter("BL")->choices) {
-        const int64_t block = std::get<int64_t>(choice);
+    for (const int64_t block : compared_lengths(drawn)) {
         if (block > drawn.length) break;
         const int64_t first = std::min(drawn.block_positions().first, drawn.length - block);
         errors.add(static_cast<double>(block),
@@ -153,7 +152,7 @@ Figure length_figure(const Result& result, const Drawn& drawn) {
         sets.values.push_back(static_cast<double>(block));
     }
     if (sets.values.empty()) {
-        leave_out(figure, "Needs two blocks or more: set L to at least 16.");
+        leave_out(figure, "Needs a block: set L to at least 16.");
         return figure;
     }
     figure.caption = fmt::format("BL {:.0f}: {}.", sets.values.back(), words_of_last(errors.lines));

@@ -21,8 +21,9 @@ std::vector<Figure> outputs_without_arrays(const Result& result, const View& vie
     std::vector<Figure> all;
     for (const Array& reference : result.reference) {
         if (!btp_family().array(reference.name)) continue;  // a list of rows
-        if (reference.name == "carry") {
-            for (Figure& figure : left_out_without_arrays({{"carry", Place::outputs, "carry"}}))
+        if (reference.name == "carry" || reference.name == "dcarry0") {
+            const std::string id = reference.name == "carry" ? "carry" : "gradient-dcarry0";
+            for (Figure& figure : left_out_without_arrays({{id, Place::outputs, reference.name}}))
                 all.push_back(std::move(figure));
             continue;
         }

@@ -37,7 +37,7 @@ DrawnLine line_of_carries(const Drawn& drawn) {
             .chosen_by = {"drawn_batch", "drawn_head", "drawn_channel"}};
 }
 
-std::string words_of_carries(const Array& reference, const DrawnLine& line, Order order) {
+std::string words_of_carries(const Array& reference, const DrawnLine& line, Order order, bool has_carry0) {
     if (order == Order::one) return "Order 1 carries nothing from block to block: all carries are 0.";
     double largest = 0;
     int64_t at = 0;
@@ -45,8 +45,9 @@ std::string words_of_carries(const Array& reference, const DrawnLine& line, Orde
         if (const double size = std::abs(reference.value(line.index(block))); size > largest)
             largest = size, at = block;
     const char* const source = order == Order::two ? "the last local value" : "the corrected last value";
-    return fmt::format("Each block receives {} of the block before it. The largest, {:.3g}, enters block {}.",
-                       source, largest, at);
+    return fmt::format(
+        "Each block receives {} of the block before it{}. The largest, {:.3g}, enters block {}.", source,
+        has_carry0 ? ", the first one carry0" : "", largest, at);
 }
 
 Figure carry_figure(const Result& result, const View& view, const Array& reference) {
@@ -54,7 +55,24 @@ Figure carry_figure(const Result& result, const View& view, const Array& referen
     const DrawnLine line = line_of_carries(drawn);
     Figure figure = output_figure(result, view, reference, line);
     figure.id = "carry";
-    figure.caption = words_of_carries(reference, line, drawn.order) + " " + words_of_errors(result, "carry");
+    const bool has_carry0 = find(result.inputs, "carry0") != nullptr;
+    figure.caption =
+        words_of_carries(reference, line, drawn.order, has_carry0) + " " + words_of_errors(result, "carry");
+    leave_out_without_outputs(figure, result);
+    return figure;
+}
+
+// Draws the gradient of carry0 by channel.
+Figure first_gradient_figure(const Result& result, const View& view, const Array& reference) {
+    const Drawn drawn(result.parameters);
+    const DrawnLine line = {.first = drawn.head_index * drawn.width,
+                            .length = drawn.width,
+                            .place = "channel",
+                            .words = drawn.words(),
+                            .chosen_by = {"drawn_batch", "drawn_head"}};
+    Figure figure = output_figure(result, view, reference, line);
+    figure.id = "gradient-dcarry0";
+    tell_errors(figure, result, reference);
     leave_out_without_outputs(figure, result);
     return figure;
 }
@@ -74,6 +92,8 @@ std::vector<Figure> output_figures(const Result& result, const View& view) {
         all.push_back(carry_figure(result, view, *carries));
     add("da");
     add("du");
+    if (const Array* const gradient = find(result.reference, "dcarry0"))
+        all.push_back(first_gradient_figure(result, view, *gradient));
     return all;
 }
 

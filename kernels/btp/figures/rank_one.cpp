@@ -86,16 +86,21 @@ Figure g_figure(const Drawn& drawn, const Update& update) {
     return figure;
 }
 
+// Says what the carry of the drawn block is.
+std::string words_of_source(const Drawn& drawn) {
+    if (drawn.block_index == 0) return "The first block receives carry0";
+    return fmt::format("The {} value of block {}",
+                       drawn.order == Order::two ? "last local" : "corrected last", drawn.block_index - 1);
+}
+
 Figure c_figure(const Drawn& drawn, const Update& update) {
     const auto largest = std::max_element(update.c.begin(), update.c.end(), [](double left, double right) {
         return std::abs(left) < std::abs(right);
     });
-    Figure figure =
-        figure_with("rank-one-c", "c", drawn,
-                    fmt::format("The {} value of block {}; the largest, {:.3g}, is in channel {}.",
-                                drawn.order == Order::two ? "last local" : "corrected last",
-                                drawn.block_index - 1, *largest, largest - update.c.begin()),
-                    {.label = "channel"}, {.label = "c"});
+    Figure figure = figure_with("rank-one-c", "c", drawn,
+                                fmt::format("{}; the largest, {:.3g}, is in channel {}.",
+                                            words_of_source(drawn), *largest, largest - update.c.begin()),
+                                {.label = "channel"}, {.label = "c"});
     for (int64_t channel = 0; channel < drawn.width && drawn.width <= most_named; ++channel)
         figure.x.categories.push_back(std::to_string(channel));
     Line line = line_of("c", {Ink::Role::highlight}, {});
@@ -121,7 +126,7 @@ std::vector<Figure> rank_one_figures(const Result& result) {
     for (Figure* figure : {&all[0], &all[2]}) {
         if (drawn.order == Order::one)
             leave_out(*figure, "Order 1 has no second pass: set order to 2 or full.");
-        else if (drawn.block_index == 0)
+        else if (drawn.block_index == 0 && !find(result.inputs, "carry0"))
             leave_out(*figure, "The first block receives no carry: choose a later drawn_block.");
     }
     if (update.g.front() == 0)

@@ -173,7 +173,7 @@ std::vector<Figure> length_figures(const SweepResult& sweep) {
 
 std::vector<FigureSweep> sweeps(const Parameters& parameters) {
     constexpr int64_t most_heads = 16, most_length = 8192;  // on the CPU
-    const SweepAxis blocks{"BL", btp_family().parameter("BL")->choices};
+    const SweepAxis blocks{"BL", {lengths_on_tensor_cores.begin(), lengths_on_tensor_cores.end()}};
     const SweepAxis warps{"wpb", {int64_t{4}, int64_t{8}, int64_t{16}, int64_t{32}}};
     const SweepAxis orders{"order", btp_family().parameter("order")->choices};
     std::vector<FigureSweep> all;

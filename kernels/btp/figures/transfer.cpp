@@ -10,9 +10,9 @@
 namespace sawtooth::btp {
 namespace {
 
-// Counts of elements on and below the diagonal.
+// Counts of elements on and below the diagonal, and of those on it that are not 1.
 struct Elements {
-    int64_t count = 0, nans = 0, zeros = 0;
+    int64_t count = 0, nans = 0, zeros = 0, broken_diagonal = 0;
 };
 
 // Maps the matrix and counts its elements. Cells without a value on a logarithmic scale have a text that says
@@ -27,6 +27,7 @@ HeatMap map_of(const std::vector<float>& matrix, Range positions, Elements& elem
         for (int64_t j = 0; j <= i; ++j) {
             const auto at = static_cast<size_t>(i * n + j);
             ++elements.count;
+            elements.broken_diagonal += i == j && matrix[at] != 1;
             if (std::isnan(matrix[at])) {
                 ++elements.nans;
                 map.texts[at] = "NaN";
@@ -46,6 +47,9 @@ std::string words_of(const Elements& elements, float corner, const std::string& 
     if (elements.nans > 0)
         words += fmt::format("{} of {} elements are NaN, as a gate is 0. ", elements.nans, elements.count);
     if (elements.zeros > 0) words += fmt::format("{} of {} elements are 0. ", elements.zeros, elements.count);
+    if (elements.broken_diagonal > 0)
+        words +=
+            fmt::format("Of these {} are on the diagonal, which should be 1. ", elements.broken_diagonal);
     if (corner > 0)
         words += fmt::format("The first u reaches the end of the block with weight {:.2g}. ", corner);
     return words + "Built by " + construction + ".";

@@ -2,7 +2,8 @@
 //
 // Order 1 enters block b with 0 instead of s, the exact state at the end of block b - 1. Order 2 enters it
 // with the local value there, which lacks (a_0 ... a_{BL-1}) s', with the gates of block b - 1 and s' the
-// exact state at the end of block b - 2. Inside block b either loss fades with g_i = a_0 ... a_i.
+// exact state at the end of block b - 2. Inside block b either loss fades with g_i = a_0 ... a_i. The state
+// before block 0 is carry0, which order 2 does not lack there.
 
 #include <fmt/format.h>
 
@@ -36,6 +37,7 @@ struct States {
 States exact_states(const Result& result, const Drawn& drawn, int64_t count) {
     constexpr int64_t together = 8;  // channels in flight, as a step of one waits for its step before
     const auto gates = drawn.gates(result);
+    const auto first_carries = drawn.first_carries(result);
     States states;
     states.at_ends.resize(static_cast<size_t>(ceil_divide(count, drawn.block)));
     for (int64_t first = 0; first < drawn.width; first += together) {
@@ -44,6 +46,7 @@ States exact_states(const Result& result, const Drawn& drawn, int64_t count) {
         for (int64_t c = 0; c < channels; ++c)
             u[static_cast<size_t>(c)] = drawn.inputs(result, first + c).data();
         std::array<double, together> state{};
+        std::copy_n(first_carries.begin() + first, channels, state.begin());
         for (int64_t t = 0; t < count; ++t) {
             double largest = 0;
             for (size_t c = 0; c < static_cast<size_t>(channels); ++c) {
@@ -68,6 +71,8 @@ Truncation truncation_of(const Result& result, const Drawn& drawn, int64_t count
     found.second_order.reserve(static_cast<size_t>(count));
     double product = 1;               // the product of the gates from the start of the block
     double first_lost = 0, lost = 0;  // what orders 1 and 2 lack at the start of the block
+    for (const float carry : drawn.first_carries(result))
+        first_lost = std::max(first_lost, std::abs(double{carry}));
     for (int64_t t = 0; t < count; ++t) {
         if (t > 0 && t % drawn.block == 0) {
             lost = product * first_lost;

@@ -3,16 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "kernels/btp/figures/common.h"
 
 namespace sawtooth::btp {
 namespace {
-
-constexpr std::array<int64_t, 3> blocks = {16, 32, 64};
-using Losses = std::array<double, blocks.size()>;  // one per block length
 
 // With more positions the window would wait for the figure.
 constexpr int64_t most_positions = int64_t{1} << 13;
@@ -22,10 +18,11 @@ constexpr double f32_rounding = 0x1p-24;
 
 double half_life_of(double gate) { return -1 / std::log2(gate); }
 
-// Returns the largest error relative to the largest |x|; 0 without a third block. The error is largest at the
-// starts of blocks, where it is gate^(BL + 1) times the exact state BL + 1 positions before.
-Losses losses(std::span<const float> u, double gate) {
-    Losses missed{};
+// Returns for every block length the largest error relative to the largest |x|; 0 without a third block. The
+// error is largest at the starts of blocks, where it is gate^(BL + 1) times the exact state BL + 1 positions
+// before.
+std::vector<double> losses(std::span<const float> u, double gate, const std::vector<int64_t>& blocks) {
+    std::vector<double> missed(blocks.size());
     double state = 0, largest = 0;
     for (size_t t = 0; t < u.size(); ++t) {
         state = gate * state + double{u[t]};
@@ -43,6 +40,7 @@ Losses losses(std::span<const float> u, double gate) {
 
 // Returns a line per block length that loses something, with that of the result emphasised.
 std::vector<Line> lines_of(std::span<const float> u, const Drawn& drawn) {
+    const std::vector<int64_t> blocks = compared_lengths(drawn);
     std::vector<Line> lines;
     Ink other{Ink::Role::quiet};
     for (const int64_t block : blocks) {
@@ -53,7 +51,7 @@ std::vector<Line> lines_of(std::span<const float> u, const Drawn& drawn) {
     }
     for (int step = 0; step <= steps_per_octave * octaves; ++step) {
         const double half_life = std::exp2(static_cast<double>(step) / steps_per_octave);
-        const Losses lost = losses(u, std::exp2(-1 / half_life));
+        const std::vector<double> lost = losses(u, std::exp2(-1 / half_life), blocks);
         for (size_t i = 0; i < blocks.size(); ++i) {
             if (lost[i] == 0) continue;
             lines[i].x.push_back(half_life);
@@ -97,7 +95,8 @@ Figure truncation_by_gate_figure(const Result& result) {
                    {.label = "relative error", .scale = Scale::log10, .minimum = f32_rounding / 2});
     figure.chosen_by = {"drawn_batch", "drawn_head", "drawn_channel"};
     if (lines.empty()) {
-        leave_out(figure, "Needs more than two blocks, so L above 32.");
+        leave_out(figure, fmt::format("Needs more than two blocks, so L above {}.",
+                                      2 * compared_lengths(drawn).front()));
         return figure;
     }
     std::move(lines.begin(), lines.end(), std::back_inserter(figure.marks));

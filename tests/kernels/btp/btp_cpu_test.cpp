@@ -12,7 +12,6 @@
 using namespace sawtooth;
 using namespace sawtooth::btp_facts;
 using btp::Construction;
-using btp::pitch;
 
 namespace {
 
@@ -34,10 +33,13 @@ double largest_error(Construction construction, std::span<const float> gates) {
 
 TEST_CASE("stable constructions are right for gates of 0, 1, 1e-30 and any vector width", "[btp][cpu]") {
     std::vector<float> gates;
-    for (const size_t n : {1, 7, 16, 33, 64}) {
+    for (const size_t n : {1, 7, 16, 33, 64, 65, 200, 256}) {
         gates.clear();
         for (size_t i = 0; i < n; ++i)
-            gates.push_back(i % 11 == 3 ? 0 : i % 13 == 5 ? 1e-30f : i % 3 == 0 ? 1 : 0.2f + 0.01f * i);
+            gates.push_back(i % 11 == 3   ? 0
+                            : i % 13 == 5 ? 1e-30f
+                            : i % 3 == 0  ? 1
+                                          : 0.2f + 0.01f * (i % 64));
         for_each_vector_target([&] {
             for (const auto construction :
                  {Construction::log_stable, Construction::masked_cumprod, Construction::exact}) {
@@ -49,7 +51,7 @@ TEST_CASE("stable constructions are right for gates of 0, 1, 1e-30 and any vecto
 }
 
 TEST_CASE("gates of 1 give a transfer matrix of ones in every construction", "[btp][cpu]") {
-    const std::vector<float> gates(64, 1.0f);
+    const std::vector<float> gates(GENERATE(64, 256), 1.0f);
     for_each_vector_target([&] {
         for (int construction = 0; construction < 5; ++construction)
             CHECK(largest_error(static_cast<Construction>(construction), gates) == 0);
@@ -58,15 +60,18 @@ TEST_CASE("gates of 1 give a transfer matrix of ones in every construction", "[b
 
 // With ones in the matrix, an infinite input makes its own and all later positions infinite.
 TEST_CASE("products skip all pairs outside their triangle", "[btp][cpu]") {
+    const int64_t pitch = GENERATE(btp::short_pitch, btp::long_pitch);
     constexpr int64_t count = 37, channels = 9, infinite = 19;
-    std::vector<float> matrix(pitch * pitch, 1.0f), from(channels * pitch, 1.0f), to(channels * pitch);
+    const btp::BlockShape shape = {channels, count, pitch};
+    const auto numbers = static_cast<size_t>(channels * pitch);
+    std::vector<float> matrix(static_cast<size_t>(pitch * pitch), 1.0f), from(numbers, 1.0f), to(numbers);
     for (int64_t c = 0; c < channels; ++c) from[static_cast<size_t>(c * pitch + infinite)] = INFINITY;
     for_each_vector_target([&] {
-        btp::multiply(matrix.data(), from.data(), channels, 0, count, to.data());
+        btp::multiply(matrix.data(), from.data(), shape, 0, to.data());
         for (int64_t at = 0; at < channels * pitch; ++at)
             if (const int64_t i = at % pitch; i < count)
                 CHECK(to[static_cast<size_t>(at)] == (i < infinite ? static_cast<float>(i + 1) : INFINITY));
-        btp::multiply_transposed(matrix.data(), from.data(), channels, count, to.data());
+        btp::multiply_transposed(matrix.data(), from.data(), shape, to.data());
         for (int64_t at = 0; at < channels * pitch; ++at)
             if (const int64_t i = at % pitch; i < count)
                 CHECK(to[static_cast<size_t>(at)] ==
@@ -93,7 +98,7 @@ TEST_CASE("two_pass and fused agree with the reference in any vector width", "[b
 // matrix.
 TEST_CASE("fused has the bits of two_pass, wherever its stretches end", "[btp][cpu]") {
     const Value order = GENERATE(Value(1), Value(2));
-    const int64_t block = GENERATE(16, 64), length = GENERATE(512, 513, 2000);
+    const int64_t block = GENERATE(1, 7, 16, 64, 200), length = GENERATE(512, 513, 2000);
     const auto parameters = parameters_with({{"L", length}, {"BL", block}, {"order", order}});
     const Arrays inputs = generated_inputs(btp_family(), parameters);
     CHECK(same_bits(run(btp_family(), "fused", parameters, inputs).outputs,

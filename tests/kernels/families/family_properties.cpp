@@ -7,6 +7,8 @@
 #include <map>
 #include <set>
 
+#include "kernels/core/dimensions.h"
+
 namespace sawtooth {
 namespace {
 
@@ -19,13 +21,13 @@ struct Dimension {
 };
 
 Dimension dimension_of(const Family& family, const Array& array, const std::string& dimension) {
-    const std::vector<std::string>& names = family.array(array.name)->dimensions;
+    const auto names = dimensions_of(*family.array(array.name), array.shape);
     // The axis of a sequence may count only some of its positions.
-    const int sequence = dimension == family.sequence_axis ? family.sequence_axis_of(array.name) : -1;
+    const bool is_sequence = dimension == family.sequence_axis;
     Dimension found;
-    for (size_t i = 0; i < std::min(names.size(), array.shape.size()); ++i) {
+    for (size_t i = 0; i < names.size(); ++i) {
         if (found.there) found.inner *= array.shape[i];
-        if ((names[i] != dimension && static_cast<int>(i) != sequence) || found.there) continue;
+        if (found.there || !(is_sequence ? counts_sequence(family, names[i]) : names[i] == dimension)) continue;
         found.size = array.shape[i];
         found.there = true;
     }

@@ -67,7 +67,10 @@ TEST_CASE("an element off by a hundredth, a row of zeros and NaN are wrong", "[f
     const auto size = [](float number) { return std::isfinite(number) ? std::abs(number) : -1; };
     // If kernels store 16 bits, rounding may explain a few hundredths.
     const auto is_f32 = [](const Family&, const Variant&, const Parameters& parameters) {
-        return !parameters.has("dtype") || parameters.is("dtype", "f32");
+        const auto is_wide = [&](const char* name) {
+            return !parameters.has(name) || parameters.is(name, "f32");
+        };
+        return is_wide("dtype") && is_wide("out_dtype");
     };
     for_every_family("damaged outputs", processor, nullptr, is_f32, [&](RandomCase& drawn) {
         Definitions definitions;

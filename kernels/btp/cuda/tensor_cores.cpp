@@ -1,12 +1,10 @@
-// The mapping of two_pass and fused to a GPU: a warp goes through segments of one head, for 16 of its
+// The mapping of two_pass and fused to tensor cores: a warp goes through segments of one head, for 16 of its
 // channels at a time.
 
 #include <fmt/format.h>
 
-#include "kernels/btp/cuda/job.h"
+#include "kernels/btp/cuda/passes.h"
 #include "kernels/btp/launches.h"
-#include "kernels/btp/parts.h"
-#include "kernels/core/common_parameters.h"
 
 namespace sawtooth::btp {
 namespace {
@@ -64,11 +62,6 @@ struct Mapping {
     int processors;
 };
 
-Chain chain_for(cuda::PlanBuilder& builder, int64_t states) {
-    constexpr int64_t state_bytes = 16;  // a flag and a link (device/lookback.cuh)
-    return {builder.take_zeroed<unsigned long long>(1), builder.take_zeroed<std::byte>(states * state_bytes)};
-}
-
 // Adds to the meaning of a launch how much it loads at a time.
 LaunchInfo with_access(LaunchInfo info, const CudaJob& job) {
     info.meaning +=
@@ -77,16 +70,14 @@ LaunchInfo with_access(LaunchInfo info, const CudaJob& job) {
 }
 
 void add_forward(cuda::PlanBuilder& builder, const CudaJob& job, bool adds_carries, LaunchInfo info) {
-    const Parameters& p = builder.parameters();
     const Mapping mapping(job, builder);
     const Passing passing = adds_carries && job.order == Order::full ? Passing::look_back : Passing::none;
     const Side blocks = mapping.stretches(passing) * mapping.rows();
-    Arguments given = job.arguments();
+    MoreArguments given = job.arguments();
     given.run = mapping.run(passing);
     if (passing == Passing::look_back) given.chain = chain_for(builder, blocks.count * channels);
     cuda::KernelSource source = mapping.source("fused.cu", "fused", false);
-    const std::string& construction = p.text("construction");
-    source.defines.push_back({"CONSTRUCTION", construction == "double" ? "in_double" : construction});
+    source.defines.push_back(construction_define(builder.parameters()));
     source.defines.push_back({"ADDS_CARRIES", adds_carries});
     builder.launch(with_access(std::move(info), job), {blocks}, source, given);
 }
@@ -94,7 +85,7 @@ void add_forward(cuda::PlanBuilder& builder, const CudaJob& job, bool adds_carri
 void add_second_pass(cuda::PlanBuilder& builder, const CudaJob& job) {
     const Mapping mapping(job, builder);
     const Passing passing = job.order == Order::full ? Passing::walk : Passing::none;
-    Arguments given = job.arguments();
+    MoreArguments given = job.arguments();
     given.u = nullptr;  // the kernel adds to x
     given.run = mapping.run(passing);
     builder.launch(with_access(second_pass(job), job), {mapping.stretches(passing) * mapping.rows()},
@@ -109,7 +100,7 @@ void add_gradients(cuda::PlanBuilder& builder, const CudaJob& job, LaunchInfo in
                             : dc                     ? Passing::walk
                                                      : Passing::look_back;
     const Side stretches = mapping.stretches(passing);
-    Arguments given = job.arguments();
+    MoreArguments given = job.arguments();
     given.run = mapping.run(passing);
     given.dc = dc.as<float>();
     if (passing == Passing::look_back)
@@ -121,7 +112,7 @@ void add_gradients(cuda::PlanBuilder& builder, const CudaJob& job, LaunchInfo in
 
 Buffer add_first_gradient_pass(cuda::PlanBuilder& builder, const CudaJob& job) {
     const Mapping mapping(job, builder);
-    Arguments given = job.arguments();
+    MoreArguments given = job.arguments();
     Buffer dc = builder.take("dc", job.carry.shape);
     given.dc = dc.as<float>();
     cuda::KernelSource source = mapping.source("gradients.cu", "first_gradient_pass", true);
@@ -133,24 +124,9 @@ Buffer add_first_gradient_pass(cuda::PlanBuilder& builder, const CudaJob& job) {
 
 }  // namespace
 
-Outcome<Plan> plan_two_pass_on_cuda(const PlanRequest& request) {
-    cuda::PlanBuilder builder(request);
-    const CudaJob job(builder);
-    const bool has_carries = job.order != Order::one;
-    add_forward(builder, job, !has_carries, first_pass(job));
-    if (has_carries) add_second_pass(builder, job);
-    if (!job.dx) return builder.finish();
-    const Buffer dc = has_carries ? add_first_gradient_pass(builder, job) : Buffer();
-    add_gradients(builder, job, second_gradient_pass(job, dc), dc);
-    return builder.finish();
-}
-
-Outcome<Plan> plan_fused_on_cuda(const PlanRequest& request) {
-    cuda::PlanBuilder builder(request);
-    const CudaJob job(builder);
-    add_forward(builder, job, true, fused(job));
-    if (job.dx) add_gradients(builder, job, gradients(job), {});
-    return builder.finish();
+const Passes& passes_on_tensor_cores() {
+    static const Passes passes = {add_forward, add_second_pass, add_first_gradient_pass, add_gradients};
+    return passes;
 }
 
 }  // namespace sawtooth::btp

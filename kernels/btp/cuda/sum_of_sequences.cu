@@ -1,0 +1,18 @@
+// da [H, L] of gates that the batch shares: the sum of da [B, H, L] over its sequences, in their order. A
+// thread owns one gate, and there are no barriers. Grid: ceil(H L / THREADS).
+//
+// Defines: THREADS.
+
+#include "kernels/btp/cuda/arguments.cuh"
+
+using namespace sawtooth;
+using namespace sawtooth::btp;
+
+extern "C" __global__ void __launch_bounds__(THREADS) sum_of_sequences(SumArguments given) {
+    const int64_t gate = int64_t{blockIdx.x} * THREADS + threadIdx.x;
+    if (gate >= given.gates) return;
+    float sum = 0;
+    for (int64_t sequence = 0; sequence < given.sequences; ++sequence)
+        sum += given.da_of_sequences[sequence * given.gates + gate];
+    given.da[gate] = sum;
+}
