@@ -84,33 +84,43 @@ class Definition {
     }
 
     // Walks shard by shard. In a shard, local memories start from the global memory. Then
-    // M = (1 - a) M + mean mean^T with the means of y and of alpha over the shard.
+    // M = (1 - a) M + mean mean^T with the means of y and of alpha over the shard; slots are those of the
+    // last local memory.
     bool walk_shards(Run run) {
         const auto local_tokens = static_cast<size_t>(parameters_.integer("C_L"));
+        const bool is_matrix = rule_.is(State::matrix);
         ExactRule<Real> rule(parameters_, tokens_);
-        Matrix<Real> global = initial_state(parameters_, tokens_).m;
-        MemoryState<Real> local;
+        MemoryState<Real> global = initial_state(parameters_, tokens_), local;
+        if (is_matrix) global.s = Matrix<Real>(d_, d_);
         Vector<Real> y(d_), mean(d_);
         for (size_t first = 0; first < length_; first += run.chunk) {
             const size_t last = std::min(first + run.chunk, length_);
             const auto count = Real(last - first);
-            put_boundary(run, global);
+            put_boundary(run, global.m);
             std::fill(mean.begin(), mean.end(), Real(0));
             double alpha = 0;
             for (size_t t = first; t < last; ++t) {
                 if (stop_.stop_requested()) return false;
-                if ((t - first) % local_tokens == 0) local = {global, Matrix<Real>(d_, d_)};
+                if ((t - first) % local_tokens == 0) {
+                    local = global;
+                    rule.start_at(t);
+                }
                 rule.step(local, t);
                 rule.read(local, t, y.data());
                 run.y = put(run.y, y.data(), d_);
+                if (!is_matrix) continue;
                 for (size_t i = 0; i < d_; ++i) mean[i] += y[i];
                 alpha += value_of(tokens_.alpha(t));  // kernels sum it in double too
             }
+            if (!is_matrix) {
+                global = local;
+                continue;
+            }
             for (Real& value : mean) value /= count;
-            scale(global.values.data(), Real(1) - Real(alpha) / count, d_ * d_);
-            for (size_t i = 0; i < d_; ++i) add(global.row(i), mean[i], mean.data(), d_);
+            scale(global.m.values.data(), Real(1) - Real(alpha) / count, d_ * d_);
+            for (size_t i = 0; i < d_; ++i) add(global.m.row(i), mean[i], mean.data(), d_);
         }
-        put_final(run, global, {});
+        put_final(run, global.m, global.s);
         return true;
     }
 
@@ -119,14 +129,11 @@ class Definition {
         MemoryState<Real> initial = initial_state(parameters_, tokens_);
         MatrixChunks<Real> chain(chunk_settings(), std::move(initial.m), std::move(initial.s));
         AtlasUpdate<Real> atlas(rule_.reads_w_omega ? tokens_.weights() : Matrix<Real>());
-        const Real share = Real(1) / Real(parameters_.integer("omega_window"));
         TileTokens<Real> tile;
         Vector<Real> queries, y;
         const bool whole = each_tile(run.chunk, [&](size_t first, size_t last, bool opens_chunk) {
             tile = {gates_of(first, last), rows_of(first, last, &Sequence<Real>::load_k),
                     rows_of(first, last, &Sequence<Real>::load_v)};
-            if (rule_.is_windowed)
-                for (Gate<Real>& gate : tile.gates) gate.step *= share;
             if (rule_.reads_w_omega) make_updates(atlas, tile);
             if (opens_chunk) put_boundary(run, chain.m());
             chain.take(tile, opens_chunk);
@@ -145,6 +152,11 @@ class Definition {
         const size_t c = initial.m.rows;
         MatrixChunks<Real> keys(chunk_settings(), std::move(initial.m), {});
         MatrixChunks<Real> values(chunk_settings(), std::move(initial.s), {});
+        const auto rescale = [&] {
+            keys.rescale();
+            values.rescale();
+        };
+        if (strategy_.rescales) rescale();
         Vector<Real> y;
         TileTokens<Real> key_tile, value_tile;
         const bool whole = each_tile(run.chunk, [&](size_t first, size_t last, bool opens_chunk) {
@@ -166,6 +178,7 @@ class Definition {
             values.read(r, run.reads_boundary, y);
             run.y = put(run.y, y.data(), y.size());
             values.advance();
+            if (strategy_.rescales && closes_chunk(run, last)) rescale();
         });
         put_final(run, keys.m(), values.m());
         return whole;
@@ -180,12 +193,13 @@ class Definition {
                        rows_of(first, last, &Sequence<Real>::load_v), opens_chunk);
             slots.read(rows_of(first, last, &Sequence<Real>::load_q), run.reads_boundary, y);
             run.y = put(run.y, y.data(), y.size());
-            slots.advance(last % run.chunk == 0 || last == length_);
+            slots.advance(closes_chunk(run, last));
         });
         put_final(run, slots.slots(), {});
         return whole;
     }
 
+    bool closes_chunk(const Run& run, size_t last) const { return last % run.chunk == 0 || last == length_; }
     bool solves() const { return strategy_.exact == Exact::always; }
     typename MatrixChunks<Real>::Settings chunk_settings() const {
         return {.window = rule_.is_windowed
@@ -212,9 +226,11 @@ class Definition {
     std::vector<Gate<Real>> gates_of(size_t first, size_t last, double lambda = 0) const {
         std::vector<Gate<Real>> gates;
         for (size_t t = first; t < last; ++t) {
-            const Real step = rule_.has_step ? tokens_.theta(t) : Real(1);
+            const size_t window = rule_.is_windowed ? tokens_.window(t) : 1;
+            Real step = rule_.has_step ? tokens_.theta(t) : Real(1);
+            if (rule_.is_windowed) step *= Real(1) / Real(window);
             const Real keep = rule_.has_momentum ? tokens_.eta(t) : Real(0);
-            gates.push_back({Real(1) - tokens_.alpha(t), keep, step});
+            gates.push_back({Real(1) - tokens_.alpha(t), keep, step, window});
             if (lambda != 0) gates.back().decay -= step * Real(lambda);
         }
         return gates;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <span>
 
 #include "kernels/core/common_parameters.h"
 #include "kernels/core/integers.h"
@@ -78,15 +79,6 @@ std::vector<Parameter> rule_parameters() {
     };
 }
 
-// Limits a parameter to the rules of the strategy with local memories.
-Parameter only_with_locals(Parameter row) {
-    const auto& all = strategies();
-    const auto with_locals = std::find_if(all.begin(), all.end(), [](const Strategy& strategy) {
-        return strategy.exact == Exact::inside_locals;
-    });
-    return only_for("rule", {with_locals->rules.begin(), with_locals->rules.end()}, std::move(row));
-}
-
 std::vector<Parameter> strategy_parameters() {
     using enum Group;
     Parameter levels =
@@ -99,9 +91,9 @@ std::vector<Parameter> strategy_parameters() {
     levels.initial = levels.word = "none";
     levels.step = Step::linear;
     const auto local = [](const char* name, const char* title, const char* meaning, int64_t initial) {
-        return titled(title, cited("TNT eq. 3 to 7, 13 to 15",
-                                   only_with_locals(ends_at(
-                                       "length", tokens(name, meaning, tiling, initial, Renews::kernels)))));
+        return titled(title,
+                      cited("TNT eq. 3 to 7, 13 to 15",
+                            ends_at("length", tokens(name, meaning, tiling, initial, Renews::kernels))));
     };
     return {
         cited(interface + ", The Chunk-Wise Solution",
@@ -210,6 +202,12 @@ std::vector<ArraySpec> arrays() {
     const Dimensions matrix = {"batch", "d", "d"}, keys = {"batch", "compress", "d"},
                      values = {"batch", "d", "compress"};
     const std::string state = "d, lattice: slot_count";
+    ArraySpec windows = array_row(optional, "omega_windows",
+                                  "Window of each token, in tokens; omega_window for all if absent. Given "
+                                  "windows set omega_window to the largest of them.",
+                                  gates, rule_has<is_windowed>);
+    windows.dtype = Dtype::int32;
+    windows.rounded = false;
     ArraySpec boundaries =
         state_row("boundaries",
                   "Memory, or slots of lattice, before each chunk and after the last; tnt: one per shard.",
@@ -231,6 +229,7 @@ std::vector<ArraySpec> arrays() {
         array_row(input, "slots", "Slots before the first token; normalised before use.",
                   {"batch", "slot_count", "d"}, rule_has<has_slots>),
         array_row(input, "x", "Input that trellis compresses.", vectors, rule_has<&UpdateRule::reads_x>),
+        std::move(windows),
         array_row(optional, "m0", "Memory before the first token; zeros if absent.", matrix,
                   rule_has<has_matrix>),
         array_row(optional, "s0", "Momentum before the first token; zeros if absent.", matrix,
@@ -289,6 +288,32 @@ std::optional<Refusal> check_compress(const Parameters& parameters) {
     return {};
 }
 
+// The windows of tokens that the rule uses; empty if they are not given.
+std::span<const int32_t> windows_in(const Parameters& parameters, const Arrays& given) {
+    const Array* const windows = find(given, "omega_windows");
+    const bool is_usable = windows && windows->data && windows->dtype == Dtype::int32;
+    if (!is_usable || !rule_has<is_windowed>(parameters)) return {};
+    return windows->as<int32_t>();
+}
+
+// Kernels keep as many tokens as the longest window has.
+void settle(Parameters& parameters, const Arrays& given, Backend) {
+    const auto sizes = windows_in(parameters, given);
+    if (sizes.empty()) return;
+    const int64_t longest = *std::ranges::max_element(sizes);
+    parameters.set("omega_window", std::clamp<int64_t>(longest, 1, most_tokens));
+}
+
+std::optional<Refusal> check_windows(const Parameters& parameters, const Arrays& given) {
+    const int64_t longest = parameters.integer("omega_window"), length = parameters.integer("length");
+    const auto sizes = windows_in(parameters, given);
+    const auto wrong = std::ranges::find_if(sizes, [&](int32_t size) { return size < 1 || size > longest; });
+    if (wrong == sizes.end()) return {};
+    const int64_t at = wrong - sizes.begin();
+    return Refusal{"omega_windows[" + std::to_string(at / length) + ", " + std::to_string(at % length) + "]",
+                   std::to_string(*wrong), "must be 1 to " + std::to_string(most_tokens) + " tokens"};
+}
+
 Family make_family() {
     Family family;
     family.name = "memory";
@@ -308,7 +333,9 @@ Family make_family() {
                         {"C_L", 64}}}};
     family.arrays = arrays();
     family.variants = variants();
+    family.settle = settle;
     family.check = check_compress;
+    family.check_inputs = check_windows;
     family.generate = generate;
     family.reference = reference;
     family.kernel_reference = reference_at_chunks;

@@ -56,6 +56,10 @@ void add_gpu_cases(std::vector<BenchCase>& cases) {
 Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays& so_far, Random random,
                std::stop_token stop) {
     Array array = Array::uninitialised(spec.name, spec.dtype, spec.shape_for(parameters, so_far));
+    if (spec.dtype == Dtype::int32) {  // omega_windows
+        fill(array.as<int32_t>(), stop, [&] { return 1 + random.below(parameters.integer("omega_window")); });
+        return array;
+    }
     const auto values = array.as<float>();
     static const std::map<std::string, double> highest = {{"alpha", 0.02}, {"eta", 0.5}, {"theta", 0.1}};
     if (const auto gate = highest.find(spec.name); gate != highest.end()) {

@@ -10,7 +10,8 @@ namespace sawtooth::memory::launches {
 inline double number(int64_t count) { return static_cast<double>(count); }
 
 inline Buffers gates(const Tensors& t, int64_t tokens) {
-    return {first_of(t.alpha, tokens), first_of(t.eta, tokens), first_of(t.theta, tokens)};
+    return {first_of(t.alpha, tokens), first_of(t.eta, tokens), first_of(t.theta, tokens),
+            first_of(t.omega_windows, tokens)};
 }
 
 inline Buffers inputs(const Tensors& t, int64_t tokens) {
@@ -203,6 +204,20 @@ inline LaunchInfo global_step(const Tensors& t, Range shard, const Buffer& sums)
                        .work = {.operations = 3 * number(t.batch * t.d * t.d)}};
     pass_states(info, t, shard);
     return info;
+}
+
+// The same for slots, which the last local memory passes on: from `before` the shard to `after` it.
+inline LaunchInfo locals_with_slots(const Tensors& t, Range shard, const Buffers& before,
+                                    const Buffers& after) {
+    const bool is_last = shard.last == t.length;
+    return {.name = "locals",
+            .meaning =
+                "Local memories run over their tokens, all of a shard in parallel; the last one passes "
+                "its slots on.",
+            .reads = (shard.first > 0 ? before : Buffers{t.m.from, t.s.from}) + inputs(t, shard.count()),
+            .writes = Buffers{first_of(t.y, shard.count()), first_of(t.boundaries, 1 + is_last)} +
+                      (is_last ? Buffers{t.m.to, t.s.to} : after),
+            .work = {.operations = number(shard.count()) * t.operations_a_token()}};
 }
 
 // walk_slots and read_slots are for slots frozen at the boundaries of chunks. `slots` holds the slots at the

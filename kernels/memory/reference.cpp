@@ -125,9 +125,8 @@ Outcome<Arrays> reference_at_chunks(const Parameters& parameters, const Arrays& 
     std::vector<Boundaries> boundaries;
     if (extras && !parameters.is("rule", "trellis")) {
         boundaries.emplace_back("boundaries", parameters, parameters.integer("chunk"));
-        const bool has_shards = is_one_of(parameters, {"titans", "delta", "hebbian"});
         boundaries.emplace_back("tnt/boundaries", parameters, parameters.integer("C_G"));
-        if (!has_shards || boundaries.front().chunk == boundaries.back().chunk) boundaries.pop_back();
+        if (boundaries.front().chunk == boundaries.back().chunk) boundaries.pop_back();
     }
     Levels levels(parameters);
     if (boundaries.empty() && levels.chunks.empty()) return Arrays{};

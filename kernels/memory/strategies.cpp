@@ -97,10 +97,12 @@ std::vector<Strategy> make_strategies() {
          .on_cuda = {add_associative_scan, shared_bytes::associative_scan}},
         {.name = "tnt",
          .idea =
-             "Local memories of C_L tokens run in parallel inside shards of C_G tokens; then one step of the "
-             "global memory.",
-         .rules = {"titans", "delta", "hebbian"},
-         .outputs = {"y", "m", "boundaries"},
+             "Local memories of C_L tokens, where windows begin, run in parallel inside shards of C_G "
+             "tokens; "
+             "then the global memory takes one step, or for lattice and trellis the slots of the last local "
+             "memory.",
+         .rules = every_rule,
+         .outputs = {"y", "m", "sk", "sv", "boundaries"},
          .chunk = "C_G",
          .least_chunk = 128,
          .most_chunk = 2048,
@@ -109,12 +111,14 @@ std::vector<Strategy> make_strategies() {
          .on_cuda = {add_tnt, shared_bytes::tnt}},
         {.name = "lattice_gla",
          .idea = "The update of lattice linearised at the boundary slots, which makes it a gated linear "
-                 "recurrence.",
-         .rules = {"lattice"},
-         .outputs = {"y", "m", "boundaries"},
+                 "recurrence; for trellis chunkwise_gd with rows scaled to norms sqrt(d) and sqrt(compress) "
+                 "at every boundary.",
+         .rules = {"lattice", "trellis"},
+         .outputs = {"y", "m", "sk", "sv", "boundaries"},
          .linearises = true,
+         .rescales = true,
          .on_cpu = on_cpu::lattice_gla,
-         .on_cuda = {add_lattice_gla, shared_bytes::frozen}},
+         .on_cuda = {add_lattice_gla, shared_bytes::frozen, true}},
         {.name = "atlas_parallel",
          .idea = "All right-hand sides at once, a scan for momentum, then the memory; on a GPU the same as "
                  "chunkwise_gd.",
@@ -164,6 +168,7 @@ bool Strategy::goes_with(const UpdateRule& rule) const {
 }
 
 Exact Strategy::exact_for(const UpdateRule& rule) const {
+    if (rescales && rule.is(State::trellis)) return Exact::never;
     return exact == Exact::at_chunk_one && !rule.reads_memory ? Exact::always : exact;
 }
 
@@ -188,7 +193,7 @@ bool is_exact(const Variant& variant, const Parameters& parameters) {
     const Sizes sizes(parameters, strategy);
     const Exact exact = strategy.exact_for(*sizes.rule);
     if (strategy.walks_by_token()) return true;
-    if (sizes.reads_boundary || exact == Exact::inside_locals) return false;
+    if (sizes.reads_boundary || exact == Exact::inside_locals || exact == Exact::never) return false;
     if (exact == Exact::always) return true;
     const std::vector<int64_t> levels = levels_of(parameters);
     const auto is_one = [&](int64_t chunk) { return std::min(chunk, sizes.length) == 1; };

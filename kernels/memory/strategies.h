@@ -57,7 +57,7 @@ class Room;
 using AddRange = std::function<void(cpu::PlanBuilder&, Range tokens)>;
 
 // Where a strategy equals the sequential rule up to rounding, provided that tokens read the evolving memory.
-enum class Exact { always, at_chunk_one, inside_locals };
+enum class Exact { always, at_chunk_one, inside_locals, never };
 
 // A strategy is a variant: one way to walk the sequence, for the rules that allow it. The columns define it;
 // no other code knows the names.
@@ -74,6 +74,7 @@ struct Strategy {
     Exact exact = Exact::at_chunk_one;
     bool scans = false;       // computes the state after every token, not a matrix form
     bool linearises = false;  // linearises the update of slots, does not add up frozen terms
+    bool rescales = false;    // scales the rows of S_K and S_V of trellis at every boundary
 
     // A CPU run folds the strategy over the sequence. This function takes the arrays of the longest range
     // from the room and returns the function that adds the launches of a range. A range is whole chunks, as
@@ -89,7 +90,8 @@ struct Strategy {
 
     bool goes_with(const UpdateRule& rule) const;
     bool walks_by_token() const { return chunk.empty(); }
-    // Where the strategy is exact for the rule. Frozen errors are exact if the rule does not read the memory.
+    // Where the strategy is exact for the rule. Frozen errors are exact if the rule does not read the memory;
+    // rescaled rows never are.
     Exact exact_for(const UpdateRule& rule) const;
     // The number of tokens between its boundaries, at most the length.
     int64_t chunk_of(const Parameters& parameters) const;

@@ -50,6 +50,7 @@ Tensors::Tensors(PlanBuilder& builder, const Strategy& strategy)
       alpha(builder.input("alpha")),
       eta(builder.input("eta")),
       theta(builder.input("theta")),
+      omega_windows(builder.input("omega_windows")),
       w_omega(builder.input("w_omega")),
       y(builder.output("y", storage)),
       y_stride(length * d),

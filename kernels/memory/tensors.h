@@ -19,7 +19,7 @@ struct Sizes {
     int64_t batch, length, d;
     int64_t slot_count = 0;    // slots of lattice, otherwise 0
     int64_t compress = 0;      // c of trellis, otherwise 0
-    int64_t omega_window = 1;  // as given; 1 without windows
+    int64_t omega_window = 1;  // as given; 1 without windows; the longest one if windows vary
     int64_t window = 1;        // tokens whose errors a step averages, at most the length
     float lambda_k = 0;        // trellis: decay of S_K and of S_V, in proportion to the step
     float lambda_v = 0;
@@ -56,11 +56,12 @@ struct Tensors : Sizes {
 
     Buffer k, v, q, x;
     Buffer alpha, eta, theta;  // absent: 0, 0 and 1
+    Buffer omega_windows;      // int32; absent: every window is omega_window
     Buffer w_omega;            // [d, 2 d]
     Buffer y;
     int64_t y_first = 0, y_stride;  // first number in level_y; numbers from one sequence to the next
     PassedBuffers m, s;          // M and its momentum S; S_K and S_V of trellis; `m` holds slots of lattice
-    bool passes_s;               // tnt begins every local memory without momentum
+    bool passes_s;               // tnt begins every local memory of a matrix rule without momentum
     bool works_in_live = false;  // launches keep the state in `live` (on the CPU)
     Buffer boundaries;  // m before every chunk and after the last token: [batch, boundary_count, …]
 };

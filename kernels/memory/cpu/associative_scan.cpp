@@ -137,7 +137,8 @@ struct TileStrip {
 void outer_products(const TileStrip& at, int64_t token, float step, float* to, cpu::Into into) {
     const TiledChain& tiled = at.tiled;
     const int64_t first = tiled.sources_of(at.tokens()).first;
-    const int64_t from = tiled.chain.first_source(token) - first, count = token + 1 - first - from;
+    const int64_t from = tiled.chain.first_of_window(at.sequence(), token) - first;
+    const int64_t count = token + 1 - first - from;
     float* const weighted = at.rooms.weighted;
     std::copy_n(tiled.errors_of(tiled.strip_slot(at.item, at.tile)) + from * lanes, count * lanes, weighted);
     cpu::scale(weighted, step, count * lanes);

@@ -1,6 +1,7 @@
 #include "kernels/memory/cpu/chain.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "kernels/cpu/plan_builder.h"
 #include "kernels/cpu/vectors.h"
@@ -63,8 +64,8 @@ void TileCoefficients::advance(int64_t token) {
     kept *= gate.keep;
     a *= gate.decay;
     b = gate.decay * b + kept;
-    memory::advance(rows_, gate.decay, gate.keep, gate.step, chain_.first_source(token) - sources_.first,
-                    token + 1 - sources_.first);
+    memory::advance(rows_, gate.decay, gate.keep, gate.step,
+                    chain_.first_of_window(sequence_, token) - sources_.first, token + 1 - sources_.first);
 }
 
 void prepare_tile(const TiledChain& tiled, int64_t sequence, int64_t tile, const PrepareRooms& rooms) {
@@ -130,6 +131,20 @@ void advance_state(const TiledChain& tiled, int64_t item, int64_t tile, const Ou
     subtract_outer_products(tiled, item, tile, h, rooms, s);
 }
 
+// Gives every row of a strip a norm of sqrt(columns), but rows of zeros.
+void rescale(float* strip, int64_t columns) {
+    for (int64_t row = 0; row < lanes; ++row) {
+        double square = 0;  // may leave the range of f32
+        for (int64_t column = 0; column < columns; ++column) {
+            const double value = strip[column * lanes + row];
+            square += value * value;
+        }
+        const double wanted = std::sqrt(static_cast<double>(columns));
+        const auto factor = static_cast<float>(wanted / std::max(std::sqrt(square), 1e-12));
+        for (int64_t column = 0; column < columns; ++column) strip[column * lanes + row] *= factor;
+    }
+}
+
 void walk_strip(const TiledChain& tiled, const cpu::Item& item) {
     const StripChain& chain = tiled.chain;
     const int64_t at = item.index;
@@ -138,10 +153,12 @@ void walk_strip(const TiledChain& tiled, const cpu::Item& item) {
     walk_tiles(tiled, item, [&](int64_t tile) {
         const int64_t slot = tiled.strip_slot(at, tile);
         const int64_t opening = tiled.strip_slot(at, tiled.tiling.opening(tile));
+        if (tiled.rescales && tiled.tiling.at(tile).first == 0) rescale(m, chain.columns);
         std::copy_n(m, chain.strip_size(), chain.strip_of(tiled.states_m, slot));
         if (s) std::copy_n(s, chain.strip_size(), chain.strip_of(tiled.states_s, slot));
         make_errors(tiled, at, tile, chain.strip_of(tiled.states_m, opening));
         advance_state(tiled, at, tile, rooms, m, s);
+        if (tiled.rescales && tiled.tiling.closes_chunk(tile)) rescale(m, chain.columns);
         item.tally.combines += tiled.tiling.at(tile).count();
     });
 }

@@ -36,6 +36,7 @@ struct TiledChain : TileArrays {
     LoadValues load_values;
     int64_t room_of_values = 0;  // numbers per token in the room of load_values
     int64_t sources;             // most sources of a tile, padded; the same in every range
+    bool rescales = false;       // the walk scales rows of M to norms sqrt(columns) at every boundary
 
     // Takes arrays for `longest`, the range that needs the most: the longest one, at the end of the sequence.
     TiledChain(const CpuJob& job, const StripChain& chain, Range longest, int64_t tile, Room& room);

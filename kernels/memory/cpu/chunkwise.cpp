@@ -93,7 +93,7 @@ AddRange on_cpu::chunkwise_gd(const CpuJob& job, Range longest, Room& room) {
         case State::slots:
             return lattice_chunks(job, longest, false, room);
         case State::trellis:
-            return trellis_chunks(job, longest, room);
+            return trellis_chunks(job, longest, false, room);
     }
     return {};
 }

@@ -3,7 +3,8 @@
 //   sequential_persistent  one launch in total; strips of rows never wait for each other
 //   tnt                    shards of C_G tokens, one after another. In a shard, local memories of C_L tokens
 //                          run in parallel, each from the global memory without momentum. Then
-//                          M = (1 - a) M + mean mean^T, with the means of y and of alpha over the shard
+//                          M = (1 - a) M + mean mean^T, with the means of y and of alpha over the shard;
+//                          for lattice and trellis the last local memory becomes the global one
 // Items are strips of 16 rows of a sequence; for lattice and trellis, whose norms need all rows, sequences.
 
 #include <algorithm>
@@ -53,6 +54,7 @@ struct Strip {
     int64_t item;
     float *m, *s;               // s is null without momentum
     float* sum_of_y = nullptr;  // only for a local memory, which stores no boundaries
+    int64_t origin = 0;         // the first token that windows reach
 };
 
 void walk_block(const CpuJob& job, const Strip& strip, Range tokens, const StripRooms& rooms) {
@@ -60,7 +62,7 @@ void walk_block(const CpuJob& job, const Strip& strip, Range tokens, const Strip
     const StripChain& chain = job.memory;
     const int64_t sequence = strip.item / chain.strips(), row = strip.item % chain.strips() * lanes,
                   stride = padded(job.d);
-    const Range sources{chain.first_source(tokens.first), tokens.last};
+    const Range sources{std::max(chain.first_source(tokens.first), strip.origin), tokens.last};
     float *const k = rooms.k, *const v = rooms.v, *const q = rooms.q;
     job.load_keys(job.k, sequence, sources, k);
     job.load_keys(job.q, sequence, tokens, q);
@@ -71,7 +73,8 @@ void walk_block(const CpuJob& job, const Strip& strip, Range tokens, const Strip
         Gate gate = chain.gate(sequence, token);
         float u[lanes], y[lanes];
         if (job.rule->is_windowed) {
-            const int64_t from = chain.first_source(token) - sources.first;
+            const int64_t from =
+                std::max(chain.first_of_window(sequence, token), strip.origin) - sources.first;
             add_window(chain, gate, strip.m, strip.s, k + from * stride, stride, v + from * lanes,
                        at + 1 - from, rooms.errors);
             gate.keep = 1;
@@ -192,7 +195,7 @@ void run_local(const CpuJob& job, Range shard, const cpu::Item& item, float* sum
     std::fill_n(sum, lanes, 0.0f);
     const int64_t first = shard.first + local * job.local_tokens;
     const Range tokens{first, std::min(first + job.local_tokens, shard.last)};
-    walk_strip(job, {global, rooms.m, rooms.s, sum}, tokens, rooms.strip, item.stop);
+    walk_strip(job, {global, rooms.m, rooms.s, sum, first}, tokens, rooms.strip, item.stop);
     item.tally.combines += tokens.count();
 }
 
@@ -217,9 +220,41 @@ void step_global(const CpuJob& job, Range shard, int64_t item, const float* sums
     if (shard.last == job.length) chain.put_final(item);
 }
 
+// Shards alternate between two states: all local memories of a shard read one while the last of them writes
+// the other.
+AddRange shards_of_slots(const CpuJob& job, Room& room) {
+    const Buffers own = {job.m.live, job.s.live};
+    Buffers other;
+    for (const Buffer& live : own)
+        other.push_back(live ? room.take(live.name + ", of every second shard", live.shape) : Buffer());
+    const bool is_lattice = job.rule->is(State::slots);
+    const int64_t scratch = is_lattice ? scratch_of_local_lattice(job) : scratch_of_local_trellis(job);
+    return [&job, own, other, scratch, run = is_lattice ? run_local_lattice : run_local_trellis](
+               cpu::PlanBuilder& builder, Range tokens) {
+        each_range(builder, tokens, job.chunk, [&](Range shard) {
+            const bool is_second = shard.first / job.chunk % 2 == 1;
+            const Buffers &before = is_second ? other : own, &after = is_second ? own : other;
+            const auto states = [](const Buffers& both) {
+                return LocalSlots::States{both[0].as<float>(), both[1].as<float>()};
+            };
+            builder.launch(
+                with_scratch(launches::locals_with_slots(job, shard, before, after), scratch),
+                side("B", job.batch) * pieces("C_G", shard.count(), "C_L", job.local_tokens),
+                [&job, run, shard, from = states(before), to = states(after)](const cpu::Item& item) {
+                    const int64_t locals = locals_of(job, shard);
+                    const int64_t first = shard.first + item.index % locals * job.local_tokens;
+                    const Range own_tokens{first, std::min(first + job.local_tokens, shard.last)};
+                    run(job, {item.index / locals, shard, own_tokens, from, to}, item);
+                    item.tally.combines += own_tokens.count();
+                });
+        });
+    };
+}
+
 }  // namespace
 
 AddRange on_cpu::tnt(const CpuJob& job, Range longest, Room& room) {
+    if (!job.rule->is(State::matrix)) return shards_of_slots(job, room);
     const int64_t most_locals = locals_of(job, {0, std::min(job.chunk, longest.count())});
     const Buffer all = room.take("sums of y", {job.batch, most_locals, job.memory.strips(), lanes});
     return [&job, all](cpu::PlanBuilder& builder, Range tokens) {

@@ -99,7 +99,8 @@ Side StripChain::sides() const { return side("B", batch) * pieces(rows_word, row
 Gate StripChain::gate(int64_t sequence, int64_t token) const {
     const int64_t i = sequence * length + token;
     const float step = thetas_ ? thetas_[i] : 1;
-    return {1 - (alphas_ ? alphas_[i] : 0) - lambda * step, etas_ ? etas_[i] : 0, step * share_};
+    const float share = windows_ ? 1 / static_cast<float>(windows_[i]) : share_;
+    return {1 - (alphas_ ? alphas_[i] : 0) - lambda * step, etas_ ? etas_[i] : 0, step * share};
 }
 
 void StripChain::load_initial(int64_t item, float* to_m, float* to_s) const {
@@ -120,11 +121,11 @@ void StripChain::put_boundary(int64_t item, int64_t token, const float* strip) c
         put(item, strip, boundaries, item / strips() * boundary_count + token / chunk);
 }
 
-void StripChain::put_final(int64_t item) const {
+void StripChain::put_final(int64_t item, const float* last_m, const float* last_s) const {
     const int64_t sequence = item / strips();
-    put(item, m_of(item), m.to, sequence);
-    put(item, s_of(item), s.to, sequence);
-    put(item, m_of(item), boundaries, (sequence + 1) * boundary_count - 1);
+    put(item, last_m, m.to, sequence);
+    put(item, last_s, s.to, sequence);
+    put(item, last_m, boundaries, (sequence + 1) * boundary_count - 1);
 }
 
 CpuJob::CpuJob(cpu::PlanBuilder& builder, const Tensors& given)

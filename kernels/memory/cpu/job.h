@@ -27,6 +27,7 @@ struct StripChain : Chain {
           alphas_(alpha.as<float>()),
           etas_(eta.as<float>()),
           thetas_(theta.as<float>()),
+          windows_(omega_windows.as<int32_t>()),
           share_(share()) {}
 
     int64_t strips() const { return strips_of(rows); }
@@ -41,8 +42,12 @@ struct StripChain : Chain {
     float* s_of(int64_t item) const { return strip_of(s.live, item); }
 
     Gate gate(int64_t sequence, int64_t token) const;
-    // The first token of the window that ends at `token`.
+    // The first token of the longest window that may end at `token`, and of the one that does.
     int64_t first_source(int64_t token) const { return std::max<int64_t>(token - (window - 1), 0); }
+    int64_t first_of_window(int64_t sequence, int64_t token) const {
+        return windows_ ? std::max<int64_t>(token - (windows_[sequence * length + token] - 1), 0)
+                        : first_source(token);
+    }
 
     // Loads the state before the first token into a strip of M and one of S; s may be null.
     void load_initial(int64_t item, float* m, float* s) const;
@@ -50,13 +55,15 @@ struct StripChain : Chain {
     // Stores `strip`, the M of `item`, as a boundary if a chunk starts at `token` and boundaries are stored.
     void put_boundary(int64_t item, int64_t token, const float* strip) const;
     // Stores the final state and the last boundary, after the last token.
-    void put_final(int64_t item) const;
+    void put_final(int64_t item, const float* m, const float* s) const;
+    void put_final(int64_t item) const { put_final(item, m_of(item), s_of(item)); }
 
   private:
     // Stores a strip in state `at` of an array, if the array is there.
     void put(int64_t item, const float* strip, const Buffer& to, int64_t at) const;
 
     const float *alphas_, *etas_, *thetas_;  // null if absent
+    const int32_t* windows_;                 // null if absent
     float share_;
 };
 
@@ -149,9 +156,26 @@ void walk_lattice(const CpuJob& job, Range tokens, const cpu::Item& item);
 void walk_trellis(const CpuJob& job, Range tokens, const cpu::Item& item);
 int64_t scratch_of_lattice(const CpuJob& job, int64_t tokens);
 int64_t scratch_of_trellis(const CpuJob& job, int64_t tokens);
-// The same rules in chunks: chunkwise_gd, or lattice_gla, which linearises.
+// The same rules in chunks: chunkwise_gd, or lattice_gla, which linearises or rescales.
 AddRange lattice_chunks(const CpuJob& job, Range longest, bool linearises, Room& room);
-AddRange trellis_chunks(const CpuJob& job, Range longest, Room& room);
+AddRange trellis_chunks(const CpuJob& job, Range longest, bool rescales, Room& room);
+
+// A local memory of tnt for these rules. It walks `tokens` from the state of its sequence before the shard,
+// and the last one of the shard leaves its state for the next shard.
+struct LocalSlots {
+    int64_t sequence;
+    Range shard, tokens;
+    struct States {
+        float *m, *s;  // of all sequences, as m.live and s.live
+    } before, after;
+
+    bool is_first() const { return tokens.first == shard.first; }
+    bool is_last() const { return tokens.last == shard.last; }
+};
+void run_local_lattice(const CpuJob& job, const LocalSlots& local, const cpu::Item& item);
+void run_local_trellis(const CpuJob& job, const LocalSlots& local, const cpu::Item& item);
+int64_t scratch_of_local_lattice(const CpuJob& job);
+int64_t scratch_of_local_trellis(const CpuJob& job);
 
 // The size of the blocks in which `tokens` tokens are loaded, at most 64.
 inline int64_t tokens_together(int64_t tokens) { return std::min<int64_t>(tokens, 64); }

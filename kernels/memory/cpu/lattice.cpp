@@ -31,9 +31,8 @@ struct LatticeRooms {
 
 // load_initial loads a slot before the first token, put_boundary stores it at the start of a chunk, and
 // put_final stores it after the last token, also as the last boundary.
-void load_initial(const CpuJob& job, int64_t item) {
+void load_initial(const CpuJob& job, int64_t item, float* slot) {
     const int64_t stride = padded(job.d);
-    float* const slot = job.m.live.as<float>() + item * stride;
     std::copy_n(job.m.from.as<float>() + item * job.d, job.d, slot);
     std::fill(slot + job.d, slot + stride, 0.0f);
     cpu::normalise(slot, stride);
@@ -49,8 +48,7 @@ void put_boundary(const CpuJob& job, int64_t item, int64_t token, const float* s
         std::copy_n(slot, job.d, boundary_of(job, item, token / job.chunk));
 }
 
-void put_final(const CpuJob& job, int64_t item) {
-    const float* const slot = job.m.live.as<float>() + item * padded(job.d);
+void put_final(const CpuJob& job, int64_t item, const float* slot) {
     if (job.m.to) std::copy_n(slot, job.d, job.m.to.as<float>() + item * job.d);
     if (job.boundaries) std::copy_n(slot, job.d, boundary_of(job, item, job.boundary_count - 1));
 }
@@ -87,6 +85,43 @@ void step(const CpuJob& job, float* slots, const float* k, const float* v, float
     }
 }
 
+// Calls act(item, slot) for all slots of a sequence, which lie at `slots`.
+template <class Act>
+void each_slot(const CpuJob& job, int64_t sequence, float* slots, Act&& act) {
+    for (int64_t i = 0; i < job.slot_count; ++i)
+        act(sequence * job.slot_count + i, slots + i * padded(job.d));
+}
+
+// Walks all slots of a sequence over tokens. Only boundaries of the sequential walk, or of the first local
+// memory of a shard, are stored.
+void walk_tokens(const CpuJob& job, int64_t sequence, Range tokens, bool puts_boundaries,
+                 const LatticeRooms& rooms, const std::stop_token& stop, float* slots) {
+    const int64_t stride = padded(job.d);
+    in_blocks(tokens, stop, [&](Range block) {
+        job.load_keys(job.k, sequence, block, rooms.k);
+        job.load(job.v, sequence, block, rooms.v);
+        job.load_keys(job.q, sequence, block, rooms.q);
+        for (int64_t row = 0; row < block.count(); ++row) {
+            if (puts_boundaries)
+                each_slot(job, sequence, slots, [&](int64_t at, const float* slot) {
+                    put_boundary(job, at, block.first + row, slot);
+                });
+            step(job, slots, rooms.k + row * stride, rooms.v + row * stride, rooms.gates);
+            read(job, slots, rooms.q + row * stride, rooms.scores, rooms.y);
+            job.put(sequence, block.first + row, 0, rooms.y, stride);
+        }
+    });
+}
+
+struct LocalLatticeRooms {
+    LatticeRooms walk;
+    float* slots;
+
+    LocalLatticeRooms(cpu::Scratch& scratch, const CpuJob& job)
+        : walk(scratch, job, tokens_together(job.local_tokens)),
+          slots(scratch.take<float>(job.slot_count * padded(job.d))) {}
+};
+
 }  // namespace
 
 int64_t scratch_of_lattice(const CpuJob& job, int64_t tokens) {
@@ -94,27 +129,36 @@ int64_t scratch_of_lattice(const CpuJob& job, int64_t tokens) {
 }
 
 void walk_lattice(const CpuJob& job, Range tokens, const cpu::Item& item) {
-    const int64_t sequence = item.index, stride = padded(job.d), first_slot = sequence * job.slot_count;
+    const int64_t sequence = item.index;
     const auto rooms = cpu::take_rooms<LatticeRooms>(item.scratch, job, tokens_together(tokens.count()));
-    float* const slots = job.m.live.as<float>() + first_slot * stride;
-    const auto each_slot = [&](auto&& act) {
-        for (int64_t i = 0; i < job.slot_count; ++i) act(first_slot + i);
+    float* const slots = job.m.live.as<float>() + sequence * job.slot_count * padded(job.d);
+    const auto each = [&](auto&& act) {
+        each_slot(job, sequence, slots, [&](int64_t at, float* slot) { act(job, at, slot); });
     };
-    if (tokens.first == 0) each_slot([&](int64_t slot) { load_initial(job, slot); });
-    in_blocks(tokens, item.stop, [&](Range block) {
-        job.load_keys(job.k, sequence, block, rooms.k);
-        job.load(job.v, sequence, block, rooms.v);
-        job.load_keys(job.q, sequence, block, rooms.q);
-        for (int64_t row = 0; row < block.count(); ++row) {
-            each_slot([&](int64_t slot) {
-                put_boundary(job, slot, block.first + row, slots + (slot - first_slot) * stride);
-            });
-            step(job, slots, rooms.k + row * stride, rooms.v + row * stride, rooms.gates);
-            read(job, slots, rooms.q + row * stride, rooms.scores, rooms.y);
-            job.put(sequence, block.first + row, 0, rooms.y, stride);
-        }
-    });
-    if (tokens.last == job.length) each_slot([&](int64_t slot) { put_final(job, slot); });
+    if (tokens.first == 0) each(load_initial);
+    walk_tokens(job, sequence, tokens, true, rooms, item.stop, slots);
+    if (tokens.last == job.length) each(put_final);
+}
+
+int64_t scratch_of_local_lattice(const CpuJob& job) { return cpu::scratch_bytes<LocalLatticeRooms>(job); }
+
+void run_local_lattice(const CpuJob& job, const LocalSlots& local, const cpu::Item& item) {
+    const int64_t size = job.slot_count * padded(job.d), at = local.sequence * size;
+    const auto rooms = cpu::take_rooms<LocalLatticeRooms>(item.scratch, job);
+    float* const slots = rooms.slots;
+    const auto each = [&](auto&& act) {
+        each_slot(job, local.sequence, slots, [&](int64_t slot, float* numbers) { act(job, slot, numbers); });
+    };
+    if (local.shard.first == 0)
+        each(load_initial);
+    else
+        std::copy_n(local.before.m + at, size, slots);
+    walk_tokens(job, local.sequence, local.tokens, local.is_first(), rooms.walk, item.stop, slots);
+    if (!local.is_last()) return;
+    if (local.shard.last == job.length)
+        each(put_final);
+    else
+        std::copy_n(slots, size, local.after.m + at);
 }
 
 namespace {
@@ -235,7 +279,7 @@ void walk_slot(const TiledSlots& tiled, const cpu::Item& item) {
     const int64_t sequence = item.index / job.slot_count, i = item.index % job.slot_count;
     float* const x = job.m.live.as<float>() + item.index * tiled.stride;
     const auto rooms = cpu::take_rooms<WalkSlotRooms>(item.scratch, tiled);
-    if (tiling.tokens().first == 0) load_initial(job, item.index);
+    if (tiling.tokens().first == 0) load_initial(job, item.index, x);
     for (int64_t tile = 0; tile < tiling.count() && !item.stop.stop_requested(); ++tile) {
         const Range tokens = tiling.at(tile);
         if (tiling.opening(tile) == tile) {
@@ -249,7 +293,7 @@ void walk_slot(const TiledSlots& tiled, const cpu::Item& item) {
         if (tiling.closes_chunk(tile)) cpu::normalise(x, tiled.stride);
         item.tally.combines += tokens.count();
     }
-    if (tiling.tokens().last == job.length) put_final(job, item.index);
+    if (tiling.tokens().last == job.length) put_final(job, item.index, x);
 }
 
 struct ReadSlotsRooms {
@@ -325,7 +369,8 @@ AddRange lattice_chunks(const CpuJob& job, Range longest, bool linearises, Room&
 }
 
 AddRange on_cpu::lattice_gla(const CpuJob& job, Range longest, Room& room) {
-    return lattice_chunks(job, longest, true, room);
+    return job.rule->is(State::slots) ? lattice_chunks(job, longest, true, room)
+                                      : trellis_chunks(job, longest, true, room);
 }
 
 }  // namespace sawtooth::memory

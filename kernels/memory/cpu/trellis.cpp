@@ -34,10 +34,10 @@ void norm_silu(float* row, int64_t count) {
 }
 
 // Steps M of one sequence strip by strip: e = M k - v, M = decay M - step e k^T, y = M q.
-void step_matrix(const StripChain& chain, int64_t sequence, const Gate& gate, const float* k, const float* v,
+void step_matrix(const StripChain& chain, float* matrix, const Gate& gate, const float* k, const float* v,
                  const float* q, float* y) {
     for (int64_t strip = 0; strip < chain.strips(); ++strip) {
-        float* const m = chain.m_of(sequence * chain.strips() + strip);
+        float* const m = matrix + strip * chain.strip_size();
         float e[lanes];
         error_of(m, k, chain.columns, v + strip * lanes, e);
         cpu::scale(e, -gate.step, lanes);
@@ -45,14 +45,70 @@ void step_matrix(const StripChain& chain, int64_t sequence, const Gate& gate, co
     }
 }
 
-void apply_matrix(const StripChain& chain, int64_t sequence, const float* q, float* y) {
+void apply_matrix(const StripChain& chain, const float* matrix, const float* q, float* y) {
     cpu::multiply({.left = {q, 0, 1},
-                   .right = {chain.m_of(sequence * chain.strips()), lanes, chain.strip_size()},
+                   .right = {matrix, lanes, chain.strip_size()},
                    .target = {y},
                    .rows = 1,
                    .inner = chain.columns,
                    .blocks = chain.strips()});
 }
+
+int64_t size_of(const StripChain& chain) { return chain.strips() * chain.strip_size(); }
+
+// S_K and S_V of one sequence, in strips.
+struct Matrices {
+    float *keys, *values;
+};
+
+// Calls act(chain, item, strip) for all strips of both.
+template <class Act>
+void each_strip(const CpuJob& job, int64_t sequence, const Matrices& matrices, Act&& act) {
+    for (const auto& [chain, matrix] :
+         {std::pair(&job.memory, matrices.keys), std::pair(&job.values, matrices.values)})
+        for (int64_t strip = 0; strip < chain->strips(); ++strip)
+            act(*chain, sequence * chain->strips() + strip, matrix + strip * chain->strip_size());
+}
+
+void load_initial(const StripChain& chain, int64_t item, float* strip) {
+    chain.load_initial(item, strip, nullptr);
+}
+void put_final(const StripChain& chain, int64_t item, const float* strip) {
+    chain.put_final(item, strip, nullptr);
+}
+
+void walk_tokens(const CpuJob& job, int64_t sequence, Range tokens, const TrellisRooms& rooms,
+                 const std::stop_token& stop, const Matrices& matrices) {
+    const StripChain &keys = job.memory, &values = job.values;
+    const int64_t stride = padded(job.d);
+    in_blocks(tokens, stop, [&](Range block) {
+        job.load_keys(job.k, sequence, block, rooms.k);
+        job.load(job.v, sequence, block, rooms.v);
+        job.load_keys(job.q, sequence, block, rooms.q);
+        job.load(job.x, sequence, block, rooms.x);
+        for (int64_t row = 0; row < block.count(); ++row) {
+            const int64_t at = row * stride, token = block.first + row;
+            std::fill(rooms.k + at + job.compress, rooms.k + at + stride, 0.0f);
+            step_matrix(keys, matrices.keys, keys.gate(sequence, token), rooms.x + at, rooms.k + at,
+                        rooms.x + at, rooms.z);
+            norm_silu(rooms.z, job.compress);
+            apply_matrix(keys, matrices.keys, rooms.q + at, rooms.r);
+            norm_silu(rooms.r, job.compress);
+            step_matrix(values, matrices.values, values.gate(sequence, token), rooms.z, rooms.v + at, rooms.r,
+                        rooms.y);
+            job.put(sequence, token, 0, rooms.y, stride);
+        }
+    });
+}
+
+struct LocalTrellisRooms {
+    TrellisRooms walk;
+    Matrices matrices;
+
+    LocalTrellisRooms(cpu::Scratch& scratch, const CpuJob& job)
+        : walk(scratch, job, tokens_together(job.local_tokens)),
+          matrices{scratch.take<float>(size_of(job.memory)), scratch.take<float>(size_of(job.values))} {}
+};
 
 }  // namespace
 
@@ -61,35 +117,34 @@ int64_t scratch_of_trellis(const CpuJob& job, int64_t tokens) {
 }
 
 void walk_trellis(const CpuJob& job, Range tokens, const cpu::Item& item) {
-    const StripChain &keys = job.memory, &values = job.values;
-    const int64_t stride = padded(job.d), sequence = item.index;
+    const int64_t sequence = item.index;
     const auto rooms = cpu::take_rooms<TrellisRooms>(item.scratch, job, tokens_together(tokens.count()));
-    const auto each_strip = [&](auto&& act) {
-        for (const StripChain* chain : {&keys, &values})
-            for (int64_t strip = 0; strip < chain->strips(); ++strip)
-                act(*chain, sequence * chain->strips() + strip);
-    };
-    if (tokens.first == 0) each_strip([](const StripChain& chain, int64_t at) { chain.load_initial(at); });
-    in_blocks(tokens, item.stop, [&](Range block) {
-        job.load_keys(job.k, sequence, block, rooms.k);
-        job.load(job.v, sequence, block, rooms.v);
-        job.load_keys(job.q, sequence, block, rooms.q);
-        job.load(job.x, sequence, block, rooms.x);
-        for (int64_t row = 0; row < block.count(); ++row) {
-            const int64_t at = row * stride, token = block.first + row;
-            std::fill(rooms.k + at + job.compress, rooms.k + at + stride, 0.0f);
-            step_matrix(keys, sequence, keys.gate(sequence, token), rooms.x + at, rooms.k + at, rooms.x + at,
-                        rooms.z);
-            norm_silu(rooms.z, job.compress);
-            apply_matrix(keys, sequence, rooms.q + at, rooms.r);
-            norm_silu(rooms.r, job.compress);
-            step_matrix(values, sequence, values.gate(sequence, token), rooms.z, rooms.v + at, rooms.r,
-                        rooms.y);
-            job.put(sequence, token, 0, rooms.y, stride);
-        }
-    });
-    if (tokens.last == job.length)
-        each_strip([](const StripChain& chain, int64_t at) { chain.put_final(at); });
+    const Matrices matrices{job.memory.m_of(sequence * job.memory.strips()),
+                            job.values.m_of(sequence * job.values.strips())};
+    if (tokens.first == 0) each_strip(job, sequence, matrices, load_initial);
+    walk_tokens(job, sequence, tokens, rooms, item.stop, matrices);
+    if (tokens.last == job.length) each_strip(job, sequence, matrices, put_final);
+}
+
+int64_t scratch_of_local_trellis(const CpuJob& job) { return cpu::scratch_bytes<LocalTrellisRooms>(job); }
+
+void run_local_trellis(const CpuJob& job, const LocalSlots& local, const cpu::Item& item) {
+    const auto [rooms, matrices] = cpu::take_rooms<LocalTrellisRooms>(item.scratch, job);
+    const int64_t keys = size_of(job.memory), values = size_of(job.values);
+    if (local.shard.first == 0) {
+        each_strip(job, local.sequence, matrices, load_initial);
+    } else {
+        std::copy_n(local.before.m + local.sequence * keys, keys, matrices.keys);
+        std::copy_n(local.before.s + local.sequence * values, values, matrices.values);
+    }
+    walk_tokens(job, local.sequence, local.tokens, rooms, item.stop, matrices);
+    if (!local.is_last()) return;
+    if (local.shard.last == job.length) {
+        each_strip(job, local.sequence, matrices, put_final);
+    } else {
+        std::copy_n(matrices.keys, keys, local.after.m + local.sequence * keys);
+        std::copy_n(matrices.values, values, local.after.s + local.sequence * values);
+    }
 }
 
 namespace {
@@ -143,11 +198,12 @@ struct TiledTrellis {
     PassedRows z, r;
     TiledChain keys, values;
 
-    TiledTrellis(const CpuJob& job, Range longest, Room& room)
+    TiledTrellis(const CpuJob& job, Range longest, bool rescales, Room& room)
         : z("z", job, longest, room),
           r("r", job, longest, room),
           keys(job, job.memory, longest, usual_tile, room),
           values(job, job.values, longest, usual_tile, room) {
+        keys.rescales = values.rescales = rescales;
         keys.given_keys = job.x;
         keys.given_values = job.k;
         keys.load_keys = [&job](int64_t sequence, Range tokens, float* to) {
@@ -172,8 +228,8 @@ struct TiledTrellis {
 
 }  // namespace
 
-AddRange trellis_chunks(const CpuJob& job, Range longest, Room& room) {
-    return [all = TiledTrellis(job, longest, room)](cpu::PlanBuilder& builder, Range range) {
+AddRange trellis_chunks(const CpuJob& job, Range longest, bool rescales, Room& room) {
+    return [all = TiledTrellis(job, longest, rescales, room)](cpu::PlanBuilder& builder, Range range) {
         const auto& [z, r, keys, values] = builder.keep(TiledTrellis(all, range));
         const CpuJob& job = keys.job;
         Reader asks = reader_of_y(job), answers = asks;

@@ -10,8 +10,9 @@ namespace sawtooth::memory {
 // The gates of tokens, [batch, length] each; null means alpha 0, eta 0, theta 1.
 struct Gates {
     const float *alpha, *eta, *theta;
-    float lambda;  // decay in proportion to the step
-    float share;   // fraction of a step that each token of a window takes
+    float lambda;            // decay in proportion to the step
+    float share;             // fraction of a step that each token of a window takes
+    const int32_t* windows;  // tokens of every window; null if all are the same
 };
 
 // A state that launches pass on from one range of tokens to the next.
@@ -45,7 +46,8 @@ struct Arguments {
     float lambda_values;   // trellis.cu: the lambda of the gates belongs to the keys
     const float* w_omega;  // W of atlas, [d, 2 d]
     int64_t length, first, last;
-    // In tnt, a local memory covers local_tokens tokens and starts from m.from without momentum.
+    // In tnt, a local memory covers local_tokens tokens and starts from m.from, and from s.from if that
+    // belongs to trellis, otherwise without momentum.
     int64_t local_tokens = 0, locals = 0;
     float* sums = nullptr;  // sums of y over each local memory, [batch, locals, d]
     // lattice.cu reads these if slots are frozen at boundaries.

@@ -27,7 +27,7 @@ struct ChainJob {
     Chain chain;
     Buffer keys, values;
     bool normalises_keys = false, normalises_values = false;
-    bool solves = false;
+    bool solves = false, rescales = false;
 
     int64_t halo() const { return chain.window - 1; }
     bool reads_memory() const { return chain.rule->reads_memory; }
@@ -260,6 +260,7 @@ KernelSource ChainLaunches::chain_kernel(const char* name, int64_t threads, int6
                                {"ROWS", chain().rows},
                                {"SOURCES", cut_.sources},
                                {"HAS_MOMENTUM", job_.has_momentum()},
+                               {"WINDOWS_VARY", static_cast<bool>(chain().omega_windows)},
                                {"PRECISION", cut_.element.precision}});
     return kernel(name, threads, shared_bytes, std::move(more));
 }
@@ -288,7 +289,8 @@ void ChainLaunches::add_walk(Range range) {
                       {"SOURCE_BLOCK", cut_.source_block},
                       {"SOLVES", job_.solves},
                       {"READS_MEMORY", job_.reads_memory()},
-                      {"KEEPS_BOUNDARY", cut_.keeps_boundary}});
+                      {"KEEPS_BOUNDARY", cut_.keeps_boundary},
+                      {"RESCALES", job_.rescales}});
     if (job_.reads_memory())
         return builder_.launch(launches::walk(chain(), tiling, arrays), {.y = strips, .z = batch}, walk,
                                given(range));
@@ -334,10 +336,10 @@ void add_matrix_tiles(PlanBuilder& builder, const Tensors& t, bool solves, int64
 }
 
 // The key slots feed the value slots: z = nsilu(S_K x), r = nsilu(S_K q), [batch, length, c] in f32.
-void add_trellis_tiles(PlanBuilder& builder, const Tensors& t, int64_t room) {
+void add_trellis_tiles(PlanBuilder& builder, const Tensors& t, bool rescales, int64_t room) {
     const Buffer z = builder.take("z", {t.batch, t.length, t.compress}), r = builder.take("r", z.shape);
-    const ChainJob keys = {key_chain(t), t.x, t.k, false, t.normalises};
-    const ChainJob values = {value_chain(t), z, t.v};
+    const ChainJob keys = {key_chain(t), t.x, t.k, false, t.normalises, false, rescales};
+    const ChainJob values = {value_chain(t), z, t.v, false, false, false, rescales};
     const int64_t step =
         std::min(tokens_a_range(keys, builder.chip(), room), tokens_a_range(values, builder.chip(), room));
     ChainLaunches key_launches(builder, keys, step), value_launches(builder, values, step);

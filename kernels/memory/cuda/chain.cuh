@@ -1,6 +1,8 @@
 // The coefficients of a tile's sources. With given errors e_s, a tile that starts from M and S has
 //   M_t = a_t M + b_t S - sum of w_ts e_s k_s^T,  S_t = h_t S - sum of h_ts e_s k_s^T.
 // The coefficients are running sums and products of the gates, so nothing is divided by a product.
+//
+// Defines: PRECISION, WINDOWS_VARY (whether every token has a window of its own).
 #pragma once
 
 #include "kernels/cuda/device/products.cuh"
@@ -23,25 +25,39 @@ struct StateCoefficients {
     }
 };
 
+// The windows of a tile's tokens: each has `halo` tokens before its own, or a size of its own.
+struct Windows {
+    int halo;
+    const int32_t* sizes;  // from the tile's first token on; read only if WINDOWS_VARY
+    // Whether the source `at` is in the window of a later token, or of its own.
+    __device__ bool reach(int at, int token) const {
+        return token - at <= (WINDOWS_VARY ? sizes[token] - 1 : halo);
+    }
+};
+__device__ inline Windows windows_of(const TilingArguments& tiling, const Gates& gates, int64_t token) {
+    return {tiling.halo, WINDOWS_VARY ? gates.windows + token : nullptr};
+}
+
 // The coefficients w and h of the source `at` tokens after the first token of the tile (negative: before it).
 struct SourceCoefficients {
-    int at, halo;  // a source adds to the momentum of its own token and of the next `halo`
+    int at;  // a source adds to the momentum of its own token and of those whose windows reach it
+    Windows windows;
     float w = 0, h = 0;
-    __device__ SourceCoefficients(int at_token, int halo_tokens) : at(at_token), halo(halo_tokens) {}
+    __device__ SourceCoefficients(int at_token, const Windows& of_tile) : at(at_token), windows(of_tile) {}
     // This is also called for tokens before the source: w and h stay zero.
     __device__ void advance(const Gate& gate, int token) {
         h *= gate.keep;
-        if (at <= token && token - at <= halo) h += gate.step;
+        if (at <= token && windows.reach(at, token)) h += gate.step;
         w = gate.decay * w + h;
     }
 };
 
 // Stores w and h of all `sources` after the last token, zeros for missing ones, then a, b, h and a zero. All
 // threads of the block call it; each owns whole sources.
-__device__ inline void store_ends(const Gate* gates, int tokens, int first_source, int last_source, int halo,
-                                  int sources, float* ends) {
+__device__ inline void store_ends(const Gate* gates, int tokens, int first_source, int last_source,
+                                  const Windows& windows, int sources, float* ends) {
     for (int s = threadIdx.x; s < sources; s += blockDim.x) {
-        SourceCoefficients source(first_source + s, halo);
+        SourceCoefficients source(first_source + s, windows);
         if (first_source + s < last_source)
             for (int t = 0; t < tokens; ++t) source.advance(gates[t], t);
         ends[s] = source.w;

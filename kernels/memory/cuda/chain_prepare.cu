@@ -113,7 +113,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_prepare(ChainArgumen
     const int64_t batch = blockIdx.y, kept = tiling.last - tiling.origin;
     const Range tokens = tokens_of(tiling, tile);
     // Gates are inputs that no earlier launch writes; keys may be written by one (trellis).
-    load_gates(given.gates, batch * given.length + tokens.first, tokens.count(), gates);
+    const int64_t first_token = batch * given.length + tokens.first;
+    load_gates<WINDOWS_VARY>(given.gates, first_token, tokens.count(), gates);
     device::wait_for_launches_before();
     device::let_next_launch_start();
     // A warp prepares the key and the value of a token.
@@ -135,6 +136,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_prepare(ChainArgumen
                           for_atlas);
     device::sync_block();  // the gates are visible to every thread of store_ends
     const int64_t source = first_source(tiling, tokens.first);
-    store_ends(gates, tokens.count(), static_cast<int>(source - tokens.first), tokens.count(), tiling.halo,
-               SOURCES, given.ends + (batch * tiling.tiles + tile) * (2 * SOURCES + 4));
+    store_ends(gates, tokens.count(), static_cast<int>(source - tokens.first), tokens.count(),
+               windows_of(tiling, given.gates, first_token), SOURCES,
+               given.ends + (batch * tiling.tiles + tile) * (2 * SOURCES + 4));
 }

@@ -149,8 +149,9 @@ struct TileStages {
     // tile.
     __device__ void make_weights(int number) const {
         const int first = source_of(number), count = tokens.count();
+        const Windows windows = windows_of(given.tiling, given.gates, batch * given.length + tokens.first);
         for (int s = threadIdx.x; s < block; s += THREADS) {
-            SourceCoefficients source(first + s, given.tiling.halo);
+            SourceCoefficients source(first + s, windows);
             for (int t = 0; t < tile_tokens; ++t) {
                 if (t < count) source.advance(shared.gates[t], t);
                 shared.weights[AT_BOUNDARY ? 0 : t][s] = t < count && first + s < count ? -source.w : 0;
@@ -248,7 +249,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainReadArgume
     };
     // Gates and queries are inputs that no earlier launch writes, except z and r of trellis.
     if (!AT_BOUNDARY)
-        load_gates(given.gates, batch * given.length + tokens.first, tokens.count(), shared.gates);
+        load_gates<WINDOWS_VARY>(given.gates, batch * given.length + tokens.first, tokens.count(),
+                                 shared.gates);
     if (QUERIES_ARE_INPUT) load_own_queries();
     device::wait_for_launches_before();
     device::let_next_launch_start();

@@ -58,9 +58,9 @@ __device__ void load_rows(const ChainArguments& given, int64_t batch, Range toke
 
 // Computes a before each token of the tile, and -w_(t-1)s below the diagonal with zeros elsewhere, one thread
 // per column.
-__device__ void load_coefficients(const ChainArguments& given, int tokens, Shared& shared) {
+__device__ void load_coefficients(const Windows& windows, int tokens, Shared& shared) {
     for (int s = threadIdx.x; s < TILE; s += THREADS) {
-        SourceCoefficients source(s, given.tiling.halo);
+        SourceCoefficients source(s, windows);
         for (int t = 0; t < TILE; ++t) {
             shared.t[t][s] = s < t && t < tokens ? -source.w : 0;
             if (t < tokens) source.advance(shared.gates[t], t);
@@ -171,9 +171,11 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_solve(ChainArguments
     const int64_t batch = blockIdx.y;
     const Range tokens = tokens_of(tiling, tile);
     device::let_next_launch_start();
-    load_gates(given.gates, batch * given.length + tokens.first, tokens.count(), shared.gates);
+    const int64_t first_token = batch * given.length + tokens.first;
+    const Windows windows = windows_of(tiling, given.gates, first_token);
+    load_gates<WINDOWS_VARY>(given.gates, first_token, tokens.count(), shared.gates);
     device::sync_block();  // the gates are visible to every column
-    load_coefficients(given, tokens.count(), shared);
+    load_coefficients(windows, tokens.count(), shared);
     device::sync_block();  // the decays of one thread are visible to all warps
     load_rows(given, batch, tokens, shared);
     device::sync_block();  // all keys and coefficients are visible
@@ -187,6 +189,6 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_solve(ChainArguments
     device::wait_for_launches_before();
     store_solution(given, batch * (tiling.last - tiling.origin) + tokens.first - tiling.origin,
                    tokens.count(), shared);
-    store_ends(shared.gates, tokens.count(), 0, tokens.count(), tiling.halo, TILE,
+    store_ends(shared.gates, tokens.count(), 0, tokens.count(), windows, TILE,
                given.ends + (batch * tiling.tiles + tile) * (2 * TILE + 4));
 }

@@ -14,7 +14,8 @@
 //   e = M k - v = 0.6 - 2 = -1.4;  M = 0.9 [1 0] + 0.5 1.4 [0.6 0.8] = [1.32 0.56]
 //
 // Defines: THREADS, SHARED_BYTES, COLUMNS, ROWS, PRECISION, WARPS (that walk; the others copy), SOURCES,
-// SOURCE_BLOCK, SOLVES, READS_MEMORY, HAS_MOMENTUM, KEEPS_BOUNDARY.
+// SOURCE_BLOCK, SOLVES, READS_MEMORY, HAS_MOMENTUM, KEEPS_BOUNDARY, RESCALES (rows of M get norms
+// sqrt(COLUMNS) at every boundary, before it is used).
 
 #include "kernels/cuda/device/dependent_launch.cuh"
 #include "kernels/cuda/device/integers.cuh"
@@ -129,6 +130,16 @@ struct StateRows {
                     s[n][at] *= h;
                 }
             }
+    }
+
+    // Scales the rows of M to norms sqrt(COLUMNS), but rows of zeros. Squares are summed in double, because
+    // they may leave the range of f32.
+    __device__ void rescale() {
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            const double norm = sqrt(device::wide_square_of_row(m, half)), wanted = sqrt(double{COLUMNS});
+            device::scale_row(m, half, static_cast<float>(wanted / (norm < 1e-12 ? 1e-12 : norm)));
+        }
     }
 
     // M -= E^T diag(w) K, S -= E^T diag(h) K in one pass over K: every fragment is loaded once for both
@@ -282,12 +293,14 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_walk(ChainArguments 
     } else {
         load_passed(given, given.m, batch, row, state.m);
         if (HAS_MOMENTUM) load_passed(given, given.s, batch, row, state.s);
+        if (RESCALES && given.tiling.first == 0) state.rescale();
     }
     int side = 0;
     for (Step step{first_tile, 0}; step.tile < last_tile; step = step.next()) {
         meet();  // the copies of this step are visible
         take_step(given, batch, step, row, shared.sides[side], state, shared);
         side = side + 1 < side_count ? side + 1 : 0;
+        if (RESCALES && step.block == blocks - 1 && closes_chunk(given.tiling, step.tile)) state.rescale();
     }
     if (parallel) return store_state(given, batch * given.tiling.tiles + first_tile, row, state);
     store_passed(given, given.m, batch, row, state.m);

@@ -1,6 +1,6 @@
 // Matrix rules token by token: sequential (one launch per token), sequential_persistent (one launch), the
 // local memories of tnt, and associative_scan, whose trees also cover strips of rows. Also trellis token by
-// token.
+// token, and tnt of lattice and trellis.
 
 #include <algorithm>
 
@@ -62,7 +62,7 @@ int64_t staged_bytes(const Sizes& sizes, int64_t group) {
         .total();
 }
 
-KernelSource strip_source(const Sizes& sizes, const char* entry, int64_t group, int64_t shared_bytes) {
+KernelSource strip_source(const Tensors& sizes, const char* entry, int64_t group, int64_t shared_bytes) {
     const StripShape strip = strip_shape(sizes);
     return kernel(entry, strip.threads, shared_bytes,
                   {{"HAS_MOMENTUM", sizes.rule->has_momentum},
@@ -75,10 +75,11 @@ KernelSource strip_source(const Sizes& sizes, const char* entry, int64_t group, 
                    {"GROUP", group},
                    {"COPY", copy_bytes(sizes)},
                    {"NORMALISE", sizes.normalises},
-                   {"WINDOW", sizes.window}});
+                   {"WINDOW", sizes.window},
+                   {"WINDOWS_VARY", static_cast<bool>(sizes.omega_windows)}});
 }
 
-KernelSource exact_source(const Sizes& sizes, int64_t tokens, bool is_local) {
+KernelSource exact_source(const Tensors& sizes, int64_t tokens, bool is_local) {
     KernelSource source =
         strip_source(sizes, "exact", group_of(sizes, tokens), exact_shared_bytes(sizes, tokens));
     source.defines.emplace_back("LOCAL", is_local);
@@ -111,7 +112,7 @@ void add_matrix_steps(PlanBuilder& builder, const Tensors& t, int64_t tokens) {
     launch_steps(builder, t, tokens, strip_grid(t), exact_source(t, tokens, false));
 }
 
-void add_trellis_steps(PlanBuilder& builder, const Tensors& t, int64_t tokens) {
+KernelSource trellis_source(const Sizes& t, int64_t tokens, bool is_local) {
     const int64_t group = std::min<int64_t>(tokens, t.d <= 64 ? 16 : 8);
     const int64_t wide = round_up(t.d, 32), narrow = round_up(t.compress, 32);
     const int64_t shared_bytes = StructBytes()
@@ -121,13 +122,17 @@ void add_trellis_steps(PlanBuilder& builder, const Tensors& t, int64_t tokens) {
                                      .array(group, 12, float_bytes)               // gates
                                      .array(group, float_bytes)                   // decays
                                      .total();
-    const KernelSource source = kernel("trellis", round_up(8 * t.d, 32), shared_bytes,
-                                       {{"X", name_of(t.storage)},
-                                        {"WIDTH", t.d},
-                                        {"COMPRESS", t.compress},
-                                        {"NORMALISE", t.normalises},
-                                        {"GROUP", group}});
-    launch_steps(builder, t, tokens, Grid{.x = side("B", t.batch)}, source);
+    return kernel("trellis", round_up(8 * t.d, 32), shared_bytes,
+                  {{"X", name_of(t.storage)},
+                   {"WIDTH", t.d},
+                   {"COMPRESS", t.compress},
+                   {"NORMALISE", t.normalises},
+                   {"GROUP", group},
+                   {"LOCAL", is_local}});
+}
+
+void add_trellis_steps(PlanBuilder& builder, const Tensors& t, int64_t tokens) {
+    launch_steps(builder, t, tokens, Grid{.x = side("B", t.batch)}, trellis_source(t, tokens, false));
 }
 
 void add_associative_scan(PlanBuilder& builder, const Tensors& t) {
@@ -137,7 +142,41 @@ void add_associative_scan(PlanBuilder& builder, const Tensors& t) {
                    arguments_of(t));
 }
 
+namespace {
+
+// Shards alternate between two states: all local memories of a shard read one while the last of them writes
+// the other.
+void add_shards_of_slots(PlanBuilder& builder, const Tensors& t) {
+    const auto take = [&](const char* second) -> Buffers {
+        const auto named = [&](const char* name) { return std::string(name) + " between launches" + second; };
+        return {builder.take(named("m"), {t.batch, t.state_rows(), t.d}),
+                t.passes_s ? builder.take(named("s"), {t.batch, t.d, t.state_rows()}) : Buffer()};
+    };
+    const Buffers states[] = {take(""), take(", of every second shard")};
+    const KernelSource source =
+        t.rule->is(State::slots) ? slots_source(t, true) : trellis_source(t, t.local_tokens, true);
+    each_range(builder, {0, t.length}, t.chunk, [&](Range shard) {
+        const int64_t odd = shard.first / t.chunk % 2;
+        const Buffers &before = states[odd], &after = states[1 - odd];
+        Arguments local = arguments_of(t);
+        local.local_tokens = t.local_tokens;
+        local.m.live = before[0].as<float>();
+        local.s.live = before[1].as<float>();
+        narrow(local, shard);
+        if (shard.last < t.length) {
+            local.m.to = after[0].as<float>();
+            local.s.to = after[1].as<float>();
+        }
+        builder.launch(launches::locals_with_slots(t, shard, before, after),
+                       {pieces("C_G", shard.count(), "C_L", t.local_tokens), side("B", t.batch)}, source,
+                       local);
+    });
+}
+
+}  // namespace
+
 void add_tnt(PlanBuilder& builder, const Tensors& given) {
+    if (!given.rule->is(State::matrix)) return add_shards_of_slots(builder, given);
     Tensors t = given;
     t.m.live = builder.take("m between launches", {t.batch, t.d, t.d});
     const Buffer all_sums = builder.take("sums of y", {t.batch, ceil_divide(t.chunk, t.local_tokens), t.d});

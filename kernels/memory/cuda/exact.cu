@@ -19,6 +19,18 @@ using namespace sawtooth::memory;
 
 static_assert(sizeof(Staged) == SHARED_BYTES, "the host counts the same bytes");
 
+// The windows of a local memory begin with its tokens.
+constexpr bool has_own_windows = LOCAL && IS_WINDOWED;
+
+// The first token in the window that ends at `token`.
+__device__ int64_t first_in_window(const Arguments& given, int64_t batch, int64_t token) {
+    const int64_t first = first_of_window(given, batch, token);
+    if constexpr (has_own_windows)
+        return first > given.first ? first : given.first;
+    else
+        return first;
+}
+
 // One row of the state, of which each lane holds a slice in registers.
 struct Walker {
     int lane;       // lane of the row
@@ -52,9 +64,10 @@ struct Walker {
     }
 
     // S = keep S - step times the sum of e_i k_i^T over the window that ends at this token.
-    __device__ void add_window(const Staged& shared, int64_t token, const Gate& gate) {
+    __device__ void add_window(const Arguments& given, const Staged& shared, int64_t batch, int64_t token,
+                               const Gate& gate) {
         s.scale(gate.keep);
-        for (int64_t i = first_of_window(token); i <= token; ++i) {
+        for (int64_t i = first_in_window(given, batch, token); i <= token; ++i) {
             const int slot = static_cast<int>(i % ring);
             Row k;
             k.load(shared.k[slot], lane);
@@ -66,14 +79,15 @@ struct Walker {
 
     // Returns this lane's partial sum of y, and replaces `last_y`, that of the previous token, by the sum
     // over the row.
-    __device__ float step(const Staged& shared, int64_t token, int i, const Gate& gate, float& last_y) {
+    __device__ float step(const Arguments& given, const Staged& shared, int64_t batch, int64_t token, int i,
+                          const Gate& gate, float& last_y) {
         const int slot = static_cast<int>(token % ring);
         Row k, q;
         k.load(shared.k[slot], lane);
         q.load(shared.q[i], lane);
         if constexpr (IS_WINDOWED) {
             last_y = sum_of_row(last_y);
-            add_window(shared, token, gate);
+            add_window(given, shared, batch, token, gate);
 #pragma unroll
             for (int j = 0; j < columns; ++j) m[j] = gate.decay * m[j] + s[j];
         } else {
@@ -110,7 +124,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) exact(Arguments given) {
             given.last < given.first + given.local_tokens ? given.last : given.first + given.local_tokens;
     }
     // A window reaches back to tokens of an earlier launch.
-    const int64_t from = first_of_window(given.first);
+    const int64_t from = has_own_windows ? given.first : first_of_window(given.first);
 
     Walker walker;
     walker.lane = threadIdx.x % LANES;
@@ -159,7 +173,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) exact(Arguments given) {
                     row_of_state(given.boundaries,
                                  (batch * given.boundary_count + (first + i) / given.chunk) * d * d, r),
                     d, walker.lane);
-            const float partial = walker.step(shared, first + i, i, gate_of(given.gates, shared, side, i), y);
+            const float partial =
+                walker.step(given, shared, batch, first + i, i, gate_of(given, tokens, shared, side, i), y);
             if (i > skipped) keep_y(i - 1);
             y = partial;
         }

@@ -10,10 +10,19 @@ struct Gate {
     float decay, keep, step;
 };
 
-// The gate of a token; `at` is its index in all sequences, batch * length + token.
+// The fraction of a step that each token of a window takes; `at` is the index of the token in all sequences,
+// batch * length + token.
+template <bool windows_vary>
+__device__ inline float share_at(const Gates& gates, int64_t at) {
+    return windows_vary ? 1 / static_cast<float>(gates.windows[at]) : gates.share;
+}
+
+// The gate of a token.
+template <bool windows_vary = false>
 __device__ inline Gate gate_at(const Gates& gates, int64_t at) {
     const float step = gates.theta ? gates.theta[at] : 1, forgets = gates.alpha ? gates.alpha[at] : 0;
-    return {1 - forgets - gates.lambda * step, gates.eta ? gates.eta[at] : 0, step * gates.share};
+    return {1 - forgets - gates.lambda * step, gates.eta ? gates.eta[at] : 0,
+            step * share_at<windows_vary>(gates, at)};
 }
 
 // Tokens first … last - 1.
@@ -41,9 +50,16 @@ __device__ inline bool opens_chunk(const TilingArguments& tiling, int tile) {
     return tile % tiling.tiles_a_chunk == 0;
 }
 
+// True if the tile is the last of its chunk.
+__device__ inline bool closes_chunk(const TilingArguments& tiling, int tile) {
+    return opens_chunk(tiling, tile + 1) || tile + 1 == tiling.tiles;
+}
+
 // Loads a tile's gates into shared memory with all threads of the block; a barrier must follow.
+template <bool windows_vary>
 __device__ inline void load_gates(const Gates& gates, int64_t first_token_of_batch, int count, Gate* to) {
-    for (int i = threadIdx.x; i < count; i += blockDim.x) to[i] = gate_at(gates, first_token_of_batch + i);
+    for (int i = threadIdx.x; i < count; i += blockDim.x)
+        to[i] = gate_at<windows_vary>(gates, first_token_of_batch + i);
 }
 
 }  // namespace sawtooth::memory

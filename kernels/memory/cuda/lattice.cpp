@@ -27,7 +27,8 @@ BlockShape block_shape(const Sizes& sizes, bool reads) {
     return {warps, round_up(sizes.slot_count, slots_a_warp * warps)};
 }
 
-KernelSource source_of(const Sizes& sizes, const char* update, bool is_frozen, bool reads) {
+KernelSource source_of(const Sizes& sizes, const char* update, bool is_frozen, bool reads,
+                       bool is_local = false) {
     const BlockShape shape = block_shape(sizes, reads);
     return kernel("lattice", shape.threads(), lattice_shared_bytes(sizes, is_frozen, reads),
                   {{"X", name_of(sizes.storage)},
@@ -38,7 +39,8 @@ KernelSource source_of(const Sizes& sizes, const char* update, bool is_frozen, b
                    {"AT_BOUNDARY", sizes.reads_boundary},
                    {"NORMALISE", sizes.normalises},
                    {"SLOTS", shape.slots},
-                   {"GROUP", group}});
+                   {"GROUP", group},
+                   {"LOCAL", is_local}});
 }
 
 }  // namespace
@@ -56,8 +58,12 @@ int64_t lattice_shared_bytes(const Sizes& sizes, bool is_frozen, bool reads) {
         .total();
 }
 
+KernelSource slots_source(const Sizes& sizes, bool is_local) {
+    return source_of(sizes, "exact", false, true, is_local);
+}
+
 void add_slot_steps(PlanBuilder& builder, const Tensors& t, int64_t tokens) {
-    launch_steps(builder, t, tokens, Grid{.y = side("B", t.batch)}, source_of(t, "exact", false, true));
+    launch_steps(builder, t, tokens, Grid{.y = side("B", t.batch)}, slots_source(t, false));
 }
 
 void add_frozen_slots(PlanBuilder& builder, const Tensors& t, const char* update) {

@@ -11,7 +11,8 @@
 // s becomes [0.71 0.71].
 //
 // Defines: THREADS, SHARED_BYTES, X (storage), WIDTH (d), SLOT_COUNT, UPDATE (exact, sums, linearised),
-// READS, AT_BOUNDARY, NORMALISE, SLOTS (of a block, a multiple of its teams), GROUP (tokens staged together).
+// READS, AT_BOUNDARY, NORMALISE, SLOTS (of a block, a multiple of its teams), GROUP (tokens staged together),
+// LOCAL (whether the tokens are cut into local memories, with EXACT).
 
 #include "kernels/cuda/device/activations.cuh"
 #include "kernels/cuda/device/dependent_launch.cuh"
@@ -249,7 +250,8 @@ __device__ void copy_slots(const Team& team, const float (*from)[row], float (*t
     }
 }
 
-// Grid: exact: 1, batch; a block owns all slots and all tokens. Frozen with READS: tiles, batch; a block owns
+// Grid: exact: 1, or the local memories of tnt, batch; a block owns all slots and its tokens, and the last
+// local memory passes its slots on. Frozen with READS: tiles, batch; a block owns
 // all slots and the tokens of tile x. Frozen without READS: strips of slots, batch; a block owns slots x
 // SLOTS … + SLOTS - 1 and all tokens. Team t of a block owns its slots t, t + teams, ….
 //   reads    k, v, q [batch, length, d]; m.from [batch, slot_count, d], or, if frozen with READS, tile_slots
@@ -264,6 +266,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) lattice(Arguments given) {
     Walk walk{given, shared, Team(), static_cast<int64_t>(blockIdx.y), 0};
     const int own_tile = is_frozen && READS ? blockIdx.x : 0;
     Range tokens = is_frozen ? tokens_of(tiling, own_tile) : Range{given.first, given.last};
+    if constexpr (LOCAL) {
+        tokens.first += blockIdx.x * given.local_tokens;
+        if (tokens.count() > given.local_tokens) tokens.last = tokens.first + given.local_tokens;
+    }
     // Tokens are inputs that no earlier launch writes; slots may be written by one.
     walk.stage(tokens);
     device::wait_for_launches_before();
@@ -271,7 +277,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) lattice(Arguments given) {
     if constexpr (!is_frozen) {
         walk.load_state();
         walk.take(tokens);
-        walk.store_state();
+        if (!LOCAL || tokens.last == given.last) walk.store_state();
     } else if constexpr (READS) {
         // Loads the state of the tile, and that of the first tile of its chunk.
         const int64_t first_state = walk.batch * tiling.tiles;
@@ -295,8 +301,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) lattice(Arguments given) {
             walk.team.store(walk.slots_at(given.tile_slots, walk.batch * tiling.tiles + tile),
                             walk.first_slot, shared.x);
             walk.take(tokens);
-            if (opens_chunk(tiling, tile + 1) || tile + 1 == tiling.tiles)
-                copy_slots(walk.team, shared.x, shared.x, true);
+            if (closes_chunk(tiling, tile)) copy_slots(walk.team, shared.x, shared.x, true);
         }
         walk.store_state();
     }

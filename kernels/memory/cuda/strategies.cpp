@@ -50,7 +50,7 @@ int64_t shared_bytes::sequential(const Sizes& sizes) { return bytes_of_tokens(si
 int64_t shared_bytes::sequential_persistent(const Sizes& sizes) {
     return bytes_of_tokens(sizes, sizes.length);
 }
-int64_t shared_bytes::tnt(const Sizes& sizes) { return exact_shared_bytes(sizes, sizes.local_tokens); }
+int64_t shared_bytes::tnt(const Sizes& sizes) { return bytes_of_tokens(sizes, sizes.local_tokens); }
 int64_t shared_bytes::associative_scan(const Sizes& sizes) { return tree_shared_bytes(sizes); }
 int64_t shared_bytes::frozen(const Sizes& sizes) {
     return sizes.rule->is(State::slots) ? lattice_shared_bytes(sizes, true, true) : 0;
@@ -83,7 +83,8 @@ Arguments arguments_of(const Tensors& t) {
             .boundaries = t.boundaries.as<float>(),
             .chunk = t.chunk,
             .boundary_count = t.boundary_count,
-            .gates = {t.alpha.as<float>(), t.eta.as<float>(), t.theta.as<float>(), t.lambda_k, t.share()},
+            .gates = {t.alpha.as<float>(), t.eta.as<float>(), t.theta.as<float>(), t.lambda_k, t.share(),
+                      t.omega_windows.as<int32_t>()},
             .lambda_values = t.lambda_v,
             .w_omega = t.w_omega.as<float>(),
             .length = t.length,
@@ -146,14 +147,17 @@ void add_chunkwise_gd(cuda::PlanBuilder& builder, const Tensors& t) {
         case State::slots:
             return add_frozen_slots(builder, t, "sums");
         case State::trellis:
-            return add_trellis_tiles(builder, t);
+            return add_trellis_tiles(builder, t, false);
     }
 }
 
 void add_exact_chunk(cuda::PlanBuilder& builder, const Tensors& t) { add_matrix_tiles(builder, t, true); }
 
 void add_lattice_gla(cuda::PlanBuilder& builder, const Tensors& t) {
-    add_frozen_slots(builder, t, "linearised");
+    if (t.rule->is(State::slots))
+        add_frozen_slots(builder, t, "linearised");
+    else
+        add_trellis_tiles(builder, t, true);
 }
 
 void add_pulse(cuda::PlanBuilder& builder, const Tensors& level, const Buffer& pulse, int64_t first) {

@@ -43,11 +43,17 @@ void add_matrix_steps(cuda::PlanBuilder& builder, const Tensors& t, int64_t toke
 void add_trellis_steps(cuda::PlanBuilder& builder, const Tensors& t, int64_t tokens);
 void add_slot_steps(cuda::PlanBuilder& builder, const Tensors& t, int64_t tokens);
 
+// The kernels of lattice and trellis token by token; `is_local` cuts the tokens into local memories of
+// `tokens` tokens.
+cuda::KernelSource slots_source(const Sizes& sizes, bool is_local);
+cuda::KernelSource trellis_source(const Sizes& sizes, int64_t tokens, bool is_local);
+
 // Add launches that walk in chunks. A range of tiles is as long as `room` bytes of scratch allow, but at
 // least a whole chunk; it starts from the state that the previous range left.
 constexpr int64_t usual_room = int64_t{1} << 29;
 void add_matrix_tiles(cuda::PlanBuilder& builder, const Tensors& t, bool solves, int64_t room = usual_room);
-void add_trellis_tiles(cuda::PlanBuilder& builder, const Tensors& t, int64_t room = usual_room);
+void add_trellis_tiles(cuda::PlanBuilder& builder, const Tensors& t, bool rescales,
+                       int64_t room = usual_room);
 // Adds the launches for slots frozen at the boundaries of chunks. `update` is the macro UPDATE of lattice.cu:
 // sums or linearised.
 void add_frozen_slots(cuda::PlanBuilder& builder, const Tensors& t, const char* update);

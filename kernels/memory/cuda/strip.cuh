@@ -4,7 +4,7 @@
 //
 // Defines: THREADS, SHARED_BYTES, HAS_MOMENTUM, READS_MEMORY, READS_W_OMEGA, IS_WINDOWED (of the rule), X
 // (storage of k, v, q, y), WIDTH (d), LANES, GROUP, COPY (bytes per copy), NORMALISE, WINDOW
-// (tokens of a window, 1 without windows).
+// (tokens of the longest window, 1 without windows), WINDOWS_VARY (whether every token has its own).
 #pragma once
 
 #include "kernels/cuda/device/activations.cuh"
@@ -44,9 +44,18 @@ struct Staged {
 
 __device__ inline float sum_of_row(float value) { return device::sum_of_lanes<LANES>(value); }
 
-// The first token of the window that ends at `token`.
+// The first token of the longest window that may end at `token`.
 __device__ inline int64_t first_of_window(int64_t token) {
     return token > WINDOW - 1 ? token - (WINDOW - 1) : 0;
+}
+// The first token of the window that ends at `token` of a sequence.
+__device__ inline int64_t first_of_window(const Arguments& given, int64_t batch, int64_t token) {
+    if constexpr (WINDOWS_VARY) {
+        const int64_t first = token + 1 - given.gates.windows[batch * given.length + token];
+        return first > 0 ? first : 0;
+    } else {
+        return first_of_window(token);
+    }
 }
 
 // Row r of a state [d, d] of a sequence; null if it does not exist.
@@ -116,9 +125,11 @@ __device__ inline void unpack(const Tokens& tokens, int first_row, Staged& share
 }
 
 // The gate of token i of the group; matrix rules have no lambda.
-__device__ inline Gate gate_of(const Gates& given, const Staged& shared, int side, int i) {
+__device__ inline Gate gate_of(const Arguments& given, const Tokens& tokens, const Staged& shared, int side,
+                               int i) {
     const auto& [alpha, eta, theta] = shared.gates[side];
-    return {1 - alpha[i], eta[i], theta[i] * given.share};
+    const int64_t at = tokens.batch * given.length + tokens.first + i;
+    return {1 - alpha[i], eta[i], theta[i] * share_at<WINDOWS_VARY>(given.gates, at)};
 }
 
 // Stores y of the block's rows, except for the first `skipped` tokens. Call it after a barrier.

@@ -36,10 +36,10 @@ static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
 
 // Builds the nodes level by level: one lane per leaf, then one lane per node. One warp calls it. Leaves after
 // the last token change nothing.
-__device__ void make_nodes(const Arguments& given, int side, int count, Shared& shared) {
-    const int lane = device::lane_of_thread();
+__device__ void make_nodes(const Arguments& given, const Tokens& tokens, int side, Shared& shared) {
+    const int lane = device::lane_of_thread(), count = tokens.count();
     if (lane < group) {
-        const Gate gate = lane < count ? gate_of(given.gates, shared.staged, side, lane) : Gate{1, 0, 0};
+        const Gate gate = lane < count ? gate_of(given, tokens, shared.staged, side, lane) : Gate{1, 0, 0};
         shared.nodes[group + lane] = {gate.decay, gate.keep, lane < count ? gate.keep : 1, gate.step};
     }
     for (int width = group / 2; width >= 1; width /= 2) {
@@ -169,7 +169,7 @@ struct Tree {
         if constexpr (IS_WINDOWED) {
             // All errors of the window; those before the chunk use the boundary's memory too.
             float sum = 0;
-            for (int64_t source = first_of_window(token); source <= token; ++source) {
+            for (int64_t source = first_of_window(given, tokens.batch, token); source <= token; ++source) {
                 const int slot = static_cast<int>(source % ring);
                 sum += shared.errors[slot][local_row] * staged.k[slot][column];
             }
@@ -271,7 +271,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tree(Arguments given) {
         // may be overwritten by unpacking.
         device::sync_block();
         unpack(tokens, first_row, shared.staged, side);
-        if (device::warp_of_thread() == 0) make_nodes(given, side, tokens.count(), shared);
+        if (device::warp_of_thread() == 0) make_nodes(given, tokens, side, shared);
         device::sync_block();  // tokens and nodes are visible; `raw` is free
         if (const int64_t next = next_tile(first, given.chunk); next < given.last)
             start_copies(given, tile_at(given, batch, next), shared.staged, side ^ 1);

@@ -10,7 +10,8 @@
 // A group of GROUP tokens:  load | walk over S_K | nsilu of z and r | walk over S_V | store y
 // Each `|` is a barrier: what is written by rows is then read by tokens, or the other way round.
 //
-// Defines: THREADS, SHARED_BYTES, X (storage), WIDTH (d), COMPRESS (c), NORMALISE, GROUP.
+// Defines: THREADS, SHARED_BYTES, X (storage), WIDTH (d), COMPRESS (c), NORMALISE, GROUP, LOCAL (whether the
+// tokens are cut into local memories).
 
 #include "kernels/cuda/device/activations.cuh"
 #include "kernels/cuda/device/dependent_launch.cuh"
@@ -104,7 +105,8 @@ __device__ void bend(int count, Shared& shared) {
     }
 }
 
-// Grid: batch; a block owns both memories of its sequence, thread t owns row t / 8 of both.
+// Grid: batch; a block owns both memories of its sequence, thread t owns row t / 8 of both. If LOCAL: local
+// memories, batch; a block owns those of a local memory, and the last one passes them on.
 //   reads    x, k, v, q [batch, length, d], gates [batch, length]; S_K = m.from [batch, c, d] and
 //            S_V = s.from [batch, d, c]
 //   writes   y [batch, length, d]; S_K to m.to and S_V to s.to
@@ -112,7 +114,13 @@ __device__ void bend(int count, Shared& shared) {
 extern "C" __global__ void __launch_bounds__(THREADS) trellis(Arguments given) {
     extern __shared__ __align__(16) unsigned char memory[];
     Shared& shared = *reinterpret_cast<Shared*>(memory);
-    const int64_t batch = blockIdx.x;
+    const int64_t batch = LOCAL ? blockIdx.y : blockIdx.x;
+    bool passes_on = true;
+    if constexpr (LOCAL) {
+        given.first += blockIdx.x * given.local_tokens;
+        passes_on = given.last <= given.first + given.local_tokens;
+        if (!passes_on) given.last = given.first + given.local_tokens;
+    }
     const int r = threadIdx.x / lanes, lane = threadIdx.x % lanes;
     // Threads beyond the rows of a memory take part in warp sums with rows of zeros.
     const bool has_key = r < c, has_value = r < d;
@@ -153,6 +161,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) trellis(Arguments given) {
         for (int at = threadIdx.x; at < count * d; at += THREADS)
             y[at] = Storage::narrow(shared.y[at / d][at % d]);
     }
+    if (!passes_on) return;
     if (has_key) keys.store_unpadded(given.m.to ? given.m.to + key_at : nullptr, d, lane);
     if (has_value) values.store_unpadded(given.s.to ? given.s.to + value_at : nullptr, c, lane);
 }

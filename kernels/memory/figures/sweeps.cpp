@@ -359,7 +359,6 @@ std::vector<Figure> shard_figures(const SweepResult& sweep) {
     const auto with_shards = std::find_if(all.begin(), all.end(), [](const Strategy& strategy) {
         return strategy.exact == Exact::inside_locals;
     });
-    if (!with_shards->goes_with(rule_of(sweep.sweep.base.parameters))) return {};
     const std::string& chunk = with_shards->chunk;
     const auto lines_of = [&](TimedNumber number) { return curves_with(sweep, number, chunk); };
     const std::vector<Line> errors = lines_of(error_of_y), times = lines_of(median_us);

@@ -4,10 +4,11 @@
 
 namespace sawtooth::memory::formulas {
 
-// The gate of a token: what it keeps of M and of S, and its step.
+// The gate of a token: what it keeps of M and of S, its step, and the tokens whose errors the step averages.
 template <class Real>
 struct Gate {
     Real decay, keep, step;
+    size_t window = 1;
 };
 
 // The tokens of a tile: gates, keys [count, columns], values [count, rows].
@@ -30,7 +31,7 @@ template <class Real>
 class MatrixChunks {
   public:
     struct Settings {
-        size_t window = 1;         // tokens whose errors a step averages
+        size_t window = 1;         // the longest of all tokens
         bool reads_memory = true;  // otherwise e = -v
         bool has_momentum = false;
         bool solves = false;           // exact errors; without windows or momentum
@@ -80,6 +81,9 @@ class MatrixChunks {
             for (size_t j = 0; j < columns(); ++j) s[j] = with_updates(kept_ * s[j], j);
         }
     }
+
+    // Scales the rows of M to norms sqrt(columns).
+    void rescale() { rescale_rows(m_); }
 
   private:
     size_t rows() const { return m_.rows; }
@@ -133,11 +137,11 @@ class MatrixChunks {
         Real a = 1, b = 0;
         kept_ = 1;
         for (size_t t = 0; t < count; ++t) {
-            const auto& [decay, keep, step] = gates_[t];
+            const auto& [decay, keep, step, window] = gates_[t];
             kept_ *= keep;
             a_[t] = a *= decay;
             b_[t] = b = multiply_add(decay, b, kept_);
-            const size_t first = visible(t) - std::min(settings_.window, visible(t));
+            const size_t first = visible(t) - std::min(window, visible(t));
             for (size_t s = 0; s < visible(t); ++s) {
                 h_[s] *= keep;
                 if (s >= first) h_[s] += step;

@@ -11,7 +11,7 @@ namespace sawtooth::memory::formulas {
 //   delta        the same with eta = 0
 //   hebbian      M = (1 - alpha) M + v k^T
 //   atlas        w = W silu([k; v]); S = eta S - theta w k^T; M = (1 - alpha) M + S
-//   atlas_omega  G = 1/c sum over the window of (M k_i - v_i) k_i^T; S = eta S - theta G;
+//   atlas_omega  G = 1/c sum over the c tokens of the window of (M k_i - v_i) k_i^T; S = eta S - theta G;
 //                M = (1 - alpha) M + S
 //   lattice      g = sigmoid(s . k); D = g v; s = normalise(s + D - (s . D) s);
 //                y = sum softmax(s . q) s
@@ -54,8 +54,9 @@ class ExactRule {
           tokens_(tokens),
           d_(tokens.d()),
           c_(static_cast<size_t>(parameters.integer("compress"))),
-          omega_window_(static_cast<size_t>(parameters.integer("omega_window"))),
-          window_(is("atlas_omega") ? std::min(omega_window_, tokens.length()) : 1),
+          window_(is("atlas_omega")
+                      ? std::min(static_cast<size_t>(parameters.integer("omega_window")), tokens.length())
+                      : 1),
           lambda_k_(parameters.real("lambda_k")),
           lambda_v_(parameters.real("lambda_v")),
           atlas_(is("atlas") ? tokens.weights() : Matrix<Real>()),
@@ -67,6 +68,8 @@ class ExactRule {
           z_(c_) {}
 
     void step(MemoryState<Real>& state, size_t t) { step(state, t, state.m); }
+    // Lets windows begin at a token, with a memory that starts there.
+    void start_at(size_t token) { first_token_ = token; }
     // Takes the errors of a matrix rule from `memory` instead of the state. Steps of atlas_omega must start
     // at token 0 and leave none out, because its windows reach back.
     void step(MemoryState<Real>& state, size_t t, const Matrix<Real>& memory) {
@@ -84,7 +87,7 @@ class ExactRule {
             return step_without_momentum(state.m, decay, w_.data(), k);
         }
         if (is("atlas_omega"))
-            add_window(state.s, t, theta / Real(omega_window_), memory);
+            add_window(state.s, t, theta / Real(tokens_.window(t)), memory);
         else
             add_error(state.s, t, memory, k, v);
         for (size_t i = 0; i < d_ * d_; ++i)
@@ -123,7 +126,8 @@ class ExactRule {
     // S = eta S - theta G; `step` is theta / c, also while the window is filling.
     void add_window(Matrix<Real>& s, size_t t, Real step, const Matrix<Real>& memory) const {
         scale(s.values.data(), tokens_.eta(t), d_ * d_);
-        for (size_t token = t + 1 - std::min(window_, t + 1); token <= t; ++token) {
+        const size_t first = t + 1 - std::min(tokens_.window(t), t + 1);
+        for (size_t token = std::max(first, first_token_); token <= t; ++token) {
             const Real *const k = keys_.row(token % window_), *const v = values_.row(token % window_);
             for (size_t i = 0; i < d_; ++i) add(s.row(i), -step * (dot(memory.row(i), k, d_) - v[i]), k, d_);
         }
@@ -153,7 +157,9 @@ class ExactRule {
 
     std::string rule_;
     const Sequence<Real>& tokens_;
-    size_t d_, c_, omega_window_, window_;
+    size_t d_, c_;
+    size_t window_;           // tokens of the longest window
+    size_t first_token_ = 0;  // that windows reach
     Real lambda_k_, lambda_v_;
     AtlasUpdate<Real> atlas_;
     Matrix<Real> keys_, values_;  // of the last `window` tokens; token t is in row t % window

@@ -24,6 +24,8 @@ class Sequence {
           length_(static_cast<size_t>(parameters.integer("length"))),
           d_(static_cast<size_t>(parameters.integer("d"))),
           normalises_(parameters.flag("normalise")),
+          omega_window_(static_cast<size_t>(parameters.integer("omega_window"))),
+          omega_windows_(find(inputs, "omega_windows")),
           k_(rows_of("k", d_)),
           v_(rows_of("v", d_)),
           q_(rows_of("q", d_)),
@@ -43,6 +45,11 @@ class Sequence {
     Real alpha(size_t token) const { return alpha_[token]; }
     Real eta(size_t token) const { return eta_[token]; }
     Real theta(size_t token) const { return theta_[token]; }
+    // The tokens over which atlas_omega averages the errors of a token.
+    size_t window(size_t token) const {
+        return omega_windows_ ? static_cast<size_t>(omega_windows_->as<int32_t>()[batch_ * length_ + token])
+                              : omega_window_;
+    }
 
     // The state before the first token; zeros if it is not given.
     Matrix<Real> initial(std::string_view name, size_t rows, size_t columns) const {
@@ -73,6 +80,8 @@ class Sequence {
     const Arrays& inputs_;
     size_t batch_, length_, d_;
     bool normalises_;
+    size_t omega_window_;
+    const Array* omega_windows_;                              // null if absent
     const float *k_, *v_, *q_, *x_, *alpha_, *eta_, *theta_;  // inputs of the sequence; null if absent
 };
 

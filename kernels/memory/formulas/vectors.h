@@ -95,6 +95,15 @@ void normalise(Real* x, size_t count) {
     scale(x, Real(1) / norm, count);
 }
 
+// Gives every row a norm of sqrt(columns), but rows of zeros.
+template <class Real>
+void rescale_rows(Matrix<Real>& m) {
+    for (size_t i = 0; i < m.rows; ++i) {
+        normalise(m.row(i), m.columns);
+        scale(m.row(i), Real(std::sqrt(static_cast<double>(m.columns))), m.columns);
+    }
+}
+
 template <class Real>
 Real sigmoid(Real x) {
     using std::exp;

@@ -167,15 +167,11 @@ TEST_CASE("memory: used parameters depend on rule and backend", "[schema][memory
         CHECK(why_unused("memory", name, rule("delta")) == "only for rule trellis");
         CHECK(why_unused("memory", name, rule("trellis")).empty());
     }
-    for (const char* name : {"C_G", "C_L"}) {
-        CHECK(why_unused("memory", name, rule("lattice")) == "only for rule titans, delta or hebbian");
-        CHECK(why_unused("memory", name, rule("hebbian")).empty());
-    }
     for (const char* name : {"precision", "launch"}) {
         CHECK(why_unused("memory", name) == "only on CUDA");
         CHECK(why_unused("memory", name, {}, Backend::cuda).empty());
     }
-    for (const char* name : {"chunk", "readout", "levels", "normalise", "dtype"})
+    for (const char* name : {"chunk", "C_G", "C_L", "readout", "levels", "normalise", "dtype"})
         CHECK(why_unused("memory", name).empty());
 }
 

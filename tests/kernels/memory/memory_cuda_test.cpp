@@ -34,13 +34,16 @@ TEST_CASE("kernels of memory hardly spill registers on Hopper", "[memory][cuda]"
     for (const Settings& settings : covering_set()) {
         const Parameters parameters = parameters_with(settings);
         for (const std::string& variant : strategies_for(parameters, device->chip())) {
-            INFO(variant << " " << parameters.text("rule"));
-            const Plan plan = plan_in_theory(*device, variant, parameters);
-            std::shared_ptr<const LaunchInfo> last;
-            for (const Launch& launch : plan.launches) {
-                if (std::exchange(last, launch.info) == launch.info) continue;
-                // A call of a square root or a division may spill a few.
-                CHECK(faults_of(*launch.info, device->chip(), 64) == "");
+            // With optional inputs windows vary.
+            for (const bool with_optional : {false, true}) {
+                INFO(variant << " " << parameters.text("rule") << (with_optional ? ", optional inputs" : ""));
+                const Plan plan = plan_in_theory(*device, variant, parameters, false, with_optional);
+                std::shared_ptr<const LaunchInfo> last;
+                for (const Launch& launch : plan.launches) {
+                    if (std::exchange(last, launch.info) == launch.info) continue;
+                    // A call of a square root or a division may spill a few.
+                    CHECK(faults_of(*launch.info, device->chip(), 64) == "");
+                }
             }
         }
     }
@@ -67,17 +70,20 @@ TEST_CASE("every strategy of memory on CUDA is the algorithm of its name", "[mem
     CHECK(names("atlas_parallel", atlas) ==
           Counts{{"prepare", 1}, {"sum_tiles", 1}, {"scan_tiles", 1}, {"read", 1}});
     const Settings lattice = sized("lattice", 2, 300, 32, 64);
+    CHECK(names("tnt", lattice) == Counts{{"locals", 3}});
     CHECK(names("sequential", lattice) == Counts{{"token", 300}});
     CHECK(names("lattice_gla", lattice) == Counts{{"walk_slots", 1}, {"read_slots", 1}});
     const Settings trellis = sized("trellis", 2, 300, 32, 64);
     CHECK(names("sequential", trellis) == Counts{{"token", 300}});
-    CHECK(names("chunkwise_gd", trellis) == Counts{{"prepare_keys", 1},
-                                                   {"walk_keys", 1},
-                                                   {"read_keys", 1},
-                                                   {"read_queries", 1},
-                                                   {"prepare_values", 1},
-                                                   {"walk_values", 1},
-                                                   {"read_values", 1}});
+    CHECK(names("tnt", trellis) == Counts{{"locals", 3}});
+    for (const char* const variant : {"chunkwise_gd", "lattice_gla"})
+        CHECK(names(variant, trellis) == Counts{{"prepare_keys", 1},
+                                                {"walk_keys", 1},
+                                                {"read_keys", 1},
+                                                {"read_queries", 1},
+                                                {"prepare_values", 1},
+                                                {"walk_values", 1},
+                                                {"read_values", 1}});
 }
 
 TEST_CASE("launches of one per token share one description", "[memory][cuda]") {
@@ -153,7 +159,7 @@ TEST_CASE("shards may have any number of local memories, chunks any number of ti
     CHECK(chunk.launches[1].info->grid.x == (1 << 23) / 64);
 }
 
-// The plan of chunkwise_gd or exact_chunk in ranges of `room` bytes of scratch.
+// The plan of chunkwise_gd, lattice_gla or exact_chunk in ranges of `room` bytes of scratch.
 Plan plan_in_ranges(cuda::Device& device, const char* variant, const Parameters& parameters,
                     const Arrays& inputs, int64_t room) {
     const PlanRequest request = {.family = memory_family(),
@@ -165,7 +171,7 @@ Plan plan_in_ranges(cuda::Device& device, const char* variant, const Parameters&
     cuda::PlanBuilder builder(request);
     const memory::Tensors tensors(builder, memory::strategy_of(request.variant));
     if (tensors.rule->is(memory::State::trellis))
-        memory::add_trellis_tiles(builder, tensors, room);
+        memory::add_trellis_tiles(builder, tensors, std::string(variant) == "lattice_gla", room);
     else
         memory::add_matrix_tiles(builder, tensors, std::string(variant) == "exact_chunk", room);
     auto plan = builder.finish();
@@ -176,11 +182,9 @@ Plan plan_in_ranges(cuda::Device& device, const char* variant, const Parameters&
 constexpr int64_t one_chunk = 1;  // bytes of room: less than a chunk, so every chunk is a range
 
 // Every way to pass a state from range to range: walked, solved, scanned, two chains.
-const std::vector<std::pair<const char*, const char*>> ranged = {{"titans", "chunkwise_gd"},
-                                                                 {"atlas_omega", "chunkwise_gd"},
-                                                                 {"delta", "exact_chunk"},
-                                                                 {"atlas", "atlas_parallel"},
-                                                                 {"trellis", "chunkwise_gd"}};
+const std::vector<std::pair<const char*, const char*>> ranged = {
+    {"titans", "chunkwise_gd"},  {"atlas_omega", "chunkwise_gd"}, {"delta", "exact_chunk"},
+    {"atlas", "atlas_parallel"}, {"trellis", "chunkwise_gd"},     {"trellis", "lattice_gla"}};
 
 TEST_CASE("with little memory a plan has one range per chunk", "[memory][cuda]") {
     cuda::Device* const device = theory("sm_90a");
@@ -215,6 +219,38 @@ TEST_CASE("every strategy of memory is right on CUDA", "[memory][cuda][gpu]") {
     check_variants(sized(rule, 3, 77, 33, 16, {{"compress", int64_t{9}}, {"slot_count", int64_t{5}}}));
     check_variants(sized(rule, 2, 40, 1, 1, {{"compress", int64_t{1}}}));
     check_variants(sized(rule, 1, 100, 16, chunk, {{"readout", "boundary"}}));
+}
+
+TEST_CASE("windows of every token are right on CUDA", "[memory][cuda][gpu]") {
+    if (!gpu()) return;
+    const char* const precision = GENERATE("f32", "bf16");
+    const auto check = [&](int64_t batch, int64_t length, int64_t d, int64_t chunk, int64_t longest,
+                           Settings more = {}) {
+        more.insert(more.end(), {{"precision", precision}, {"omega_window", longest}});
+        const Parameters parameters = parameters_with(sized("atlas_omega", batch, length, d, chunk, more));
+        check_variants(parameters, inputs_with_windows(parameters), Backend::cuda);
+    };
+    check(2, 300, 64, 64, 8);
+    check(3, 77, 33, 16, 20, {{"C_G", int64_t{40}}, {"C_L", int64_t{7}}});
+    check(1, 100, 16, 64, 150, {{"readout", "boundary"}});
+    // Windows longer than a tile, chunks of several tiles.
+    check(2, 300, 32, 200, 100);
+}
+
+TEST_CASE("shards pass the slots of their last local memory on, on CUDA", "[memory][cuda][gpu]") {
+    if (!gpu()) return;
+    const char* const rule = GENERATE("lattice", "trellis");
+    const char* const launch = GENERATE("stream", "graph_pdl");
+    const Settings::value_type how = {"launch", launch};
+    if (memory_family().variant("tnt")->refusal(parameters_with({how}), gpu()->chip())) return;
+    // Five shards, a last one of one token; one shard; one token per local memory.
+    for (const auto& [shard, local] : {std::pair{16, 5}, std::pair{100, 100}, std::pair{20, 1}})
+        check_variants(sized(rule, 3, 65, 33, 8,
+                             {how,
+                              {"C_G", int64_t{shard}},
+                              {"C_L", int64_t{local}},
+                              {"compress", int64_t{9}},
+                              {"slot_count", int64_t{5}}}));
 }
 
 TEST_CASE("large shapes of memory are right on CUDA", "[memory][cuda][gpu]") {

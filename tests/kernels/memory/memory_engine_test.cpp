@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "app/engine/files/npz.h"
 #include "app/engine/run/runner.h"
 #include "app/engine/sources/local_source.h"
 #include "app/engine/sources/sweep_loop.h"
@@ -139,6 +140,32 @@ TEST_CASE("strategies that do not support the rule are skipped, or refused if na
     REQUIRE_FALSE(refused);
     CHECK(refused.error().exit_code() == 1);
     CHECK(refused.error().text == "no variant can run this; exact_chunk: needs rule delta");
+}
+
+TEST_CASE("windows of tokens come from a file, which decides omega_window", "[memory][engine]") {
+    TemporaryFolder folder;
+    Runner runner(folder.path());
+    std::vector<int32_t> sizes(2 * 50);
+    for (size_t i = 0; i < sizes.size(); ++i) sizes[i] = static_cast<int32_t>(1 + i * 7 % 20);
+    Request request = memory_request({{"rule", "atlas_omega"}, {"d", int64_t{8}}, {"chunk", int64_t{16}}});
+    request.input = folder.file("windows.npz");
+    REQUIRE_FALSE(write_npz(request.input, {integers("omega_windows", {2, 50}, sizes)}));
+    const auto result = result_of(runner, request);
+    CHECK(result->parameters.integer("omega_window") == 20);
+    CHECK(result->parameters.integer("length") == 50);
+    int64_t right = 0;
+    for (const VariantResult& variant : result->variants) {
+        if (!variant.ran()) continue;
+        INFO(variant.name);
+        CHECK(variant.verdict() == Verdict::right);
+        ++right;
+    }
+    CHECK(right == 6);
+    sizes[57] = 0;
+    REQUIRE_FALSE(write_npz(request.input, {integers("omega_windows", {2, 50}, sizes)}));
+    const auto refused = runner.run(request, {});
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().text == "omega_windows[1, 7] = 0: must be 1 to 16777216 tokens");
 }
 
 TEST_CASE("a variant's minimum of work is at most what its launches do", "[memory][engine]") {

@@ -191,6 +191,7 @@ TEST_CASE("the table marks what is exact", "[memory][figures]") {
     CHECK(text(0, 2) == "at chunk 1");           // chunkwise_gd
     CHECK(text(2, 2) == "exact");                // hebbian
     CHECK(text(0, 4) == "in locals");            // tnt
+    CHECK(text(6, 5) == "never");                // trellis, lattice_gla
     CHECK(table.column_labels[1] == "[delta]");  // the current one
 }
 

@@ -43,6 +43,12 @@ struct Frozen {
         const Array* const array = find(inputs, name);
         return array ? array->value(t).real() : 0;
     }
+    // The tokens in the window of a token.
+    int64_t window(int64_t t) const {
+        if (!is("atlas_omega")) return 1;
+        const Array* const windows = find(inputs, "omega_windows");
+        return windows ? windows->as<int32_t>()[static_cast<size_t>(t)] : parameters.integer("omega_window");
+    }
     static double dot(const Vector& left, const Vector& right) {
         double sum = 0;
         for (size_t i = 0; i < left.size(); ++i) sum += left[i] * right[i];
@@ -84,13 +90,12 @@ Matrix given(const Arrays& inputs, const char* name, int64_t rows, int64_t colum
 
 // chunkwise_gd of titans, delta and atlas_omega: e = M_boundary k - v.
 std::vector<Vector> frozen_matrix(const Frozen& run) {
-    const bool is_omega = run.is("atlas_omega");
-    const int64_t window = is_omega ? run.parameters.integer("omega_window") : 1;
     Matrix m = given(run.inputs, "m0", run.d, run.d), s = given(run.inputs, "s0", run.d, run.d), boundary = m;
     std::vector<Vector> y;
     for (int64_t t = 0; t < run.length; ++t) {
         if (t % run.chunk == 0) boundary = m;
         decay(s, run.is("delta") ? 0 : run.gate("eta", t));
+        const int64_t window = run.window(t);
         for (int64_t i = std::max<int64_t>(t - window + 1, 0); i <= t; ++i) {
             const Vector k = run.unit("k", i);
             add_outer(s, -run.gate("theta", t) / static_cast<double>(window),
@@ -111,12 +116,24 @@ Vector nsilu(Vector w) {
     return w;
 }
 
-std::vector<Vector> frozen_trellis(const Frozen& run) {
+void normalise_rows(Matrix& m, double wanted = 1) {
+    for (Vector& row : m) {
+        const double norm = std::max(std::sqrt(Frozen::dot(row, row)), 1e-12);
+        for (double& value : row) value *= wanted / norm;
+    }
+}
+
+// chunkwise_gd, or lattice_gla, which gives rows the norm of a row of ones at every boundary.
+std::vector<Vector> frozen_trellis(const Frozen& run, bool rescales) {
     const int64_t c = run.parameters.integer("compress");
     Matrix sk = given(run.inputs, "sk0", c, run.d), sv = given(run.inputs, "sv0", run.d, c);
     Matrix sk_boundary = sk, sv_boundary = sv;
     std::vector<Vector> y;
     for (int64_t t = 0; t < run.length; ++t) {
+        if (t % run.chunk == 0 && rescales) {
+            normalise_rows(sk, std::sqrt(static_cast<double>(run.d)));
+            normalise_rows(sv, std::sqrt(static_cast<double>(c)));
+        }
         if (t % run.chunk == 0) sk_boundary = sk, sv_boundary = sv;
         const double theta = run.gate("theta", t), stays = 1 - run.gate("alpha", t);
         const Vector x = run.row("x", t);
@@ -133,13 +150,6 @@ std::vector<Vector> frozen_trellis(const Frozen& run) {
                                     : times(sv, nsilu(times(sk, q))));
     }
     return y;
-}
-
-void normalise_rows(Matrix& m) {
-    for (Vector& row : m) {
-        const double norm = std::sqrt(Frozen::dot(row, row));
-        for (double& value : row) value /= norm;
-    }
 }
 
 Vector read_slots(Matrix slots, const Vector& q) {
@@ -245,6 +255,43 @@ TEST_CASE("frozen errors are those at the boundary for any tile size", "[memory]
     }
 }
 
+TEST_CASE("every token may have a window of its own", "[memory][cpu]") {
+    const std::string readout = GENERATE("evolving", "boundary");
+    const int64_t chunk = GENERATE(1, 9, 64, 70, 1000);
+    // 300 is longer than the sequence.
+    const int64_t longest = GENERATE(12, 100, 300);
+    const auto parameters = parameters_with({{"rule", "atlas_omega"},
+                                             {"length", int64_t{150}},
+                                             {"d", int64_t{19}},
+                                             {"chunk", chunk},
+                                             {"omega_window", longest},
+                                             {"readout", readout}});
+    const Arrays inputs = inputs_with_windows(parameters);
+    const auto wanted = frozen_matrix(Frozen(parameters, inputs));
+    INFO("chunk " << chunk << " " << readout << " windows up to " << longest);
+    for (const char* strategy : {"chunkwise_gd", "associative_scan", "atlas_parallel"})
+        check(strategy, parameters, inputs, wanted);
+    if (chunk > 1 || readout == "boundary") return;
+    for (const char* strategy : {"sequential", "sequential_persistent"})
+        check(strategy, parameters, inputs, wanted);
+}
+
+TEST_CASE("windows that are all alike change no bit", "[memory][cpu]") {
+    const auto parameters = parameters_with({{"rule", "atlas_omega"},
+                                             {"length", int64_t{150}},
+                                             {"d", int64_t{19}},
+                                             {"chunk", int64_t{70}},
+                                             {"C_G", int64_t{48}},
+                                             {"C_L", int64_t{11}}});
+    const Arrays without = inputs_for(parameters);
+    Arrays with = inputs_with_windows(parameters);
+    std::ranges::fill(find(with, "omega_windows")->as<int32_t>(), 8);  // the default of omega_window
+    for (const std::string& strategy : strategies_for(parameters)) {
+        INFO(strategy);
+        CHECK(same_bits(run(strategy, parameters, with).outputs, run(strategy, parameters, without).outputs));
+    }
+}
+
 TEST_CASE("a window longer than the sequence averages only existing tokens", "[memory][cpu]") {
     const auto parameters = parameters_with({{"rule", "atlas_omega"},
                                              {"length", int64_t{90}},
@@ -272,7 +319,19 @@ TEST_CASE("trellis freezes only its two errors", "[memory][cpu]") {
     // x is not normalised: a smaller x keeps the steps so small that chunks of 70 do not diverge.
     for (float& value : find(inputs, "x")->as<float>()) value *= 0.2f;
     INFO("chunk " << chunk << " " << readout);
-    check("chunkwise_gd", parameters, inputs, frozen_trellis(Frozen(parameters, inputs)));
+    const Frozen frozen(parameters, inputs);
+    check("chunkwise_gd", parameters, inputs, frozen_trellis(frozen, false));
+    check("lattice_gla", parameters, inputs, frozen_trellis(frozen, true));
+}
+
+TEST_CASE("slots of zeros are not rescaled", "[memory][cpu]") {
+    const auto parameters = parameters_with({{"rule", "trellis"},
+                                             {"length", int64_t{40}},
+                                             {"d", int64_t{19}},
+                                             {"compress", int64_t{6}},
+                                             {"chunk", int64_t{16}}});
+    const Arrays inputs = inputs_for(parameters, false);  // without sk0 and sv0
+    check("lattice_gla", parameters, inputs, frozen_trellis(Frozen(parameters, inputs), true));
 }
 
 TEST_CASE("lattice freezes its gates, and lattice_gla linearises it", "[memory][cpu]") {

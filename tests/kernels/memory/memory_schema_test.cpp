@@ -25,6 +25,8 @@ TEST_CASE("memory: every rule has its own inputs and states", "[schema][memory]"
     CHECK(used("hebbian") == Names{"k", "v", "q", "alpha", "m0", "y", "m", "boundaries"});
     CHECK(used("atlas") ==
           Names{"k", "v", "q", "alpha", "eta", "theta", "w_omega", "m0", "s0", "y", "m", "s", "boundaries"});
+    CHECK(used("atlas_omega") == Names{"k", "v", "q", "alpha", "eta", "theta", "omega_windows", "m0", "s0",
+                                       "y", "m", "s", "boundaries"});
     CHECK(used("lattice") == Names{"k", "v", "q", "slots", "y", "m", "boundaries"});
     CHECK(used("trellis") == Names{"k", "v", "q", "alpha", "theta", "x", "sk0", "sv0", "y", "sk", "sv"});
 }
@@ -58,8 +60,8 @@ TEST_CASE("memory: strategies support the documented rules and name the rules th
         {"sequential_persistent", all},
         {"chunkwise_gd", all},
         {"associative_scan", matrices},
-        {"tnt", {"titans", "delta", "hebbian"}},
-        {"lattice_gla", {"lattice"}},
+        {"tnt", all},
+        {"lattice_gla", {"lattice", "trellis"}},
         {"atlas_parallel", {"atlas", "atlas_omega"}},
         {"exact_chunk", {"delta"}},
     };
@@ -72,8 +74,31 @@ TEST_CASE("memory: strategies support the documented rules and name the rules th
             if (!refusal.empty()) CHECK(contains(refusal, "needs rule "));
         }
     }
-    CHECK(variant_refusal("memory", "tnt", {{"rule", "trellis"}}, processor) ==
-          "needs rule titans, delta or hebbian");
+    CHECK(variant_refusal("memory", "lattice_gla", {{"rule", "titans"}}, processor) ==
+          "needs rule lattice or trellis");
+}
+
+TEST_CASE("memory: given windows decide omega_window, and windows without tokens are refused",
+          "[schema][memory]") {
+    const auto windows = [](const std::vector<int32_t>& sizes) {
+        return Arrays{numbers("omega_windows", sizes, {2, 3})};
+    };
+    const Settings settings = {{"rule", "atlas_omega"}, {"batch", 2}, {"length", 3}, {"omega_window", 4}};
+    const auto longest = [&](const Arrays& given) {
+        return settled("memory", settings, given).integer("omega_window");
+    };
+    CHECK(longest({}) == 4);
+    CHECK(longest(windows({1, 2, 1, 3, 1, 1})) == 3);
+    CHECK(longest(windows({1, 2, 1, 300, 1, 1})) == 300);
+    CHECK(settled("memory", {{"rule", "delta"}}, windows({1, 2, 1, 3, 1, 1})).integer("omega_window") == 8);
+    const Arrays right = windows({1, 2, 1, 300, 1, 1});
+    CHECK_FALSE(family_named("memory").check_inputs(settled("memory", settings, right), right));
+    CHECK(input_refusal("memory", settings, windows({1, 2, 3, 4, 0, 1})) ==
+          "omega_windows[1, 1] = 0: must be 1 to 16777216 tokens");
+    CHECK(contains(input_refusal("memory", settings, windows({1, 2, 1 << 25, 4, 1, 1})),
+                   "omega_windows[0, 2] = 33554432"));
+    CHECK(contains(input_refusal("memory", settings, windows({-1, -1, -1, -1, -1, -1})),
+                   "omega_windows[0, 0] = -1"));
 }
 
 TEST_CASE("memory: local memories of tnt fit in their shard; sizes above the length act like the length",

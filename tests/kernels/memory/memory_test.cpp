@@ -133,6 +133,7 @@ TEST_CASE("a chunk of one token read at its boundary gives the memory before the
     const Array wanted = *find(reference_for(parameters, inputs), "level_y");  // [1, 1, 50, 12]
     for (const std::string& strategy : strategies_for(parameters)) {
         if (strategy.starts_with("sequential") || strategy == "tnt") continue;  // readout has no effect
+        if (strategy == "lattice_gla" && rule == "trellis") continue;           // boundaries are rescaled
         Array y = run(strategy, parameters, inputs)["y"];
         y.shape = wanted.shape;
         INFO(strategy << " " << rule);
@@ -206,7 +207,7 @@ TEST_CASE("the window divides by its own length for any sequence length", "[memo
         const Ran ran = run(strategy, parameters, inputs);
         CHECK(ran["y"].value(0).real() == 1);
         CHECK(ran["y"].value(1).real() == 10.5);
-        CHECK(ran["s"].value(0).real() == 10);
+        if (strategy != "tnt") CHECK(ran["s"].value(0).real() == 10);  // which passes no momentum on
     }
 }
 
@@ -258,6 +259,8 @@ TEST_CASE("strategies declare where they are exact", "[memory]") {
         CHECK_FALSE(is_exact_with("associative_scan", {{"rule", rule}, boundary}));
     }
     CHECK(is_exact_with("lattice_gla", {{"rule", "lattice"}, one}));
+    CHECK_FALSE(is_exact_with("lattice_gla", {{"rule", "trellis"}, one}));
+    CHECK_FALSE(is_exact_with("tnt", {{"rule", "lattice"}}));
     CHECK_FALSE(is_exact_with("atlas_parallel", {{"rule", "atlas_omega"}}));
     CHECK_FALSE(is_exact_with("tnt", {{"C_G", int64_t{1}}, {"C_L", int64_t{1}}, one}));
 }
@@ -286,7 +289,7 @@ TEST_CASE("diverging values become non-finite without other harm", "[memory][cpu
         int64_t nonfinite = 0;
         for (const float value : ran["y"].as<float>()) nonfinite += !std::isfinite(value);
         INFO(strategy << " " << rule);
-        CHECK(nonfinite > 0);
+        CHECK((nonfinite > 0) == (strategy != "lattice_gla"));  // which bounds the norms of slots
         CHECK(std::isfinite(ran["y"].as<float>()[0]));
     }
 }

@@ -10,15 +10,25 @@ namespace sawtooth::memory_facts {
 
 inline Parameters parameters_with(const Settings& settings) { return settled(memory_family(), settings); }
 
-// Generated inputs, on request with optional states, which are smaller than states after one token.
+// Generated inputs, on request with optional states, which are smaller than states after one token. Without
+// omega_windows: all windows are omega_window.
 inline Arrays inputs_for(const Parameters& parameters, bool with_optional = true, uint64_t seed = 1) {
     Arrays inputs = generated_inputs(memory_family(), parameters, with_optional, seed);
     const Storage storage = storage_named(parameters.text("dtype"));
+    std::erase_if(inputs, [](const Array& input) { return input.name == "omega_windows"; });
     for (Array& input : inputs) {
         if (memory_family().array(input.name)->role != Role::optional) continue;
         for (float& value : input.as<float>()) value *= 0.1f;
         cpu::round_to(storage, input.as<float>().data(), input.count());
     }
+    return inputs;
+}
+
+// The same for the rule atlas_omega, with a window of every token from 1 to omega_window.
+inline Arrays inputs_with_windows(const Parameters& parameters) {
+    Arrays inputs = inputs_for(parameters);
+    inputs.push_back(memory_family().generate(*memory_family().array("omega_windows"), parameters, inputs,
+                                              Random(2, "omega_windows"), {}));
     return inputs;
 }
 
