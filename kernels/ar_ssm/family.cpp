@@ -191,19 +191,16 @@ std::vector<Variant> variants() {
     for (const Weight& weight : weights()) outputs.push_back("d" + weight.name);
     std::vector<std::string> with_intermediates = outputs;
     for (const Intermediate& row : intermediates()) with_intermediates.push_back(row.name);
-    const std::vector<Backend> both = {Backend::cpu, Backend::cuda};
     return {
         {.name = "unfused",
          .idea = "One launch per step; every intermediate goes through memory, and t, u, v, c and uv are "
                  "outputs on request.",
-         .backends = both,
          .outputs = with_intermediates,
          .rounds_inside = true,
          .plan_cpu = ar_ssm::plan_unfused_on_cpu,
          .plan_cuda = ar_ssm::plan_unfused_on_cuda},
         {.name = "fused",
          .idea = "As few launches as the scan allows: projections and gates, then scan and output.",
-         .backends = both,
          .outputs = outputs,
          .rounds_inside = true,
          .check = refuse_intermediates,

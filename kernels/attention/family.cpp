@@ -251,13 +251,11 @@ Rounding rounding(const Variant& variant, const Parameters& parameters, Backend 
 }
 
 std::vector<Variant> variants() {
-    const std::vector<Backend> both = {Backend::cpu, Backend::cuda};
     const std::vector<std::string> outputs = {"o",   "lse", "delta", "dq1", "dq2",
                                               "dk1", "dk2", "dv",    "dq",  "dk"};
     return {
         {.name = "naive",
          .idea = "Scores, softmax and the product with V in three passes; all scores are in memory.",
-         .backends = both,
          .outputs = outputs,
          .rounds_inside = true,
          .check = check_naive,
@@ -265,7 +263,6 @@ std::vector<Variant> variants() {
          .plan_cuda = attention::plan_naive_on_cuda},
         {.name = "streaming",
          .idea = "One pass over the keys with a running maximum and sum; no score leaves the chip.",
-         .backends = both,
          .outputs = outputs,
          .rounds_inside = true,
          .check = check_streaming,
@@ -273,7 +270,6 @@ std::vector<Variant> variants() {
          .plan_cuda = attention::plan_streaming_on_cuda},
         {.name = "streaming_wgmma",
          .idea = "Like streaming, with the warp-group products and bulk copies of Hopper.",
-         .backends = {Backend::cuda},
          .outputs = outputs,
          .rounds_inside = true,
          .check = check_wgmma,

@@ -204,19 +204,16 @@ Rounding rounding(const Variant& variant, const Parameters& parameters, Backend 
 }
 
 std::vector<Variant> variants() {
-    const std::vector<Backend> both = {Backend::cpu, Backend::cuda};
     const std::vector<std::string> forward = {"x", "carry"}, all = {"x", "carry", "da", "du", "dcarry0"};
     return {
         {.name = "sequential",
          .idea = "One launch per token, one step of the recurrence each: the sawtooth itself.",
-         .backends = both,
          .outputs = forward,
          .plan_cpu = btp::plan_sequential_on_cpu,
          .plan_cuda = btp::plan_sequential_on_cuda},
         {.name = "two_pass",
          .idea = "One launch solves the blocks, one adds the carry of each block times its gates; order full "
                  "scans the carries in the second.",
-         .backends = both,
          .outputs = all,
          .rounds_inside = true,
          .exact = is_exact,
@@ -226,7 +223,6 @@ std::vector<Variant> variants() {
         {.name = "fused",
          .idea = "Both passes in one launch: order 2 computes the block before its own again, order full "
                  "looks back.",
-         .backends = both,
          .outputs = all,
          .rounds_inside = true,
          .exact = is_exact,
@@ -235,7 +231,6 @@ std::vector<Variant> variants() {
          .plan_cuda = btp::plan_fused_on_cuda},
         {.name = "decode",
          .idea = "One persistent launch applies a step function of state, gate and input along the sequence.",
-         .backends = both,
          .outputs = forward,
          .plan_cpu = btp::plan_decode_on_cpu,
          .plan_cuda = btp::plan_decode_on_cuda},

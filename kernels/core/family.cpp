@@ -52,17 +52,6 @@ const Parameter* Family::parameter(std::string_view name) const { return find_ro
 const ArraySpec* Family::array(std::string_view name) const { return find_row(arrays, name); }
 const Variant* Family::variant(std::string_view name) const { return find_row(variants, name); }
 
-int Family::sequence_axis_of(std::string_view output) const {
-    const ArraySpec* const spec = array(output);
-    if (!spec || sequence_axis.empty()) return -1;
-    // A dimension such as N_q counts some of the positions N.
-    const auto is_axis = [&](const std::string& dimension) {
-        return dimension == sequence_axis || dimension.starts_with(sequence_axis + "_");
-    };
-    const auto found = std::find_if(spec->dimensions.begin(), spec->dimensions.end(), is_axis);
-    return found == spec->dimensions.end() ? -1 : static_cast<int>(found - spec->dimensions.begin());
-}
-
 Parameters Family::defaults() const {
     Parameters all;
     for (const Parameter& row : parameters) all.set(row.name, row.initial);

@@ -94,7 +94,6 @@ struct DefinitionRequest {
 struct Variant {
     std::string name = "";
     std::string idea = "";  // one sentence
-    std::vector<Backend> backends = {};
     std::vector<std::string> outputs = {};
     size_t row = 0;              // index into the family's own table of variants, if it has one
     bool rounds_inside = false;  // on CUDA intermediate values are rounded to the parameter `dtype` too
@@ -213,7 +212,6 @@ struct Family {
     bool has_kernels() const;
     const Parameter* parameter(std::string_view name) const;
     const ArraySpec* array(std::string_view name) const;
-    int sequence_axis_of(std::string_view output) const;  // -1 if there is none
     const Variant* variant(std::string_view name) const;
     Parameters defaults() const;
     // The effective parameters: unused ones have their default, and those beyond their limit have the limit.

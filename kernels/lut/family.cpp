@@ -78,7 +78,6 @@ std::vector<ArraySpec> arrays() {
 }
 
 std::vector<Variant> variants() {
-    const std::vector<Backend> both = {Backend::cpu, Backend::cuda};
     const std::vector<std::string> outputs = {"y",  "lookup_index", "min_delta",    "min_delta_index",
                                               "dx", "dweights",     "weights_after"};
     return {
@@ -86,7 +85,6 @@ std::vector<Variant> variants() {
          .idea = "One launch for each kernel of " + lut::source +
                  ", with its grid; on a GPU floats are "
                  "added by atomics, so that their last bits depend on the order.",
-         .backends = both,
          .outputs = outputs,
          .unordered = true,
          .exact = lut::is_exact,
@@ -95,7 +93,6 @@ std::vector<Variant> variants() {
         {.name = "fused",
          .idea = "One launch for detectors and tables, as few as possible for gradients; every sum has one "
                  "order.",
-         .backends = both,
          .outputs = outputs,
          .exact = lut::is_exact,
          .plan_cpu = lut::plan_fused_on_cpu,

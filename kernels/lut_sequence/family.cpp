@@ -160,7 +160,6 @@ std::optional<std::string> check_pairs(const Variant&, const Parameters& paramet
 }
 
 std::vector<Variant> variants() {
-    const std::vector<Backend> both = {Backend::cpu, Backend::cuda};
     const std::vector<std::string> outputs = {"y",
                                               "lookup_index",
                                               "min_delta",
@@ -177,7 +176,6 @@ std::vector<Variant> variants() {
          .idea = "One launch for each kernel of " + lut_table::source +
                  ", with its grid: events and a hash table in "
                  "memory; on a GPU floats are added by atomics, so that their last bits depend on the order.",
-         .backends = both,
          .outputs = outputs,
          .unordered = true,
          .check = check_events,
@@ -187,7 +185,6 @@ std::vector<Variant> variants() {
         {.name = "fused",
          .idea = "Pairs update outputs and gradients directly, without events or a hash table; every sum has "
                  "one order.",
-         .backends = both,
          .outputs = outputs,
          .check = check_pairs,
          .exact = lut_table::is_exact,

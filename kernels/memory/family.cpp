@@ -252,8 +252,7 @@ std::vector<ArraySpec> arrays() {
 }
 
 std::vector<Variant> variants() {
-    std::vector<Variant> all = variants_of(strategies(), {.backends = {Backend::cpu, Backend::cuda},
-                                                          .check = check,
+    std::vector<Variant> all = variants_of(strategies(), {.check = check,
                                                           .exact = is_exact,
                                                           .plan_cpu = plan_on_cpu,
                                                           .plan_cuda = plan_on_cuda,

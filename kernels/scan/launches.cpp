@@ -228,8 +228,7 @@ Outcome<Plan> plan(const PlanRequest& request) {
 }  // namespace
 
 std::vector<Variant> variants() {
-    return variants_of(algorithms(), {.backends = {Backend::cpu, Backend::cuda},
-                                      .outputs = {"y", "y_reverse", "dx", "da", "dinitial"},
+    return variants_of(algorithms(), {.outputs = {"y", "y_reverse", "dx", "da", "dinitial"},
                                       .plan_cpu = plan<cpu::PlanBuilder>,
                                       .plan_cuda = plan<cuda::PlanBuilder>});
 }

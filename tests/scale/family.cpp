@@ -137,7 +137,6 @@ const Family& scale_family() {
         made.arrays = arrays();
         made.variants = {{.name = "blocks",
                           .idea = "One thread block per block of numbers.",
-                          .backends = {Backend::cpu, Backend::cuda},
                           .outputs = {"y"},
                           .plan_cpu = plan_cpu,
                           .plan_cuda = plan_cuda}};

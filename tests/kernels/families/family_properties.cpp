@@ -27,7 +27,8 @@ Dimension dimension_of(const Family& family, const Array& array, const std::stri
     Dimension found;
     for (size_t i = 0; i < names.size(); ++i) {
         if (found.there) found.inner *= array.shape[i];
-        if (found.there || !(is_sequence ? counts_sequence(family, names[i]) : names[i] == dimension)) continue;
+        if (found.there || !(is_sequence ? counts_sequence(family, names[i]) : names[i] == dimension))
+            continue;
         found.size = array.shape[i];
         found.there = true;
     }

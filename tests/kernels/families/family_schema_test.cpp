@@ -181,7 +181,7 @@ TEST_CASE("variants name outputs of the family, and every output has a variant",
         std::set<std::string> given;
         for (const Variant& variant : family->variants) {
             INFO(family->name << " " << variant.name);
-            CHECK_FALSE(variant.backends.empty());
+            CHECK((variant.plan_cpu || variant.plan_cuda));
             for (const std::string& name : variant.outputs) {
                 INFO(name);
                 REQUIRE(family->array(name));
