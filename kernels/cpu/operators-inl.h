@@ -7,6 +7,7 @@
 #define SAWTOOTH_KERNELS_CPU_OPERATORS_INL_H
 #endif
 
+#include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
 #include <type_traits>
@@ -24,8 +25,10 @@ struct State {
 };
 
 // `lift` makes a state from an input row, `join` combines two states (the earlier one on the left), `finish`
-// gives y. `advance` is `join` that computes only the part that `finish` needs.
+// gives y. `advance` is `join` that computes only the part that `finish` needs. `columns` neighbours are one
+// number.
 struct OneInput {
+    static constexpr size_t columns = 1;
     template <class V, class D>
     static State<V> lift(D d, const float* const* plane, int64_t at) {
         return {hn::LoadU(d, plane[0] + at), hn::Zero(d)};
@@ -75,29 +78,99 @@ struct Minimum : Whole<Minimum> {
     }
 };
 
-// (a1, b1) then (a2, b2) is (a1 a2, a2 b1 + b2). Multiply and add are rounded separately, as not every target
-// has a fused one.
-struct Linear {
+// A decay; below the smallest normal number it becomes 0: subnormal operands would slow down every further
+// product.
+template <class D, class V>
+V kept_decay(D d, V product) {
+    const auto normal = hn::Ge(hn::Abs(product), hn::Set(d, 0x1p-126f));
+    return hn::IfThenElseZero(hn::Or(normal, hn::IsNaN(product)), product);
+}
+
+struct TwoInputs {
+    static constexpr size_t columns = 1;
     template <class V, class D>
     static State<V> lift(D d, const float* const* plane, int64_t at) {
         return {hn::LoadU(d, plane[0] + at), hn::LoadU(d, plane[1] + at)};
     }
+    template <class V>
+    static V finish(State<V> state) {
+        return state.second;
+    }
+};
+
+// (a1, b1) then (a2, b2) is (a1 a2, a2 b1 + b2). Multiply and add are rounded separately, as not every target
+// has a fused one.
+struct Linear : TwoInputs {
     template <class D, class V>
     static State<V> join(D d, State<V> left, State<V> right) {
-        const V product = hn::Mul(left.first, right.first);
-        // A decay below the smallest normal number becomes 0: subnormal operands would slow down every
-        // further product.
-        const auto normal = hn::Ge(hn::Abs(product), hn::Set(d, 0x1p-126f));
-        const auto kept = hn::IfThenElseZero(hn::Or(normal, hn::IsNaN(product)), product);
+        const auto kept = kept_decay(d, hn::Mul(left.first, right.first));
         return {kept, hn::Add(hn::Mul(right.first, left.second), right.second)};
     }
     template <class D, class V>
     static State<V> advance(D, State<V> left, State<V> right) {
         return {left.first, hn::Add(hn::Mul(right.first, left.second), right.second)};
     }
+};
+
+// The same on complex numbers, whose real and imaginary parts alternate.
+struct ComplexLinear : TwoInputs {
+    static constexpr size_t columns = 2;
+    template <class V>
+    static V product(V left, V right) {
+        const V by_real = hn::Mul(hn::DupEven(left), right);
+        const V by_imaginary = hn::Mul(hn::DupOdd(left), hn::Reverse2(hn::DFromV<V>(), right));
+        return hn::OddEven(hn::Add(by_real, by_imaginary), hn::Sub(by_real, by_imaginary));
+    }
+    template <class D, class V>
+    static State<V> join(D d, State<V> left, State<V> right) {
+        const V kept = kept_decay(d, product(left.first, right.first));
+        return {kept, hn::Add(product(right.first, left.second), right.second)};
+    }
+    template <class D, class V>
+    static State<V> advance(D, State<V> left, State<V> right) {
+        return {left.first, hn::Add(product(right.first, left.second), right.second)};
+    }
+};
+
+// The sum since the last element whose a is 0. It selects, where linear multiplies: 0 times infinity is NaN.
+struct SegmentedSum : TwoInputs {
+    template <class D, class V>
+    static State<V> advance(D d, State<V> left, State<V> right) {
+        const auto goes_on = hn::Ne(right.first, hn::Zero(d));
+        return {left.first, hn::Add(hn::IfThenElseZero(goes_on, left.second), right.second)};
+    }
+    template <class D, class V>
+    static State<V> join(D d, State<V> left, State<V> right) {
+        return {hn::Mul(left.first, right.first), advance(d, left, right).second};
+    }
+};
+
+// exp(-|left - right|); 1 for equal infinities, 0 where the result is no normal number.
+template <class D, class V>
+V falling_exp(D d, V left, V right) {
+    const V least = hn::Set(d, -87.33f);
+    const V difference = hn::Neg(hn::Abs(hn::Sub(left, right)));
+    const V falling = hn::IfThenElseZero(hn::Ge(difference, least), hn::Exp(d, hn::Max(difference, least)));
+    return hn::IfThenElse(hn::Eq(left, right), hn::Set(d, 1.0f), falling);
+}
+
+// (m, s) stands for s exp(m), where m is the largest input: no exponential overflows.
+struct LogSumExp : Whole<LogSumExp> {
+    template <class V, class D>
+    static State<V> lift(D d, const float* const* plane, int64_t at) {
+        return {hn::LoadU(d, plane[0] + at), hn::Set(d, second_of_input(Operator::log_sum_exp))};
+    }
+    template <class D, class V>
+    static State<V> join(D d, State<V> left, State<V> right) {
+        const V smaller = falling_exp(d, left.first, right.first);
+        const auto falls = hn::Ge(left.first, right.first);  // the right one is the smaller
+        const V kept = hn::IfThenElse(falls, left.second, hn::Mul(left.second, smaller));
+        const V added = hn::IfThenElse(falls, hn::Mul(right.second, smaller), right.second);
+        return {Maximum::join(d, left, right).first, hn::Add(kept, added)};
+    }
     template <class V>
     static V finish(State<V> state) {
-        return state.second;
+        return hn::Add(state.first, hn::Log(hn::DFromV<V>(), state.second));
     }
 };
 
@@ -166,6 +239,12 @@ void with_operator(Operator op, Visit&& visit) {
             return visit(Linear(), two_planes);
         case Operator::compensated_sum:
             return visit(CompensatedSum(), two_planes);
+        case Operator::complex_linear:
+            return visit(ComplexLinear(), two_planes);
+        case Operator::log_sum_exp:
+            return visit(LogSumExp(), two_planes);
+        case Operator::segmented_sum:
+            return visit(SegmentedSum(), two_planes);
     }
 }
 

@@ -10,6 +10,10 @@
 HWY_BEFORE_NAMESPACE();
 namespace sawtooth::cpu::HWY_NAMESPACE {
 
+// A tag of the columns that an operator cannot separate: one, or the two of a complex number.
+template <class Op>
+using Fewest = hn::CappedTag<float, Op::columns>;
+
 template <class Op, int planes, class D>
 HWY_INLINE void combine_at(D d, const States& left, const States& right, const States& out, int64_t left_at,
                            int64_t right_at, int64_t out_at) {
@@ -20,11 +24,11 @@ HWY_INLINE void combine_at(D d, const States& left, const States& right, const S
 void combine(Operator op, const States& left, const States& right, const States& out, int64_t count) {
     with_operator(op, [&]<class Op, int planes>(Op, std::integral_constant<int, planes>) {
         const hn::ScalableTag<float> d;
-        const hn::CappedTag<float, 1> one;
+        const Fewest<Op> fewest;
         const auto lanes = static_cast<int64_t>(hn::Lanes(d));
         int64_t i = 0;
         for (; i + lanes <= count; i += lanes) combine_at<Op, planes>(d, left, right, out, i, i, i);
-        for (; i < count; ++i) combine_at<Op, planes>(one, left, right, out, i, i, i);
+        for (; i < count; i += Op::columns) combine_at<Op, planes>(fewest, left, right, out, i, i, i);
     });
 }
 
@@ -32,7 +36,7 @@ void combine(Operator op, const States& left, const States& right, const States&
 template <class Op, int planes>
 void combine_finished(const States& left, const States& right, float* out, int64_t count) {
     const hn::ScalableTag<float> d;
-    const hn::CappedTag<float, 1> one;
+    const Fewest<Op> fewest;
     const auto combine_at = [&](auto tag, int64_t i) {
         const auto state =
             Op::advance(tag, load(tag, left.plane, i, planes), load(tag, right.plane, i, planes));
@@ -41,7 +45,7 @@ void combine_finished(const States& left, const States& right, float* out, int64
     const auto lanes = static_cast<int64_t>(hn::Lanes(d));
     int64_t i = 0;
     for (; i + lanes <= count; i += lanes) combine_at(d, i);
-    for (; i < count; ++i) combine_at(one, i);
+    for (; i < count; i += Op::columns) combine_at(fewest, i);
 }
 
 void combine_rows(Operator op, const States& before, const States& states, float* out, int64_t rows,
@@ -70,17 +74,29 @@ void combine_rows(Operator op, const States& before, const States& states, float
 void spread(Operator op, const States& totals, int64_t groups, int64_t columns, const States& carry,
             const States& before) {
     with_operator(op, [&]<class Op, int planes>(Op, std::integral_constant<int, planes>) {
-        const hn::CappedTag<float, 1> one;
-        for (int64_t c = 0; c < columns; ++c) {
-            auto state = load(one, carry.plane, c, planes);
+        const Fewest<Op> fewest;
+        for (int64_t c = 0; c < columns; c += Op::columns) {
+            auto state = load(fewest, carry.plane, c, planes);
             for (int64_t at = c; at < groups * columns; at += columns) {
-                const auto total = load(one, totals.plane, at, planes);
-                store(one, state, before.plane, at, planes);
-                state = Op::join(one, state, total);
+                const auto total = load(fewest, totals.plane, at, planes);
+                store(fewest, state, before.plane, at, planes);
+                state = Op::join(fewest, state, total);
             }
-            store(one, state, carry.plane, c, planes);
+            store(fewest, state, carry.plane, c, planes);
         }
     });
+}
+
+void finish_logarithms(const States& states, float* out, int64_t count) {
+    const hn::ScalableTag<float> d;
+    const hn::CappedTag<float, 1> one;
+    const auto finish_at = [&](auto tag, int64_t i) {
+        hn::StoreU(LogSumExp::finish(load(tag, states.plane, i, 2)), tag, out + i);
+    };
+    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+    int64_t i = 0;
+    for (; i + lanes <= count; i += lanes) finish_at(d, i);
+    for (; i < count; ++i) finish_at(one, i);
 }
 
 }  // namespace sawtooth::cpu::HWY_NAMESPACE
@@ -93,6 +109,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace sawtooth::cpu {
 
+HWY_EXPORT(finish_logarithms);
 SAWTOOTH_DISPATCH(combine, 5)
 SAWTOOTH_DISPATCH(combine_rows, 6)
 SAWTOOTH_DISPATCH(spread, 6)
@@ -102,6 +119,7 @@ void finish(Operator op, States states, float* out, int64_t count) {
         for (int64_t i = 0; i < count; ++i) out[i] = states.plane[0][i] + states.plane[1][i];
         return;
     }
+    if (op == Operator::log_sum_exp) return HWY_DYNAMIC_DISPATCH(finish_logarithms)(states, out, count);
     const float* const values = states.plane[planes_of(op) - 1];
     if (out != values) std::copy_n(values, count, out);
 }
@@ -111,22 +129,29 @@ void copy_states(Operator op, States from, States to, int64_t count) {
 }
 
 void fill_identity(Operator op, States states, int64_t count) {
-    for (int p = 0; p < planes_of(op); ++p) std::fill_n(states.plane[p], count, identity(op, p));
+    for (int p = 0; p < planes_of(op); ++p) fill_identity(op, p, states.plane[p], count);
 }
 
-float identity(Operator op, int plane) {
+void fill_identity(Operator op, int plane, float* values, int64_t count) {
     constexpr float infinity = std::numeric_limits<float>::infinity();
+    const auto fill = [&](float value) { std::fill_n(values, count, value); };
     switch (op) {
         case Operator::product:
-            return 1;
+            return fill(1);
         case Operator::maximum:
-            return -infinity;
+            return fill(-infinity);
         case Operator::minimum:
-            return infinity;
+            return fill(infinity);
         case Operator::linear:
-            return plane == 0 ? 1 : 0;
+        case Operator::segmented_sum:
+            return fill(plane == 0 ? 1 : 0);
+        case Operator::complex_linear:
+            for (int64_t i = 0; i < count; ++i) values[i] = plane == 0 && i % 2 == 0 ? 1 : 0;
+            return;
+        case Operator::log_sum_exp:
+            return fill(plane == 0 ? -infinity : 0);
         default:
-            return 0;
+            return fill(0);
     }
 }
 

@@ -51,7 +51,7 @@ template <class Op, Mode mode, int planes>
 void walk_tile(const Walk& walk) {
     const int64_t columns = walk.columns;
     const hn::ScalableTag<float> d;
-    const hn::CappedTag<float, 1> one;
+    const hn::CappedTag<float, Op::columns> fewest;
     const auto lanes = static_cast<int64_t>(hn::Lanes(d));
     int64_t c = 0;
     // As many vectors side by side as have their states in registers.
@@ -61,7 +61,7 @@ void walk_tile(const Walk& walk) {
     for (; c + lanes <= columns; c += lanes) walk_columns<Op, mode, planes, 1>(d, walk, c);
     Walk tail = walk;
     tail.stream = false;
-    for (; c < columns; ++c) walk_columns<Op, mode, planes, 1>(one, tail, c);
+    for (; c < columns; c += Op::columns) walk_columns<Op, mode, planes, 1>(fewest, tail, c);
     if (walk.stream) hwy::FlushStream();
 }
 
@@ -204,10 +204,9 @@ void walk_line(const Walk& given) {
 template <Mode mode>
 void walk_operator(const Walk& walk) {
     with_operator(walk.op, [&]<class Op, int planes>(Op, std::integral_constant<int, planes>) {
-        if (walk.is_line)
-            walk_line<Op, mode, planes>(walk);
-        else
-            walk_tile<Op, mode, planes>(walk);
+        if constexpr (Op::columns == 1)
+            if (walk.is_line) return walk_line<Op, mode, planes>(walk);
+        walk_tile<Op, mode, planes>(walk);
     });
 }
 

@@ -13,12 +13,14 @@ namespace scan {
 
 const std::vector<Op>& ops() {
     static const std::vector<Op> all = {
-        {.name = "sum", .op = Operator::sum, .has_backward = true},
+        {.name = "sum", .op = Operator::sum},
         {.name = "product", .op = Operator::product},
         {.name = "max", .op = Operator::maximum},
         {.name = "min", .op = Operator::minimum},
-        {.name = "linear", .op = Operator::linear, .has_backward = true},
+        {.name = "linear", .op = Operator::linear},
         {.name = "complex_sum", .op = Operator::sum, .is_complex = true},
+        {.name = "complex_linear", .op = Operator::complex_linear, .is_complex = true},
+        {.name = "logcumsumexp", .op = Operator::log_sum_exp},
     };
     return all;
 }
@@ -51,10 +53,10 @@ std::vector<Parameter> parameters() {
                  flag_parameter("compensated",
                                 "Tracks the rounding error of the additions and adds it at the end.",
                                 Group::numerics, false, Renews::kernels)),
-        not_for("op", {"complex_sum"}, dtype_parameter("f32", {"f32", "f16", "bf16"})),
+        not_for("op", {"complex_sum", "complex_linear"}, dtype_parameter("f32", {"f32", "f16", "bf16"})),
         choice_parameter("distribution", "Distribution of the generated inputs.", Group::numerics, "normal",
                          {"normal", "uniform", "badly_conditioned", "impulse"}, inputs),
-        not_for("direction", {"both"}, only_for("op", {"sum", "linear"}, backward_parameter())),
+        backward_parameter(),
         drawn_parameter("drawn_batch", "sequence", "batch", 65535),
         drawn_parameter("drawn_channel", "channel", "channels", 65535),
         integer_parameter("example_length", "Positions of the small example whose tree and ladder are drawn.",
@@ -67,7 +69,7 @@ std::vector<Parameter> parameters() {
     };
 }
 
-bool is_linear(const Parameters& parameters) { return op_of(parameters).op == Operator::linear; }
+bool has_gates(const Parameters& parameters) { return input_planes_of(op_of(parameters).op) == 2; }
 bool runs_both(const Parameters& parameters) { return parameters.is("direction", "both"); }
 Dtype x_dtype(const Parameters& parameters) {
     return op_of(parameters).is_complex ? Dtype::complex64 : Dtype::f32;
@@ -80,25 +82,32 @@ std::vector<ArraySpec> arrays() {
     ArraySpec y = array_row(output, "y", "The inclusive scan of x.", sequence);
     ArraySpec y_reverse =
         array_row(output, "y_reverse", "The inclusive scan from the end.", sequence, runs_both);
-    x.dtype_for = y.dtype_for = y_reverse.dtype_for = x_dtype;
-    const ArraySpec a = array_row(input, "a", "The gates of linear.", sequence, is_linear);
-    const ArraySpec initial = array_row(
-        optional, "initial", "The state of linear before its first step; 0 if absent.", column, is_linear);
+    const ArraySpec a = array_row(input, "a", "The gates of linear and complex_linear.", sequence, has_gates);
+    const ArraySpec initial =
+        array_row(optional, "initial", "The state of a recurrence before its first step; 0 if absent.",
+                  column, has_gates);
     const ArraySpec dy = array_row(output_gradient, "dy", "The gradient of y.", sequence, runs_backward);
-    const auto has_gate_gradient = [](const Parameters& p) { return runs_backward(p) && is_linear(p); };
-    return {x,
-            a,
-            initial,
-            dy,
-            y,
-            y_reverse,
-            gradient_of(x, runs_backward),
-            gradient_of(a, has_gate_gradient),
-            gradient_of(initial, has_gate_gradient)};
+    const ArraySpec dy_reverse =
+        array_row(output_gradient, "dy_reverse", "The gradient of y_reverse.", sequence,
+                  [](const Parameters& p) { return runs_backward(p) && runs_both(p); });
+    const auto has_gate_gradient = [](const Parameters& p) { return runs_backward(p) && has_gates(p); };
+    std::vector<ArraySpec> all = {x,
+                                  a,
+                                  initial,
+                                  dy,
+                                  dy_reverse,
+                                  y,
+                                  y_reverse,
+                                  gradient_of(x, runs_backward),
+                                  gradient_of(a, has_gate_gradient),
+                                  gradient_of(initial, has_gate_gradient)};
+    for (ArraySpec& each : all) each.dtype_for = x_dtype;
+    return all;
 }
 
 void settle(Parameters& parameters, const Arrays& given, Backend) {
-    settle_backward(parameters, given, "dy");
+    const bool only_reverse = runs_both(parameters) && !find(given, "dy");
+    settle_backward(parameters, given, only_reverse ? "dy_reverse" : "dy");
 }
 
 std::optional<Refusal> check(const Parameters& parameters) {
@@ -106,11 +115,7 @@ std::optional<Refusal> check(const Parameters& parameters) {
     if (parameters.flag("compensated") && op.op != Operator::sum)
         return Refusal{"compensated", "true", "needs op sum or complex_sum, not " + op.name};
     if (op.is_complex && !parameters.is("dtype", "f32"))
-        return Refusal{"dtype", parameters.text("dtype"), "must be f32 with op complex_sum"};
-    if (!runs_backward(parameters)) return {};
-    if (!op.has_backward) return Refusal{"backward", "true", "needs op sum or linear, not " + op.name};
-    if (runs_both(parameters))
-        return Refusal{"backward", "true", "needs direction forward or reverse, not both"};
+        return Refusal{"dtype", parameters.text("dtype"), "must be f32 with op " + op.name};
     return {};
 }
 
@@ -120,7 +125,8 @@ std::vector<Tiling> tilings(const Variant& variant, const std::string&, const Pa
     if (variant.name == "lookback") return {{"length", "block_size", block}};
     if (variant.name != "three_phase") return {};
     std::vector<Tiling> tilings = {{"length", "block_size", block}};
-    const int64_t columns = parameters.integer("channels") * (op_of(parameters).is_complex ? 2 : 1);
+    const Op& op = op_of(parameters);
+    const int64_t columns = parameters.integer("channels") * (op.is_complex && !pairs_columns(op.op) ? 2 : 1);
     if (backend == Backend::cuda) tilings.push_back({"length", "totals", block * totals_at_once(columns)});
     return tilings;
 }
@@ -131,23 +137,44 @@ Rounding rounding(const Variant&, const Parameters& parameters, Backend) {
     if (parameters.flag("compensated")) return {.arithmetic = 0, .narrow = unit_of(Storage::f32)};
     const Operator op = op_of(parameters).op;
     Rounding rounding = rounding_to(storage_named(parameters.text("dtype")));
-    if (op == Operator::maximum || op == Operator::minimum) rounding.arithmetic = 0;
+    const bool is_exact = op == Operator::maximum || op == Operator::minimum;
+    if (is_exact && !runs_backward(parameters)) rounding.arithmetic = 0;
     return rounding;
 }
 
+// The least operations per element of a scan, and of its gradient. Complex ones count as several.
+struct Operations {
+    double forward, backward;
+};
+Operations operations_of(const Op& op) {
+    switch (op.op) {
+        case Operator::linear:
+            return {2, 3};
+        case Operator::complex_linear:
+            return {8, 14};
+        case Operator::product:
+            return {1, 3};
+        case Operator::log_sum_exp:
+            return {4, 7};
+        default:
+            return op.is_complex ? Operations{2, 2} : Operations{1, 1};
+    }
+}
+
 Work work(const Parameters& parameters) {
-    const bool linear = is_linear(parameters), complex = op_of(parameters).is_complex;
+    const Op& op = op_of(parameters);
+    const double arrays = has_gates(parameters) ? 2 : 1;  // that are read, and whose gradients are written
     const double elements = static_cast<double>(parameters.integer("batch") * parameters.integer("length") *
                                                 parameters.integer("channels"));
     const auto element_bytes =
         static_cast<double>(bytes_of(storage_named(parameters.text("dtype")), x_dtype(parameters)));
     const double passes = runs_both(parameters) ? 2 : 1;
-    Work total = {elements * element_bytes * ((linear ? 2 : 1) + passes),
-                  elements * (linear || complex ? 2 : 1) * passes};
+    const Operations operations = operations_of(op);
+    Work total = {elements * element_bytes * (arrays + passes), elements * operations.forward * passes};
     if (runs_backward(parameters)) {
-        // dy is read, dx and da are written; the rest is counted above.
-        total.bytes += elements * (element_bytes + (linear ? 8 : 4));
-        total.operations += elements * (linear ? 3 : 1);
+        // Gradients of outputs are read, those of inputs are written; the rest is counted above.
+        total.bytes += elements * (passes * element_bytes + arrays * (op.is_complex ? 8 : 4));
+        total.operations += elements * passes * operations.backward;
     }
     return total;
 }
@@ -156,7 +183,7 @@ Family make_family() {
     Family family;
     family.name = "scan";
     family.title = "Associative scan";
-    family.summary = "Inclusive scan of six operators along the middle axis, five ways.";
+    family.summary = "Inclusive scan of eight operators along the middle axis, five ways.";
     family.source = "Fused Associative Scan Implementation; Blelloch 1990; Merrill, Garland 2016";
     family.parameters = parameters();
     family.main_parameters = {"op", "length", "channels", "block_size"};

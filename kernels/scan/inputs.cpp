@@ -1,5 +1,8 @@
 // Generated inputs, and the cases of `bench`.
 
+#include <cmath>
+#include <numbers>
+
 #include "kernels/core/fill.h"
 #include "kernels/scan/parts.h"
 
@@ -8,6 +11,15 @@ namespace {
 
 // 1e4, 1e-4, -1e4, 1e-4, …: sums whose large terms cancel.
 constexpr float badly_conditioned[4] = {1e4f, 1e-4f, -1e4f, 1e-4f};
+
+// Makes complex numbers of the magnitudes in their real parts, with any angle.
+void turn(std::span<float> parts, Random& random) {
+    for (size_t i = 0; i < parts.size(); i += 2) {
+        const double magnitude = parts[i], angle = random.uniform(-std::numbers::pi, std::numbers::pi);
+        parts[i] = static_cast<float>(magnitude * std::cos(angle));
+        parts[i + 1] = static_cast<float>(magnitude * std::sin(angle));
+    }
+}
 
 }  // namespace
 
@@ -18,6 +30,7 @@ Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays
     const auto values = array.as<float>();  // real and imaginary parts alternate if complex
     if (spec.name == "a") {
         fill(values, stop, [&] { return random.uniform(0.5, 1); });
+        if (array.dtype == Dtype::complex64) turn(values, random);
         return array;
     }
     const std::string& distribution = parameters.text("distribution");

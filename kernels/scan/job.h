@@ -20,7 +20,7 @@ using cpu::Operator;
 struct Op {
     std::string name;
     Operator op;
-    bool has_backward = false, is_complex = false;
+    bool is_complex = false;
 };
 const std::vector<Op>& ops();
 const Op& op_of(const Parameters& parameters);
@@ -41,16 +41,17 @@ inline int64_t totals_at_once(int64_t channels) {
     return rows * threads_of_totals / strip_lanes(channels);
 }
 
-// One scan along the middle axis of arrays [batch, length, channels]. A complex channel counts as two.
+// One scan along the middle axis of arrays [batch, length, channels]. A complex channel counts as two, except
+// in launches on CUDA of operators that pair columns: their threads own whole complex numbers.
 struct Job {
     Operator op = Operator::sum;
     bool flipped = false;
     int64_t batch = 1, length = 1, channels = 1;
     int64_t block_size = 0;   // steps per tile
-    Buffers in;               // one per plane: a and x of linear, otherwise x
-    Buffer initial;           // [batch, channels], the state of linear before step 0; absent: 0
+    Buffers in;               // one per plane: a and x of a recurrence, otherwise x
+    Buffer initial;           // [batch, channels], the state of a recurrence before step 0; absent: 0
     Buffer y;                 // in the storage of the inputs, or in f32
-    std::string prefix = "";  // begins the names of launches: "", "reverse_", "gradient_"
+    std::string prefix = "";  // begins the names of launches: "", "reverse_", "gradient_", …
 
     Storage storage() const { return in.front().storage; }  // of the inputs
     int64_t elements() const { return batch * length * channels; }
@@ -71,7 +72,7 @@ struct Lookback {};
 // One launch of a variant: launches.cpp describes it, cpu/plans.cpp and cuda/plans.cpp run it.
 struct Stage {
     using What = std::variant<Sequential, Doubling, TreeSweep, BlockScan, BlockSums, AddPrefixes, Lookback,
-                              ShiftGates, GateGradient>;
+                              ShiftGates, OutputGates, GateGradient, InputGradient>;
     Job job;
     LaunchInfo info;
     What what;

@@ -11,9 +11,25 @@
 namespace sawtooth::scan {
 namespace {
 
+int operations_a_combine(Operator op) {
+    switch (op) {
+        case Operator::linear:
+            return 3;
+        case Operator::compensated_sum:
+            return 8;
+        case Operator::complex_linear:
+            return 7;  // a column is half of a complex number
+        case Operator::log_sum_exp:
+            return 5;
+        case Operator::segmented_sum:
+            return 2;
+        default:
+            return 1;
+    }
+}
+
 double operations_of(const Job& job, int64_t combines) {
-    const int a_combine = job.op == Operator::linear ? 3 : job.op == Operator::compensated_sum ? 8 : 1;
-    return static_cast<double>(combines * a_combine);
+    return static_cast<double>(combines * operations_a_combine(job.op));
 }
 
 // Takes memory for states [batch, rows, channels]: one plane of floats, or two, one after the other.
@@ -124,19 +140,81 @@ void add_lookback(Stages& stages, const Job& job) {
                job.in + Buffers{job.initial}, {job.y}, operations_of(job, 2 * job.elements()), Lookback{});
 }
 
-Buffer add_shift_gates(Stages& stages, const Job& forward, const Tensors& t) {
-    Buffer shifted = stages.builder.take("shifted_a", t.a.shape, t.a.storage);
-    stages.add(forward, "shift_gates", "Moves every gate one step earlier, where the gradient needs it.",
-               {t.a}, {shifted}, 0, ShiftGates{shifted.address});
-    return shifted;
+// The backward pass of one direction: g, the scan of dy from the other end, then the gradients.
+struct Backward {
+    Job forward;
+    Buffer dy;
+    Buffer g;   // dx itself, unless `adds`
+    bool adds;  // to the gradients of the other direction
+};
+
+// In the backward pass of a recurrence y_t = a_t y_(t-1) + x_t, its gates carry g; those of a product are x.
+Buffers shifted_gates(Stages& stages, const Backward& pass) {
+    const Buffer& gates = pass.forward.in.front();
+    Buffer shifted = stages.builder.take("shifted_" + gates.name, gates.shape, gates.storage);
+    stages.add(pass.forward, "shift_gates", "Moves every gate one step earlier, where the gradient needs it.",
+               {gates}, {shifted}, 0, ShiftGates{shifted.address});
+    return {shifted, pass.dy};
 }
 
-void add_gate_gradient(Stages& stages, const Job& forward, const Tensors& t) {
+// The other operators have gates that depend on y, between 0 and 1.
+Buffers gates_of_outputs(Stages& stages, const Backward& pass) {
+    Buffer gates = stages.builder.take("gates", pass.dy.shape), dy = pass.dy;
+    OutputGates what = {gates.as<float>(), pass.dy.address, nullptr};
+    if (dy.storage != Storage::f32) {
+        dy = stages.builder.take("dy_in_f32", dy.shape);
+        what.widened = dy.as<float>();
+    }
+    const bool widens = what.widened != nullptr;
+    const Buffer x = pass.forward.op == Operator::log_sum_exp ? pass.forward.in.front() : Buffer();
+    stages.add(pass.forward, "output_gates",
+               "Computes from y which share of the gradient every step takes over from the next one.",
+               {pass.forward.y, x, widens ? pass.dy : Buffer()}, {gates, widens ? dy : Buffer()},
+               static_cast<double>(pass.forward.elements()), what);
+    return {gates, dy};
+}
+
+// The operator that scans dy.
+Operator gradient_operator(Operator op) {
+    switch (op) {
+        case Operator::product:
+        case Operator::log_sum_exp:
+            return Operator::linear;
+        case Operator::maximum:
+        case Operator::minimum:
+            return Operator::segmented_sum;
+        default:
+            return op;
+    }
+}
+
+Buffers inputs_of_gradient(Stages& stages, const Backward& pass) {
+    const Operator op = pass.forward.op;
+    if (input_planes_of(op) == 2 || op == Operator::product) return shifted_gates(stages, pass);
+    if (input_planes_of(gradient_operator(op)) == 2) return gates_of_outputs(stages, pass);
+    return {pass.dy};
+}
+
+void add_gate_gradient(Stages& stages, const Backward& pass, const Tensors& t) {
     const Buffer first_gates = t.dinitial ? t.a.part(t.dinitial.shape) : Buffer();
-    stages.add(forward, "gate_gradient", "Multiplies the gradient of every position by the output before it.",
-               {t.dx, t.y, t.initial, first_gates}, {t.da, t.dinitial},
-               static_cast<double>(forward.elements()),
-               GateGradient{t.dx.as<float>(), t.da.as<float>(), t.dinitial.as<float>()});
+    const Buffers before = pass.adds ? Buffers{t.da, t.dinitial} : Buffers{};
+    stages.add(pass.forward, "gate_gradient",
+               "Multiplies the gradient of every position by the output before it.",
+               Buffers{pass.g, pass.forward.y, t.initial, first_gates} + before, {t.da, t.dinitial},
+               static_cast<double>(pass.forward.elements()),
+               GateGradient{pass.g.as<float>(), t.da.as<float>(), t.dinitial.as<float>(), pass.adds});
+}
+
+void add_input_gradient(Stages& stages, const Backward& pass, const Tensors& t) {
+    const Operator op = pass.forward.op;
+    const bool reads_y = gradient_operator(op) != op;
+    stages.add(pass.forward, "input_gradient",
+               pass.adds ? "Adds the gradient of x to that of the other direction."
+                         : "Multiplies g by the derivative of every output with respect to its own input.",
+               Buffers{pass.g, reads_y ? pass.forward.y : Buffer(),
+                       op == Operator::log_sum_exp ? t.x : Buffer(), pass.adds ? t.dx : Buffer()},
+               {t.dx}, static_cast<double>(pass.forward.elements()),
+               InputGradient{pass.g.as<float>(), t.dx.as<float>(), pass.adds});
 }
 
 struct Algorithm {
@@ -179,17 +257,19 @@ const std::vector<Algorithm>& algorithms() {
     return all;
 }
 
-// Adds the scan of dy in the other direction; for linear its gates are those of the following steps.
-void add_backward(Stages& stages, const Algorithm& algorithm, const Job& forward, const Tensors& t) {
-    Job gradient = forward;
-    gradient.prefix = "gradient_";
-    gradient.flipped = !forward.flipped;
-    gradient.in = {t.dy};
-    if (t.a) gradient.in = {add_shift_gates(stages, forward, t), t.dy};
+// Adds the scan of dy in the other direction, with the gates of the following steps, and what makes gradients
+// of it.
+void add_backward(Stages& stages, const Algorithm& algorithm, const Backward& pass, const Tensors& t) {
+    Job gradient = pass.forward;
+    gradient.op = gradient_operator(pass.forward.op);
+    gradient.prefix = pass.forward.prefix + "gradient_";
+    gradient.flipped = !pass.forward.flipped;
+    gradient.in = inputs_of_gradient(stages, pass);
     gradient.initial = {};
-    gradient.y = t.dx;
+    gradient.y = pass.g;
     algorithm.add(stages, gradient);
-    if (t.a) add_gate_gradient(stages, forward, t);
+    if (t.a) add_gate_gradient(stages, pass, t);
+    if (pass.adds || gradient.op != pass.forward.op) add_input_gradient(stages, pass, t);
 }
 
 Job job_of(const Parameters& parameters, const Tensors& t) {
@@ -213,14 +293,15 @@ Outcome<Plan> plan(const PlanRequest& request) {
     const Job job = job_of(request.parameters, t);
     Stages stages{builder};
     algorithm.add(stages, job);
-    if (t.y_reverse) {
-        Job reverse = job;
-        reverse.prefix = "reverse_";
-        reverse.flipped = true;
-        reverse.y = t.y_reverse;
-        algorithm.add(stages, reverse);
-    }
-    if (t.dx) add_backward(stages, algorithm, job, t);
+    Job reverse = job;
+    reverse.prefix = "reverse_";
+    reverse.flipped = true;
+    reverse.y = t.y_reverse;
+    if (t.y_reverse) algorithm.add(stages, reverse);
+    if (t.dx) add_backward(stages, algorithm, {job, t.dy, t.dx, false}, t);
+    if (t.dx && t.y_reverse)
+        add_backward(stages, algorithm, {reverse, t.dy_reverse, builder.take("reverse_g", t.dx.shape), true},
+                     t);
     for (const Stage& stage : stages.all) launch(builder, stage);
     return builder.finish();
 }

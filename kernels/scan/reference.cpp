@@ -1,5 +1,6 @@
 // The definitions in float64, one position after another.
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -12,7 +13,7 @@ namespace sawtooth::scan {
 namespace {
 
 // The sizes of arrays [batch, length, channels], and where a step of the scan lies in them. A complex channel
-// counts as two.
+// of complex_sum counts as two.
 struct Geometry {
     int64_t batch, length, channels;
     bool flipped;
@@ -53,29 +54,92 @@ struct Compensated {
     friend double value_of(const Compensated& pair) { return pair.sum + value_of(pair.lost); }
 };
 
+// exp(left - right); equal infinities differ by 0.
+template <class Real>
+Real ratio(Real left, Real right) {
+    using std::exp;
+    return left == right ? Real(1) : exp(left - right);
+}
+
+// A sum of exponentials, as its logarithm's two parts: the largest exponent, and the sum relative to it.
+template <class Real>
+struct Exponentials {
+    Real largest = -INFINITY, sum = 0;
+
+    Exponentials with(Real x) const {
+        const Real most = larger(largest, x);
+        return {most, sum * ratio(largest, most) + ratio(x, most)};
+    }
+    friend double value_of(const Exponentials& state) {
+        using std::log;
+        return value_of(state.largest + log(state.sum));
+    }
+};
+
+// What the recurrences are computed with: a real number, or this.
+template <class Real>
+struct Complex {
+    Real re = 0, im = 0;
+
+    friend Complex operator+(Complex a, Complex b) { return {a.re + b.re, a.im + b.im}; }
+    friend Complex operator*(Complex a, Complex b) {
+        return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+    }
+    friend Complex conjugate(Complex a) { return {a.re, -a.im}; }
+    friend Complex narrow(Complex a) { return {narrow(a.re), narrow(a.im)}; }
+};
+inline double conjugate(double real) { return real; }
+inline Noisy conjugate(Noisy real) { return real; }
+
+// Element i of an array of real or complex numbers.
+template <class Real, class Part>
+void get(const Part* array, size_t i, Real& number) {
+    number = array[i];
+}
+template <class Real, class Part>
+void get(const Part* array, size_t i, Complex<Real>& number) {
+    number = {array[2 * i], array[2 * i + 1]};
+}
+template <class Real>
+void put(double* array, size_t i, const Real& number) {
+    array[i] = value_of(number);
+}
+template <class Real>
+void put(double* array, size_t i, const Complex<Real>& number) {
+    array[2 * i] = value_of(number.re);
+    array[2 * i + 1] = value_of(number.im);
+}
+
 template <class Real>
 class Reference {
   public:
     Reference(const Parameters& parameters, const Arrays& inputs, bool compensated)
         : parameters_(parameters),
-          is_complex_(parameters.is("op", "complex_sum")),
+          op_(parameters.text("op")),
+          is_complex_(op_.starts_with("complex")),
           compensated_(compensated),
           shape_{parameters.integer("batch"), parameters.integer("length"), parameters.integer("channels")},
-          geometry_{shape_[0], shape_[1], shape_[2] * (is_complex_ ? 2 : 1),
+          geometry_{shape_[0], shape_[1], shape_[2] * (op_ == "complex_sum" ? 2 : 1),
                     parameters.is("direction", "reverse")},
           x_(numbers(inputs, "x")),
-          a_(parameters.is("op", "linear") ? numbers(inputs, "a") : nullptr),
+          a_(op_.ends_with("linear") ? numbers(inputs, "a") : nullptr),
           initial_(a_ ? numbers(inputs, "initial") : nullptr),
-          dy_(runs_backward(parameters) ? numbers(inputs, "dy") : nullptr) {}
+          dy_(runs_backward(parameters) ? numbers(inputs, "dy") : nullptr),
+          dy_reverse_(runs_backward(parameters) ? numbers(inputs, "dy_reverse") : nullptr) {}
 
     Outcome<Arrays> compute(const std::stop_token& stop) {
-        Arrays outputs = {forward("y")};
+        const bool both = parameters_.is("direction", "both");
+        Arrays outputs = {forward("y", geometry_)};
         if (stop.stop_requested()) return Error::cancelled();
-        if (dy_) add_gradients(outputs);
-        if (!parameters_.is("direction", "both")) return outputs;
-        geometry_.flipped = true;
-        outputs.push_back(forward("y_reverse"));
+        Geometry reverse = geometry_;
+        reverse.flipped = true;
+        if (both) outputs.push_back(forward("y_reverse", reverse));
         if (stop.stop_requested()) return Error::cancelled();
+        if (!dy_) return outputs;
+        Arrays gradients = gradients_of(outputs[0], geometry_, dy_);
+        if (stop.stop_requested()) return Error::cancelled();
+        if (both) add(gradients, gradients_of(outputs[1], reverse, dy_reverse_));
+        outputs.insert(outputs.end(), gradients.begin(), gradients.end());
         return outputs;
     }
 
@@ -84,13 +148,15 @@ class Reference {
         const Array* const array = find(inputs, name);
         return array ? array->as<float>().data() : nullptr;
     }
-    double initial(int64_t b, int64_t d) const { return initial_ ? initial_[geometry_.column(b, d)] : 0; }
+    Array output(const char* name, Shape shape) const {
+        return Array::zeros(name, is_complex_ ? Dtype::complex128 : Dtype::f64, std::move(shape));
+    }
 
     // y_s = join(y_(s-1), s); join receives the index of step s in the arrays.
     template <class State, class Start, class Join>
     Array scan(const char* name, const Geometry& geometry, Start start, Join join) const {
-        Array y = Array::uninitialised(name, is_complex_ ? Dtype::complex128 : Dtype::f64, shape_);
-        const auto out = y.as<double>();
+        Array y = output(name, shape_);
+        const auto out = y.as<double>().data();
         std::vector<State> states(static_cast<size_t>(geometry.channels));
         for (int64_t b = 0; b < geometry.batch; ++b) {
             for (int64_t d = 0; d < geometry.channels; ++d) states[static_cast<size_t>(d)] = start(b, d);
@@ -99,7 +165,7 @@ class Reference {
                     const size_t i = geometry.at(b, s, d);
                     State& state = states[static_cast<size_t>(d)];
                     state = join(state, i);
-                    out[i] = value_of(state);
+                    put(out, i, state);
                 }
         }
         return y;
@@ -116,56 +182,152 @@ class Reference {
                             : scan_from(Real(0), name, geometry, add);
     }
 
-    Array forward(const char* name) const {
-        const std::string& op = parameters_.text("op");
-        const auto from = [&](double start, auto join) {
-            return scan_from(Real(start), name, geometry_, join);
-        };
-        if (op == "product") return from(1, [&](Real before, size_t i) { return before * x_[i]; });
-        if (op == "max")
-            return from(-INFINITY, [&](Real before, size_t i) { return larger(before, Real(x_[i])); });
-        if (op == "min")
-            return from(INFINITY, [&](Real before, size_t i) { return smaller(before, Real(x_[i])); });
-        if (op == "linear")
-            return scan<Real>(
-                name, geometry_, [&](int64_t b, int64_t d) { return initial(b, d); },
-                [&](Real before, size_t i) { return a_[i] * before + x_[i]; });
-        return sums(name, geometry_, x_);
+    template <class Number>
+    static Number at(const float* array, size_t i) {
+        Number number = {};
+        if (array) get(array, i, number);
+        return number;
     }
 
-    // g_s = dy_s + a_(s+1) g_(s+1); dx = g; da_s = g_s y_(s-1); dinitial = a_0 g_0, in steps of the scan.
-    void add_gradients(Arrays& outputs) const {
-        if (!a_) {
-            Geometry backwards = geometry_;
-            backwards.flipped = !geometry_.flipped;
-            outputs.push_back(sums("dx", backwards, dy_));
-            return;
-        }
-        Array dx = Array::uninitialised("dx", Dtype::f64, shape_);
-        Array da = Array::uninitialised("da", Dtype::f64, shape_);
-        Array dinitial = Array::uninitialised("dinitial", Dtype::f64, {geometry_.batch, geometry_.channels});
-        const auto g = dx.as<double>();
-        const auto y = find(outputs, "y")->as<double>();
-        for (int64_t b = 0; b < geometry_.batch; ++b)
-            for (int64_t s = geometry_.length - 1; s >= 0; --s)
-                for (int64_t d = 0; d < geometry_.channels; ++d) {
-                    const size_t i = geometry_.at(b, s, d), next = geometry_.at(b, s + 1, d);
-                    g[i] = s + 1 < geometry_.length ? value_of(dy_[i] + a_[next] * Real(g[next])) : dy_[i];
-                    const Real before =  // y as it is stored
-                        s > 0 ? narrow(Real(y[geometry_.at(b, s - 1, d)])) : Real(initial(b, d));
-                    da.as<double>()[i] = value_of(g[i] * before);
-                    if (s == 0) dinitial.as<double>()[geometry_.column(b, d)] = value_of(a_[i] * Real(g[i]));
+    // y_s = a_s y_(s-1) + x_s
+    template <class Number>
+    Array recurrence(const char* name, const Geometry& geometry) const {
+        return scan<Number>(
+            name, geometry, [&](int64_t b, int64_t d) { return at<Number>(initial_, geometry.column(b, d)); },
+            [&](Number before, size_t i) { return at<Number>(a_, i) * before + at<Number>(x_, i); });
+    }
+
+    Array forward(const char* name, const Geometry& geometry) const {
+        const auto from = [&](auto start, auto join) { return scan_from(start, name, geometry, join); };
+        if (op_ == "product") return from(Real(1), [&](Real before, size_t i) { return before * x_[i]; });
+        if (op_ == "max")
+            return from(Real(-INFINITY), [&](Real before, size_t i) { return larger(before, Real(x_[i])); });
+        if (op_ == "min")
+            return from(Real(INFINITY), [&](Real before, size_t i) { return smaller(before, Real(x_[i])); });
+        if (op_ == "logcumsumexp")
+            return from(Exponentials<Real>(),
+                        [&](const auto& before, size_t i) { return before.with(x_[i]); });
+        if (op_ == "linear") return recurrence<Real>(name, geometry);
+        if (op_ == "complex_linear") return recurrence<Complex<Real>>(name, geometry);
+        return sums(name, geometry, x_);
+    }
+
+    Arrays gradients_of(const Array& y, const Geometry& geometry, const float* dy) const {
+        if (op_ == "linear") return gradients_of_recurrence<Real>(y, geometry, dy);
+        if (op_ == "complex_linear") return gradients_of_recurrence<Complex<Real>>(y, geometry, dy);
+        if (op_ == "product") return {gradient_of_product(y, geometry, dy)};
+        if (op_ == "max" || op_ == "min") return {gradient_of_extremes(y, geometry, dy)};
+        if (op_ == "logcumsumexp") return {gradient_of_exponentials(y, geometry, dy)};
+        Geometry backwards = geometry;
+        backwards.flipped = !geometry.flipped;
+        return {sums("dx", backwards, dy)};
+    }
+
+    // Calls act(i, s, b, d) for every step s and channel from the last step to the first, i its index.
+    template <class Act>
+    static void each_step_back(const Geometry& geometry, Act&& act) {
+        for (int64_t b = 0; b < geometry.batch; ++b)
+            for (int64_t s = geometry.length - 1; s >= 0; --s)
+                for (int64_t d = 0; d < geometry.channels; ++d) act(geometry.at(b, s, d), s, b, d);
+    }
+
+    // g_s = dy_s + a_(s+1) g_(s+1); dx = g; da_s = g_s y_(s-1); dinitial = a_0 g_0, in steps of the scan. The
+    // gradient of a complex number has the derivatives by its parts as parts, which makes a and y conjugate.
+    template <class Number>
+    Arrays gradients_of_recurrence(const Array& y, const Geometry& geometry, const float* dy) const {
+        Arrays all = {output("dx", shape_), output("da", shape_), output("dinitial", {shape_[0], shape_[2]})};
+        double *const dx = all[0].as<double>().data(), *const da = all[1].as<double>().data(),
+                      *const dinitial = all[2].as<double>().data();
+        const double* const values = y.as<double>().data();
+        each_step_back(geometry, [&](size_t i, int64_t s, int64_t b, int64_t d) {
+            Number g = at<Number>(dy, i), next = {}, before = at<Number>(initial_, geometry.column(b, d));
+            if (s + 1 < geometry.length) {
+                const size_t following = geometry.at(b, s + 1, d);
+                get(dx, following, next);
+                g = g + conjugate(at<Number>(a_, following)) * next;
+            }
+            if (s > 0) {
+                get(values, geometry.at(b, s - 1, d), before);
+                before = narrow(before);  // y as it is stored
+            }
+            put(dx, i, g);
+            put(da, i, g * conjugate(before));
+            if (s == 0) put(dinitial, geometry.column(b, d), conjugate(at<Number>(a_, i)) * g);
+        });
+        if (!initial_) all.pop_back();
+        return all;
+    }
+
+    // dx_s = y_(s-1) g_s, where g_s = dy_s + x_(s+1) g_(s+1) is the derivative of y by x_s, without y_(s-1).
+    Array gradient_of_product(const Array& y, const Geometry& geometry, const float* dy) const {
+        Array dx = output("dx", shape_);
+        const auto out = dx.as<double>();
+        const auto values = y.as<double>();
+        std::vector<Real> g(static_cast<size_t>(geometry.channels));
+        each_step_back(geometry, [&](size_t i, int64_t s, int64_t b, int64_t d) {
+            Real& here = g[static_cast<size_t>(d)];
+            here = s + 1 < geometry.length ? dy[i] + x_[geometry.at(b, s + 1, d)] * here : Real(dy[i]);
+            const Real before = s > 0 ? narrow(Real(values[geometry.at(b, s - 1, d)])) : Real(1);
+            out[i] = value_of(here * before);
+        });
+        return dx;
+    }
+
+    // dy_s goes to the first position that holds y_s.
+    Array gradient_of_extremes(const Array& y, const Geometry& geometry, const float* dy) const {
+        Array dx = output("dx", shape_);
+        std::vector<Real> sums(static_cast<size_t>(dx.count()));
+        const auto values = y.as<double>();
+        for (int64_t b = 0; b < geometry.batch; ++b)
+            for (int64_t d = 0; d < geometry.channels; ++d) {
+                size_t first = geometry.at(b, 0, d);
+                for (int64_t s = 0; s < geometry.length; ++s) {
+                    const size_t i = geometry.at(b, s, d);
+                    const bool both_nan = std::isnan(values[i]) && std::isnan(values[first]);
+                    if (values[i] != values[first] && !both_nan) first = i;
+                    sums[first] += dy[i];
                 }
-        outputs.push_back(dx);
-        outputs.push_back(da);
-        if (initial_) outputs.push_back(dinitial);
+            }
+        std::ranges::transform(sums, dx.as<double>().begin(), [](Real sum) { return value_of(sum); });
+        return dx;
+    }
+
+    // dx_s is the sum of dy_t exp(x_s - y_t) for t >= s: exp(x_s - y_s) g_s, where
+    // g_s = dy_s + exp(y_s - y_(s+1)) g_(s+1).
+    Array gradient_of_exponentials(const Array& y, const Geometry& geometry, const float* dy) const {
+        Array dx = output("dx", shape_);
+        const auto channels = static_cast<size_t>(geometry.channels);
+        const auto out = dx.as<double>();
+        const auto values = y.as<double>();
+        std::vector<Real> g(channels), next(channels);
+        each_step_back(geometry, [&](size_t i, int64_t s, int64_t, int64_t d) {
+            const auto c = static_cast<size_t>(d);
+            const Real here = narrow(Real(values[i]));  // y as it is stored
+            g[c] = s + 1 < geometry.length ? dy[i] + ratio(here, next[c]) * g[c] : Real(dy[i]);
+            next[c] = here;
+            out[i] = value_of(ratio(Real(x_[i]), here) * g[c]);
+        });
+        return dx;
+    }
+
+    // Adds the gradients of the other direction. Kernels have stored both in f32, which compensated sums
+    // show.
+    void add(Arrays& gradients, const Arrays& others) const {
+        const auto stored = [&](double number) { return compensated_ ? narrow(Real(number)) : Real(number); };
+        for (size_t k = 0; k < gradients.size(); ++k) {
+            const auto sum = gradients[k].as<double>();
+            std::ranges::transform(sum, others[k].as<double>(), sum.begin(), [&](double one, double other) {
+                return value_of(stored(one) + stored(other));
+            });
+        }
     }
 
     const Parameters& parameters_;
+    std::string op_;
     bool is_complex_, compensated_;
     Shape shape_;
     Geometry geometry_;
-    const float *x_, *a_, *initial_, *dy_;
+    const float *x_, *a_, *initial_, *dy_, *dy_reverse_;
 };
 
 }  // namespace

@@ -37,7 +37,8 @@ About about() {
         "value up to rounding, and four variants use that to work in parallel. They differ in launches, in "
         "combines and memory traffic per element, in the longest chain of combines, and in how rounding "
         "errors grow.",
-        "y_t = x_0 o x_1 o ... o x_t\nlinear: y_t = a_t y_(t-1) + x_t",
+        "y_t = x_0 o x_1 o ... o x_t\nlinear: y_t = a_t y_(t-1) + x_t\n"
+        "logcumsumexp: y_t = log(exp(x_0) + ... + exp(x_t))",
         {{"1,048,576 positions in one row: look-back is one pass",
           "Launches: lookback has one, hillis_steele twenty, each reading and writing the whole array.",
           {{"batch", int64_t{1}}, {"channels", int64_t{1}}, {"length", int64_t{1} << 20}},

@@ -14,24 +14,26 @@ inline Buffer in_floats(Buffer array) {
 
 // The arrays of a request, [batch, length, channels]; initial and dinitial are [batch, channels] in f32. dx
 // and da are in f32 too, the others in the storage of the request. Arrays that the request does not use,
-// because of its operator or direction or without a backward pass, are absent.
+// because of its operator or direction or without a backward pass, are absent. A complex channel counts as
+// two.
 struct Tensors {
     explicit Tensors(PlanBuilder& builder)
         : Tensors(builder, storage_named(builder.parameters().text("dtype"))) {}
 
-    Buffer x, a, initial, y, y_reverse, dx, da, dinitial, dy;
+    Buffer x, a, initial, y, y_reverse, dx, da, dinitial, dy, dy_reverse;
 
   private:
     Tensors(PlanBuilder& builder, Storage stored)
         : x(in_floats(builder.input("x", stored))),
-          a(builder.input("a", stored)),
-          initial(builder.input("initial")),
+          a(in_floats(builder.input("a", stored))),
+          initial(in_floats(builder.input("initial"))),
           y(in_floats(builder.output("y", stored))),
           y_reverse(in_floats(builder.output("y_reverse", stored))),
-          dx(builder.output("dx")),
-          da(builder.output("da")),
-          dinitial(initial ? builder.output("dinitial") : Buffer()),
-          dy(dx ? builder.input("dy", stored) : Buffer()) {}
+          dx(in_floats(builder.output("dx"))),
+          da(in_floats(builder.output("da"))),
+          dinitial(initial ? in_floats(builder.output("dinitial")) : Buffer()),
+          dy(dx ? in_floats(builder.input("dy", stored)) : Buffer()),
+          dy_reverse(dx && y_reverse ? in_floats(builder.input("dy_reverse", stored)) : Buffer()) {}
 };
 
 }  // namespace sawtooth::scan

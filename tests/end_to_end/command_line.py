@@ -54,7 +54,6 @@ def a_wrong_command_line_is_exit_2_in_one_line(program):
         (["run", "scan", "--set", "op=mean"], "op", "mean", "sum"),
         (["run", "scan", "--set", "length=1", "--set", "length=2"], "length", "twice"),
         (["run", "scan", "--set", "compensated=true", "--set", "op=max"], "compensated"),
-        (["run", "scan", "--set", "backward=true", "--set", "op=max"], "backward"),
         (["run", "scan", "--preset", "nothing"], "nothing", "paper"),
         (["run", "scan", "--threads", "0"], "--threads", "0"),
         (["run", "scan", "--repeat", "0"], "--repeat", "0"),

@@ -231,7 +231,7 @@ def a_folder_without_permission_is_a_failure(program):
 def an_older_output_stays_where_the_new_one_fails(program):
     program("run", "scan", "--output", "out.npz", "--repeat", 1, "--set", "length=10").wants(0)
     before = (program.folder / "out.npz").read_bytes()
-    program("run", "scan", "--output", "out.npz", "--set", "op=max", "--set", "backward=true").wants(2, "backward")
+    program("run", "scan", "--output", "out.npz", "--set", "op=max", "--set", "compensated=true").wants(2, "compensated")
     program("run", "scan", "--output", "out.npz", "--memory-limit", "1KiB").wants(1, "memory")
     assert (program.folder / "out.npz").read_bytes() == before
     program("run", "scan", "--output", "out.npz", "--repeat", 1, "--set", "length=10").wants(0)

@@ -6,7 +6,12 @@ import numpy as np
 from program import load, settings, test
 
 VARIANTS = ["sequential", "hillis_steele", "blelloch", "three_phase", "lookback"]
+OPERATORS = ["sum", "product", "max", "min", "linear", "complex_sum", "complex_linear", "logcumsumexp"]
 EPSILON = 2.0**-24
+
+
+def is_complex(op):
+    return op.startswith("complex")
 
 
 def recurrence(a, x, initial):
@@ -20,16 +25,17 @@ def recurrence(a, x, initial):
 
 
 def expected(op, arrays, direction):
-    x = arrays["x"].astype(np.complex128 if op == "complex_sum" else np.float64)
-    a = arrays.get("a", np.ones(x.shape)).astype(np.float64)
-    initial = arrays.get("initial", np.zeros(x[:, 0].shape)).astype(np.float64)
+    wide = np.complex128 if is_complex(op) else np.float64
+    x = arrays["x"].astype(wide)
+    a = arrays.get("a", np.ones(x.shape)).astype(wide)
+    initial = arrays.get("initial", np.zeros(x[:, 0].shape)).astype(wide)
     if direction == "reverse":
         x, a = x[:, ::-1], a[:, ::-1]
-    if op == "linear":
+    if op.endswith("linear"):
         y = recurrence(a, x, initial)
     else:
-        y = {"sum": np.add, "complex_sum": np.add, "product": np.multiply, "max": np.maximum,
-             "min": np.minimum}[op].accumulate(x, axis=1)
+        y = {"sum": np.add, "complex_sum": np.add, "product": np.multiply, "max": np.maximum, "min": np.minimum,
+             "logcumsumexp": np.logaddexp}[op].accumulate(x, axis=1)
     return y[:, ::-1] if direction == "reverse" else y
 
 
@@ -40,8 +46,11 @@ def bound(op, arrays, direction, want):
         return np.zeros(want.shape)
     if op == "product":
         return 2 * steps * EPSILON * np.abs(want)
+    if op == "logcumsumexp":
+        return 4 * steps * EPSILON + 2 * EPSILON * np.abs(want)  # the sum below the logarithm, and the end
     sizes = {name: np.abs(array) for name, array in arrays.items()}
-    return 2 * steps * EPSILON * expected("linear" if op == "linear" else "sum", sizes, direction)
+    slack = 4 if op == "complex_linear" else 2  # a complex product has more roundings
+    return slack * steps * EPSILON * expected("linear" if op.endswith("linear") else "sum", sizes, direction)
 
 
 def within(got, want, limit, what):
@@ -56,12 +65,17 @@ def random_arrays(op, shape, seed):
     x = random.normal(size=shape)
     if op == "product":
         x = random.choice([-1, 1], size=shape) * random.uniform(0.9, 1.1, size=shape)
-    if op == "complex_sum":
-        return {"x": (x + 1j * random.normal(size=shape)).astype(np.complex64)}
-    arrays = {"x": x.astype(np.float32)}
-    if op == "linear":
-        arrays["a"] = random.uniform(-0.99, 0.99, size=shape).astype(np.float32)
-        arrays["initial"] = random.normal(size=(shape[0], shape[2])).astype(np.float32)
+
+    def typed(real, imaginary=None):
+        if not is_complex(op):
+            return real.astype(np.float32)
+        return (real + 1j * (random.normal(size=real.shape) if imaginary is None else imaginary)).astype(np.complex64)
+
+    arrays = {"x": typed(x)}
+    if op.endswith("linear"):
+        gates = random.uniform(-0.7, 0.7, size=(2, *shape)) if is_complex(op) else random.uniform(-0.99, 0.99, size=(2, *shape))
+        arrays["a"] = typed(*gates)
+        arrays["initial"] = typed(random.normal(size=(shape[0], shape[2])))
     return arrays
 
 
@@ -76,7 +90,7 @@ def run(program, arrays, *words, **values):
 @test
 def every_operator_and_direction_agrees_with_numpy(program):
     shapes = [(2, 257, 3), (1, 1, 1), (1, 1000, 1), (3, 64, 17)]
-    for i, op in enumerate(["sum", "product", "max", "min", "linear", "complex_sum"]):
+    for i, op in enumerate(OPERATORS):
         for j, direction in enumerate(["forward", "reverse", "both"]):
             arrays = random_arrays(op, shapes[(i + j) % 4], 100 * i + j)
             _, out = run(program, arrays, op=op, direction=direction, block_size=[128, "auto", 256][j])
@@ -88,38 +102,71 @@ def every_operator_and_direction_agrees_with_numpy(program):
                 limit = bound(op, arrays, way, want)
                 for variant in VARIANTS:
                     got = out[f"{variant}/{name}"]
-                    assert got.dtype == (np.complex64 if op == "complex_sum" else np.float32)
+                    assert got.dtype == (np.complex64 if is_complex(op) else np.float32)
                     within(got, want, limit, f"{op} {direction} {variant}/{name}")
                 reference = out[f"reference/{name}"]
                 assert reference.dtype == want.dtype
                 within(reference, want, 1e-12 * (1 + np.abs(want)), f"{op} {direction} reference/{name}")
 
 
+def derivatives(op, x):
+    """d y_t / d x_i [B, L (t), L (i), D] by the definition, without any recurrence."""
+    batch, length, channels = x.shape
+    d = np.zeros((batch, length, length, channels))
+    for t in range(length):
+        head = x[:, : t + 1]
+        if op == "product":
+            for i in range(t + 1):
+                d[:, t, i] = np.prod(np.delete(head, i, axis=1), axis=1)
+        elif op == "logcumsumexp":
+            weights = np.exp(head - head.max(axis=1, keepdims=True))
+            d[:, t, : t + 1] = weights / weights.sum(axis=1, keepdims=True)
+        elif op in ("max", "min"):
+            first = (head.argmax if op == "max" else head.argmin)(axis=1)
+            np.put_along_axis(d[:, t], first[:, None], 1, axis=1)
+        else:
+            d[:, t, : t + 1] = 1
+    return d
+
+
+def gradients(op, arrays, dy):
+    """The gradients of a forward scan."""
+    wide = np.complex128 if is_complex(op) else np.float64
+    dy = dy.astype(wide)
+    if not op.endswith("linear"):
+        return {"dx": np.einsum("btd,btid->bid", dy, derivatives(op, np.real(arrays["x"]).astype(np.float64)))}
+    a, initial = arrays["a"].astype(wide), arrays["initial"].astype(wide)
+    following = np.conj(np.concatenate([a[:, 1:], np.zeros(a[:, :1].shape)], axis=1))
+    g = recurrence(following[:, ::-1], dy[:, ::-1], np.zeros(dy[:, 0].shape))[:, ::-1]
+    y = expected(op, arrays, "forward")
+    before = np.concatenate([initial[:, None], y[:, :-1]], axis=1)
+    return {"dx": g, "da": g * np.conj(before), "dinitial": np.conj(a[:, 0]) * g[:, 0]}
+
+
+def turned(arrays):
+    return {name: array[:, ::-1] if array.ndim == 3 else array for name, array in arrays.items()}
+
+
 @test
 def gradients_agree_with_numpy(program):
-    for seed, (op, direction) in enumerate([(o, d) for o in ("sum", "linear") for d in ("forward", "reverse")]):
-        arrays = random_arrays(op, (2, 150, 5), seed)
-        arrays["dy"] = np.random.default_rng(50 + seed).normal(size=(2, 150, 5)).astype(np.float32)
+    for seed, (op, direction) in enumerate([(o, d) for o in OPERATORS for d in ("forward", "reverse", "both")]):
+        arrays = random_arrays(op, (2, 70, 5), seed)
+        for k, name in enumerate(["dy", "dy_reverse"][: 1 + (direction == "both")]):
+            arrays[name] = random_arrays(op, (2, 70, 5), 50 + seed + 100 * k)["x"]
         _, out = run(program, arrays, op=op, direction=direction)
-
-        def turned(array):
-            return array[:, ::-1] if direction == "reverse" else array
-
-        dy = turned(arrays["dy"].astype(np.float64))
-        a = turned(arrays.get("a", np.ones(dy.shape)).astype(np.float64))
-        following = np.concatenate([a[:, 1:], np.zeros(a[:, :1].shape)], axis=1)
-        g = recurrence(following[:, ::-1], dy[:, ::-1], np.zeros(dy[:, 0].shape))[:, ::-1]
-        wanted = {"dx": turned(g)}
-        if op == "linear":
-            y = turned(expected(op, arrays, direction))
-            before = np.concatenate([arrays["initial"][:, None].astype(np.float64), y[:, :-1]], axis=1)
-            wanted["da"] = turned(g * before)
-            wanted["dinitial"] = a[:, 0] * g[:, 0]
+        wanted = {}
+        if direction != "reverse":
+            wanted = gradients(op, arrays, arrays["dy"])
+        if direction != "forward":
+            dy = arrays["dy_reverse" if direction == "both" else "dy"]
+            for name, gradient in turned(gradients(op, turned(arrays), dy[:, ::-1])).items():
+                wanted[name] = wanted.get(name, 0) + gradient
+        assert set(wanted) == {n.split("/")[1] for n in out if n.startswith("reference/d")}, op
         for name, want in wanted.items():
             for variant in VARIANTS:
-                within(out[f"{variant}/{name}"], want, 4e-6 * (np.abs(want).max() + 1) * 4, f"{op} {direction} {variant}/{name}")
+                within(out[f"{variant}/{name}"], want, 2e-5 * (np.abs(want).max() + 1), f"{op} {direction} {variant}/{name}")
             within(out[f"reference/{name}"], want, 1e-11 * (1 + np.abs(want)), f"{op} {direction} reference/{name}")
-            assert f"{VARIANTS[0]}/y" in out
+        assert f"{VARIANTS[0]}/y" in out
 
 
 @test

@@ -102,7 +102,7 @@ def a_report_a_bench_and_devices_come_from_elsewhere_too(program):
 
 @test
 def what_fails_elsewhere_fails_as_here(program):
-    program("run", "scan", "--set", "backward=true", "--set", "op=max", *on(program)).wants(2, "backward")
+    program("run", "scan", "--set", "compensated=true", "--set", "op=max", *on(program)).wants(2, "compensated")
     program("run", "scan", "--memory-limit", "1KiB", *on(program)).wants(1, "memory")
 
 

@@ -62,7 +62,7 @@ TEST_CASE("a newer Request cancels one that has shown its outputs", "[engine]") 
 TEST_CASE("a failure is an event and the engine goes on", "[engine]") {
     const TemporaryFolder folder;
     Engine engine(folder.path(), [] {});
-    const uint64_t refused = engine.run(scan_request({{"op", "max"}, {"backward", true}}), {});
+    const uint64_t refused = engine.run(scan_request({{"op", "max"}, {"compensated", true}}), {});
     CHECK(wait_for(engine, refused, Event::Kind::failed).error->exit_code() == 2);
     const uint64_t good = engine.run(scan_request({{"length", int64_t{64}}}), {});
     CHECK(wait_for(engine, good, Event::Kind::result).result->complete);

@@ -12,6 +12,7 @@
 #include "kernels/cpu/half.h"
 #include "kernels/cpu/lookback.h"
 #include "kernels/cpu/plan_builder.h"
+#include "kernels/scan/cpu/gradients.h"
 #include "kernels/scan/cpu/tiles.h"
 
 namespace sawtooth::scan {
@@ -89,7 +90,7 @@ struct DoublingRooms {
         const int64_t width = job.channels;
         if (step.is_first)
             lifted = take_states(scratch, job.op, std::min(job.block_size + 1, job.length) * width);
-        if (step.is_first && job.op == Operator::linear) start = take_states(scratch, job.op, width);
+        if (step.is_first && input_planes_of(job.op) == 2) start = take_states(scratch, job.op, width);
         if (step.is_last) last = take_states(scratch, job.op, most_steps_a_block(job) * width);
     }
 };
@@ -399,80 +400,6 @@ void add(cpu::PlanBuilder& builder, const Stage& stage, Lookback) {
         with_scratch(stage.info, scan.scratch_bytes()),
         tiles_of(stage.job) * side("B", stage.job.batch) * strips_side(scan.strips), Split::cyclic,
         [&scan](const Item& item) { scan.scan(item); }, [&scan] { scan.board.start_run(); });
-}
-
-// What the backward pass of linear has besides its scan: an item processes a block of positions, row by row.
-
-constexpr int64_t positions_an_item = 256;
-
-Side row_blocks(const Job& job) { return side("B", job.batch) * pieces("L", job.length, positions_an_item); }
-
-template <class Row>
-void each_row(const Job& job, const Item& item, Row&& row) {
-    const Block block(item.index, job.length, positions_an_item);
-    for (int64_t step = block.first; step < block.first + block.count; ++step) row(block.batch, step);
-    const int64_t elements = block.count * job.channels;
-    item.tally += {0, elements, elements};
-}
-
-int64_t row_at(const Job& job, int64_t batch, int64_t step) {
-    return Access(job).offset({.batch = batch, .first = step});
-}
-
-// One row of values in f32; widened into `room` if it is stored in less.
-const float* widened_row(const Buffer& values, int64_t at, int64_t count, float* room) {
-    if (values.storage == Storage::f32) return values.as<float>() + at;
-    cpu::read(values, at, count, room);
-    return room;
-}
-
-template <class Word>
-void shift_row(const Job& forward, void* shifted, int64_t batch, int64_t step) {
-    Word* const to = static_cast<Word*>(shifted) + row_at(forward, batch, step);
-    if (step + 1 == forward.length)
-        std::fill_n(to, forward.channels, Word{});
-    else
-        std::copy_n(forward.in.front().as<Word>() + row_at(forward, batch, step + 1), forward.channels, to);
-}
-
-struct GateRooms {
-    float *y = nullptr, *gate = nullptr;  // a row of each, widened where it is stored in less than f32
-
-    GateRooms(cpu::Scratch& scratch, const Job& forward) {
-        if (forward.y.storage != Storage::f32) y = scratch.take<float>(forward.channels);
-        if (forward.storage() != Storage::f32) gate = scratch.take<float>(forward.channels);
-    }
-};
-
-void gate_gradient_row(const Job& forward, const GateGradient& gradient, const GateRooms& rooms,
-                       int64_t batch, int64_t step) {
-    const int64_t here = row_at(forward, batch, step), width = forward.channels;
-    const float* const initial = forward.initial ? forward.initial.as<float>() + batch * width : nullptr;
-    const float* const before =
-        step > 0 ? widened_row(forward.y, row_at(forward, batch, step - 1), width, rooms.y) : initial;
-    for (int64_t c = 0; c < width; ++c)
-        gradient.da[here + c] = gradient.dx[here + c] * (before ? before[c] : 0);
-    if (step != 0 || !gradient.dinitial) return;
-    const float* const gate = widened_row(forward.in.front(), here, width, rooms.gate);
-    for (int64_t c = 0; c < width; ++c)
-        gradient.dinitial[batch * width + c] = gate[c] * gradient.dx[here + c];
-}
-
-void add(cpu::PlanBuilder& builder, const Stage& stage, ShiftGates shift) {
-    const auto shift_of = stage.job.storage() == Storage::f32 ? shift_row<float> : shift_row<uint16_t>;
-    builder.launch(stage.info, row_blocks(stage.job), [=, job = stage.job](const Item& item) {
-        each_row(job, item, [&](int64_t batch, int64_t step) { shift_of(job, shift.shifted, batch, step); });
-    });
-}
-
-void add(cpu::PlanBuilder& builder, const Stage& stage, const GateGradient& gradient) {
-    builder.launch(with_scratch(stage.info, cpu::scratch_bytes<GateRooms>(stage.job)), row_blocks(stage.job),
-                   [gradient, job = stage.job](const Item& item) {
-                       const auto rooms = cpu::take_rooms<GateRooms>(item.scratch, job);
-                       each_row(job, item, [&](int64_t batch, int64_t step) {
-                           gate_gradient_row(job, gradient, rooms, batch, step);
-                       });
-                   });
 }
 
 }  // namespace

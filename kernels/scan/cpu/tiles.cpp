@@ -46,7 +46,7 @@ Rows pack(const Job& job, const Tile& tile, const Chunks& chunks, Rows in, State
             copy_rows(in.plane[plane] + begin * in.stride, in.stride, to, chunks.columns, there,
                       chunks.channels);
             for (int64_t k = there; k < chunks.rows; ++k)  // past the end: the identity as an input
-                std::fill_n(to + k * chunks.columns, chunks.channels, identity(job.op, plane));
+                cpu::fill_identity(job.op, plane, to + k * chunks.columns, chunks.channels);
         }
     }
     return {{packed.plane[0], packed.plane[1]}, chunks.columns};
@@ -202,8 +202,9 @@ void Access::lift(int64_t batch, int64_t first, int64_t every, int64_t count, St
         for (int64_t k = 0; k < count; ++k)
             cpu::read(job_.in[p], offset({.batch = batch, .first = first + k * every}), channels,
                       to.plane[p] + k * channels);
-    if (planes_of(job_.op) > input_planes_of(job_.op)) std::fill_n(to.plane[1], count * channels, 0.0f);
-    if (!room.plane[0] || first != 0 || job_.op != Operator::linear) return;
+    if (planes_of(job_.op) > input_planes_of(job_.op))
+        std::fill_n(to.plane[1], count * channels, cpu::second_of_input(job_.op));
+    if (!room.plane[0] || first != 0 || input_planes_of(job_.op) == 1) return;
     start(batch, 0, channels, room);
     combine(job_.op, room, to, to, channels);
 }

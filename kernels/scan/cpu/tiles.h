@@ -33,7 +33,8 @@ class Access {
     int64_t stride() const { return job_.flipped ? -job_.channels : job_.channels; }
 
     // Lifts the inputs of steps first, first + every, … to states, [count, channels] per plane, contiguous.
-    // If `room` [channels] is given, the state of linear before step 0 is made there and joined into step 0.
+    // If `room` [channels] is given, the state of a recurrence before step 0 is made there and joined into
+    // step 0.
     void lift(int64_t batch, int64_t first, int64_t every, int64_t count, States to, States room = {}) const;
     // Writes the finished values of such steps to y.
     void drop(int64_t batch, int64_t first, int64_t every, int64_t count, const float* values) const;

@@ -1,6 +1,6 @@
 // How the kernels address a scan. Arrays are [batch, length, channels], channels fastest. Step s of the scan
-// is position s, or length - 1 - s if FLIPPED. A value of several planes (the inputs (a, x) of linear, or a
-// state) has one array per plane.
+// is position s, or length - 1 - s if FLIPPED. A value of several planes (the inputs (a, x) of a recurrence,
+// or a state) has one array per plane, whose elements are floats or complex numbers.
 #pragma once
 
 #include "kernels/cuda/device/words.cuh"
@@ -22,38 +22,52 @@ struct Geometry {
 };
 
 // Loads `vector` neighbouring values, one access per plane.
-template <class Storage, int count, int vector>
-__device__ void load_planes(const Inputs& from, int64_t at, Floats<count> (&values)[vector]) {
-    float plane[vector];
+template <class Storage, int count, int parts, int vector>
+__device__ void load_planes(const Inputs& from, int64_t at, Floats<count, parts> (&values)[vector]) {
+    float plane[vector * parts];
 #pragma unroll
-    for (int p = 0; p < count; ++p) {
-        device::load<Storage>(from.plane[p], at, plane);
+    for (int p = 0; p < count / parts; ++p) {
+        device::load<Storage>(from.plane[p], at * parts, plane);
 #pragma unroll
-        for (int v = 0; v < vector; ++v) values[v].at[p] = plane[v];
+        for (int k = 0; k < vector * parts; ++k) values[k / parts].at[p * parts + k % parts] = plane[k];
     }
 }
 
-template <int count, int vector>
-__device__ void load_states(const Planes& from, int64_t at, Floats<count> (&values)[vector]) {
+template <int count, int parts, int vector>
+__device__ void load_states(const Planes& from, int64_t at, Floats<count, parts> (&values)[vector]) {
     load_planes<device::f32>({from.plane[0], from.plane[1]}, at, values);
 }
 
-template <int count, int vector>
-__device__ void store_states(const Planes& to, int64_t at, const Floats<count> (&values)[vector]) {
-    float plane[vector];
+template <int count, int parts, int vector>
+__device__ void store_states(const Planes& to, int64_t at, const Floats<count, parts> (&values)[vector]) {
+    float plane[vector * parts];
 #pragma unroll
-    for (int p = 0; p < count; ++p) {
+    for (int p = 0; p < count / parts; ++p) {
 #pragma unroll
-        for (int v = 0; v < vector; ++v) plane[v] = values[v].at[p];
-        device::store<device::f32>(to.plane[p], at, plane);
+        for (int k = 0; k < vector * parts; ++k) plane[k] = values[k / parts].at[p * parts + k % parts];
+        device::store<device::f32>(to.plane[p], at * parts, plane);
     }
 }
 
-// The state before step 0: the identity, or the initial value of linear if it is given.
+// Stores neighbouring values of y, in one access.
+template <class Storage, int parts, int vector>
+__device__ void store_y(void* y, int64_t at, const Floats<parts, parts> (&values)[vector]) {
+    float plane[vector * parts];
+#pragma unroll
+    for (int k = 0; k < vector * parts; ++k) plane[k] = values[k / parts].at[k % parts];
+    device::store<Storage>(y, at * parts, plane);
+}
+
+// The state before step 0: the identity, or the initial value of a recurrence if it is given.
 template <class Op>
 __device__ typename Op::State start_state(const float* initial, int64_t column_of_batch) {
-    typename Op::State state = Op::identity();
-    if (initial) state.at[planes<Op> - 1] = initial[column_of_batch];
+    using State = typename Op::State;
+    constexpr int parts = State::parts, first = (planes<State> - 1) * parts;
+    State state = Op::identity();
+    if (initial) {
+#pragma unroll
+        for (int k = 0; k < parts; ++k) state.at[first + k] = initial[column_of_batch * parts + k];
+    }
     return state;
 }
 

@@ -7,11 +7,11 @@
 
 namespace sawtooth::scan {
 
-// The inputs, one plane per array: a and x for linear, otherwise only x.
+// The inputs, one plane per array: a and x of a recurrence, otherwise only x.
 struct Inputs {
     const void* plane[2];
 };
-// States, one plane per float; the second is null if a state is one float.
+// States, one plane per float, or per complex number; the second is null if a state is one float.
 struct Planes {
     float* plane[2];
 };
@@ -19,7 +19,7 @@ struct Planes {
 // All arguments of sequential.cu and lookback_chains.cu, and the first ones of every other kernel.
 struct Scan {
     Inputs in;
-    const float* initial;  // [batch, channels], the state of linear before step 0; null means 0
+    const float* initial;  // [batch, channels], the state of a recurrence before step 0; null means 0
     void* y;
     int64_t batch, length, channels;
 };
@@ -55,14 +55,26 @@ struct LookbackBoard {
     void* board;                  // published totals and prefixes, of the type device::Lookback::Part
 };
 
-// gradients.cu, in addition to the arguments of the forward scan.
+// gradients.cu, in addition to the arguments of the forward scan. g is the scan of dy from the other end. If
+// `adds`, which is the macro ADDS on CUDA, the gradients add to those of the scan in the other direction.
 struct ShiftGates {
-    void* shifted;  // every gate at the step before its own, in the storage of a
+    void* shifted;  // every gate at the step before its own, in the storage of the gates
+};
+struct OutputGates {
+    float* gates;  // the share of g that a step takes over from the next one
+    const void* dy;
+    float* widened;  // dy in f32; null if it is stored in f32
 };
 struct GateGradient {
-    const float* dx;
-    float* da;        // dx_t y_(t-1)
-    float* dinitial;  // a_0 dx_0 [batch, channels]; null if not requested
+    const float* g;
+    float* da;        // g_t y_(t-1)
+    float* dinitial;  // a_0 g_0 [batch, channels]; null if not requested
+    bool adds;
+};
+struct InputGradient {
+    const float* g;
+    float* dx;  // g_t times the derivative of y_t with respect to x_t
+    bool adds;
 };
 
 }  // namespace sawtooth::scan

@@ -32,7 +32,7 @@ struct Leaves {
         return OP::lift(in[0]);
     }
     __device__ void finish(int64_t batch, int64_t node, int64_t column, State state) const {
-        device::store<device::Y>(given.y, geometry().at(batch, node, column), {OP::finish(state)});
+        store_y<device::Y>(given.y, geometry().at(batch, node, column), {OP::finish(state)});
     }
 };
 

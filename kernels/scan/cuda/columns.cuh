@@ -34,8 +34,9 @@ struct Columns {
 
     using Input = typename Op::Input;
     using State = typename Op::State;
-    using Words = device::Words<Storage, vector>;
-    static constexpr int planes_in = inputs<Op>;
+    static constexpr int parts = Input::parts;
+    using Words = device::Words<Storage, vector * parts>;
+    static constexpr int planes_in = planes<Input>;
     // Dynamic shared memory of a block: the rows that do not fit in registers.
     static constexpr int64_t shared_row_bytes = int64_t{sizeof(Words)} * shared_rows * planes_in * 32 * warps;
 
@@ -74,7 +75,8 @@ struct Columns {
             for (int p = 0; p < planes_in; ++p) {
                 const Words words = row < own_rows ? own[row][p] : *shared(row, p);
 #pragma unroll
-                for (int v = 0; v < vector; ++v) in[v].at[p] = words.get(v);
+                for (int k = 0; k < vector * parts; ++k)
+                    in[k / parts].at[p * parts + k % parts] = words.get(k);
             }
         }
         __device__ void forget_widened(int row) {
@@ -101,10 +103,10 @@ struct Columns {
             for (int r = own_rows; r < rows; ++r)
 #pragma unroll
                 for (int p = 0; p < planes_in; ++p)
-                    device::copy_async(
-                        Kept::shared(r, p),
-                        static_cast<const typename Storage::Word*>(from.plane[p]) + start + r * stride,
-                        r < here);
+                    device::copy_async(Kept::shared(r, p),
+                                       static_cast<const typename Storage::Word*>(from.plane[p]) +
+                                           (start + r * stride) * parts,
+                                       r < here);
         }
 #pragma unroll
         for (int r = 0; r < own_rows; ++r)
@@ -112,7 +114,8 @@ struct Columns {
             for (int p = 0; p < planes_in; ++p) {
                 kept.own[r][p] = {};
                 if (r < here)
-                    kept.own[r][p] = device::load_words<Storage, vector>(from.plane[p], start + r * stride);
+                    kept.own[r][p] = device::load_words<Storage, vector * parts>(
+                        from.plane[p], (start + r * stride) * parts);
             }
         if constexpr (shared_rows > 0) device::wait_for_copies();
     }

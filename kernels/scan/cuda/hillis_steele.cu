@@ -52,7 +52,7 @@ struct ToStates {
 struct ToY {
     const Given<Doubling>& given;
     __device__ void operator()(int64_t at, State state) const {
-        device::store<device::Y>(given.y, at, {OP::finish(state)});
+        store_y<device::Y>(given.y, at, {OP::finish(state)});
     }
 };
 

@@ -1,4 +1,5 @@
-// y_t = x_0 o x_1 o … o x_t along L of [B, L, D], for D > 1: one pass with decoupled look-back.
+// y_t = x_0 o x_1 o … o x_t along L of [B, L, D], for D > 1 or complex numbers: one pass with decoupled
+// look-back.
 //
 // A thread block draws a ticket for a tile of BLOCK_SIZE steps and UNITS * VECTOR channels (columns.cuh),
 // reads and keeps it, publishes its totals, looks back for its prefix (lookback.cuh) and writes y: memory is
@@ -78,12 +79,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) lookback(Given
     Tile::States state = Tile::carry(before, shared);
     Tile::for_each_row(kept, geometry, turn.batch, first, column,
                        [&](int, int64_t at, const Tile::Input(&in)[VECTOR]) {
-                           float out[VECTOR];
+                           OP::Output out[VECTOR];
 #pragma unroll
                            for (int v = 0; v < VECTOR; ++v) {
                                state.channel[v] = OP::advance(state.channel[v], in[v]);
                                out[v] = OP::finish(state.channel[v]);
                            }
-                           device::store<device::Y>(given.y, at, out);
+                           store_y<device::Y>(given.y, at, out);
                        });
 }

@@ -15,7 +15,9 @@ using cuda::KernelSource;
 constexpr int64_t strip_threads = 256;
 
 // The names of operators.cuh, in the order of the enumeration.
-constexpr const char* device_names[] = {"sum", "product", "maximum", "minimum", "linear", "compensated_sum"};
+constexpr const char* device_names[] = {"sum",          "product",         "maximum",        "minimum",
+                                        "linear",       "compensated_sum", "complex_linear", "log_sum_exp",
+                                        "segmented_sum"};
 
 Scan scan_arguments(const Job& job) {
     Inputs in = {};
@@ -35,8 +37,10 @@ KernelSource source_of(const std::string& file, const std::string& entry, const 
 }
 
 // The kernels of strips.cuh, where a thread block processes block_size of `rows` rows.
-KernelSource strip_source(const std::string& file, const std::string& entry, const Job& job) {
-    return source_of(file, entry, job, strip_threads, {{"LANES", strip_lanes(job.channels)}});
+KernelSource strip_source(const std::string& file, const std::string& entry, const Job& job,
+                          Defines more = {}) {
+    more.push_back({"LANES", strip_lanes(job.channels)});
+    return source_of(file, entry, job, strip_threads, std::move(more));
 }
 Grid strip_grid(const Job& job, const std::string& name, int64_t rows) {
     return {job.blocks_of(name, rows), pieces("D", job.channels, strip_lanes(job.channels))};
@@ -53,7 +57,11 @@ KernelSource columns_source(const std::string& file, const std::string& entry, c
                      tile.shared_bytes);
 }
 
-// The kernels of rows.cuh, for D = 1, with one warp per tile.
+// Whether the kernels of rows.cuh run: a single column, of floats, since complex numbers would not fit in the
+// registers of a warp.
+bool is_row(const Job& job) { return job.channels == 1 && !pairs_columns(job.op); }
+
+// The kernels of rows.cuh, with one warp per tile.
 KernelSource rows_source(const std::string& file, const std::string& entry, const Job& job, int64_t warps) {
     const int vector = job.length % 4 == 0 ? 4 : 1;
     return source_of(file, entry, job, 32 * warps, {{"VECTOR", vector}, {"WARPS", warps}});
@@ -93,7 +101,7 @@ KernelSource phase_source(const std::string& entry, const Job& job, int64_t thre
 void add(cuda::PlanBuilder& builder, const Stage& stage, const BlockScan& phases) {
     const Job& job = stage.job;
     const Side blocks = job.blocks_of("L", job.length);
-    if (job.channels == 1) {
+    if (is_row(job)) {
         constexpr int64_t warps = 4;
         return builder.launch(stage.info, {pieces("(" + blocks.formula + ")", blocks.count, warps)},
                               rows_source("three_phase_rows.cu", "block_scan", job, warps),
@@ -119,9 +127,9 @@ void add(cuda::PlanBuilder& builder, const Stage& stage, const AddPrefixes& phas
 }
 
 // Adds the memory for tickets and published states (lookback.cuh): a flag and a float take 8 bytes, a flag
-// and two floats 16.
+// and two floats 16, two flags and two complex numbers 32.
 Given<LookbackBoard> lookback_arguments(cuda::PlanBuilder& builder, const Job& job, int64_t states) {
-    const int64_t bytes = states * (planes_of(job.op) == 1 ? 8 : 16);
+    const int64_t bytes = states * (pairs_columns(job.op) ? 32 : planes_of(job.op) == 1 ? 8 : 16);
     return {scan_arguments(job),
             {builder.take_zeroed<unsigned long long>(1), builder.take_zeroed<std::byte>(bytes)}};
 }
@@ -154,7 +162,7 @@ void add_walk_of_rows(cuda::PlanBuilder& builder, const Stage& stage) {
 }
 
 void add(cuda::PlanBuilder& builder, const Stage& stage, Lookback) {
-    if (stage.job.channels > 1)
+    if (!is_row(stage.job))
         add_lookback_of_columns(builder, stage);
     else if (walks_rows(stage.job, builder.chip()))
         add_walk_of_rows(builder, stage);
@@ -162,22 +170,36 @@ void add(cuda::PlanBuilder& builder, const Stage& stage, Lookback) {
         add_lookback_of_rows(builder, stage);
 }
 
-void add(cuda::PlanBuilder& builder, const Stage& stage, ShiftGates shift) {
+template <class What>
+void add_gradient(cuda::PlanBuilder& builder, const Stage& stage, const char* entry, const What& what,
+                  bool adds) {
     builder.launch(stage.info, strip_grid(stage.job, "L", stage.job.length),
-                   strip_source("gradients.cu", "shift_gates", stage.job),
-                   Given<ShiftGates>{scan_arguments(stage.job), shift});
+                   strip_source("gradients.cu", entry, stage.job, {{"ADDS", adds}}),
+                   Given<What>{scan_arguments(stage.job), what});
+}
+void add(cuda::PlanBuilder& builder, const Stage& stage, const ShiftGates& shift) {
+    add_gradient(builder, stage, "shift_gates", shift, false);
+}
+void add(cuda::PlanBuilder& builder, const Stage& stage, const OutputGates& gates) {
+    add_gradient(builder, stage, "output_gates", gates, false);
+}
+void add(cuda::PlanBuilder& builder, const Stage& stage, const GateGradient& gradient) {
+    add_gradient(builder, stage, "gate_gradient", gradient, gradient.adds);
+}
+void add(cuda::PlanBuilder& builder, const Stage& stage, const InputGradient& gradient) {
+    add_gradient(builder, stage, "input_gradient", gradient, gradient.adds);
 }
 
-void add(cuda::PlanBuilder& builder, const Stage& stage, const GateGradient& gradient) {
-    builder.launch(stage.info, strip_grid(stage.job, "L", stage.job.length),
-                   strip_source("gradients.cu", "gate_gradient", stage.job),
-                   Given<GateGradient>{scan_arguments(stage.job), gradient});
+// On a GPU a column of a complex operator is a whole number.
+Stage with_whole_columns(Stage stage) {
+    if (pairs_columns(stage.job.op)) stage.job.channels /= 2;
+    return stage;
 }
 
 }  // namespace
 
 void launch(cuda::PlanBuilder& builder, const Stage& stage) {
-    std::visit([&](const auto& what) { add(builder, stage, what); }, stage.what);
+    std::visit([&](const auto& what) { add(builder, with_whole_columns(stage), what); }, stage.what);
 }
 
 }  // namespace sawtooth::scan

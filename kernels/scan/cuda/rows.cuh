@@ -94,14 +94,14 @@ struct Rows {
                                               const State (&inclusive)[passes], Geometry<flipped> geometry,
                                               int64_t batch, int64_t first, void* y) {
         return for_each_pass(carry, inclusive, [&](int pass, State state) {
-            float out[vector];
+            typename Op::Output out[vector];
 #pragma unroll
             for (int v = 0; v < vector; ++v) {
                 state = Op::advance(state, in[pass][v]);
                 out[index<flipped>(v)] = Op::finish(state);
             }
             const int64_t step = step_of_lane(first, pass);
-            if (step < geometry.length) device::store<Storage>(y, place(geometry, batch, step), out);
+            if (step < geometry.length) store_y<Storage>(y, place(geometry, batch, step), out);
         });
     }
 };

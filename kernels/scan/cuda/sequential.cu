@@ -42,7 +42,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) sequential(Scan given) {
         for (int k = 0; k < ahead; ++k) {
             if (k >= left) break;
             state = OP::advance(state, now[k][0]);
-            device::store<device::Y>(given.y, at + k * stride, {OP::finish(state)});
+            store_y<device::Y>(given.y, at + k * stride, {OP::finish(state)});
         }
         at += ahead * stride;
     }

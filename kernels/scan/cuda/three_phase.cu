@@ -70,7 +70,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) add_block_prefixes(Given<P
             load_states(given.local, geometry.at(batch, step, column), local);
             return OP::finish(OP::join(before[0], local[0]));
         },
-        [&](int64_t batch, int64_t step, int64_t column, float value) {
-            device::store<device::Y>(given.y, geometry.at(batch, step, column), {value});
+        [&](int64_t batch, int64_t step, int64_t column, OP::Output value) {
+            store_y<device::Y>(given.y, geometry.at(batch, step, column), {value});
         });
 }

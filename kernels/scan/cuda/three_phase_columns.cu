@@ -1,5 +1,6 @@
-// Phase one of the three-phase scan for D > 1 (three_phase.cu has the others): every thread block scans a
-// tile of BLOCK_SIZE steps and UNITS * VECTOR channels by itself (columns.cuh) and keeps its totals.
+// Phase one of the three-phase scan for D > 1 or complex numbers (three_phase.cu has the others): every
+// thread block scans a tile of BLOCK_SIZE steps and UNITS * VECTOR channels by itself (columns.cuh) and keeps
+// its totals.
 //
 // local: states [B, L, D], one array per plane; may be y if there is one plane. totals: [B, blocks, D].
 //

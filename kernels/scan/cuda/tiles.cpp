@@ -11,9 +11,10 @@ ColumnTile column_tile(const Job& job, const Chip& chip) {
     constexpr int64_t row_bytes = 128, sector_bytes = 32;
     constexpr int64_t kept_registers = 64, most_rows = 32, most_warps = 16;
     constexpr int64_t most_totals_bytes = 16 << 10;  // in shared memory too
-    const int64_t planes = input_planes_of(job.op), word = bytes_of(job.storage());
+    const int64_t parts = pairs_columns(job.op) ? 2 : 1;
+    const int64_t planes = input_planes_of(job.op), word = parts * bytes_of(job.storage());
     ColumnTile tile{};
-    tile.vector = job.channels % 4 == 0 ? 4 : job.channels % 2 == 0 ? 2 : 1;
+    tile.vector = job.channels % 4 == 0 && parts == 1 ? 4 : job.channels % 2 == 0 ? 2 : 1;
     tile.units = std::min(
         {power_of_two_from(job.channels / tile.vector), row_bytes / (tile.vector * word), int64_t{32}});
     const int64_t row_registers = std::max<int64_t>(tile.vector * word / 4, 1);  // a plane

@@ -5,7 +5,7 @@
 
 namespace sawtooth::scan {
 
-// How a thread block of the columns kernels (columns.cuh) covers a tile of block_size steps, D > 1.
+// How a thread block of the columns kernels (columns.cuh) covers a tile of block_size steps.
 struct ColumnTile {
     int64_t vector, units, warps;  // channels per lane, lanes side by side, warps along the steps
     int64_t shared_rows;           // rows of a thread that do not fit in its registers

@@ -34,8 +34,14 @@ std::vector<Settings> covering_set() {
         row("complex_sum", 512, 2, 5000, 1, "f32", "forward"),
         row("sum", 256, 2, 4099, 1, "bf16", "reverse"),    // one channel, an odd length
         row("sum", 128, 4096, 8192, 1, "f32", "forward"),  // one channel, many rows
+        row("complex_linear", 1024, 4, 8192, 512, "f32", "both"),
+        row("complex_linear", 256, 4, 8191, 5, "f32", "reverse"),  // one complex number per lane
+        row("complex_linear", 1024, 4, 8192, 1, "f32", "forward"),
+        row("logcumsumexp", 1024, 4, 8192, 512, "f32", "both"),
+        row("logcumsumexp", 1024, 64, 65536, 1, "f16", "forward"),
     };
-    rows[0].emplace_back("backward", true);
+    for (const size_t backward : {0, 2, 3, 4, 8, 9, 10, 11, 12})
+        rows[backward].emplace_back("backward", true);
     rows[5].emplace_back("compensated", true);
     return rows;
 }
@@ -120,11 +126,14 @@ TEST_CASE("a tile of columns fits in registers and shared memory of every chip",
     scan::Job job;
     job.length = 8192;
     for (const Chip& chip : cuda::known_chips())
-        for (const scan::Operator op : {scan::Operator::sum, scan::Operator::linear})
+        for (const scan::Operator op :
+             {scan::Operator::sum, scan::Operator::linear, scan::Operator::complex_linear})
             for (const Storage storage : {Storage::f32, Storage::bf16})
                 for (const int64_t block_size : {128, 256, 512, 1024})
                     for (const int64_t channels : {2, 3, 4, 5, 6, 16, 17, 33, 64, 70, 512}) {
                         job.op = op;
+                        const bool is_complex = op == scan::Operator::complex_linear;
+                        if (is_complex && storage != Storage::f32) continue;
                         job.in = {{"x", {}, bytes_of(storage), storage}};
                         job.block_size = block_size;
                         job.channels = channels;
@@ -138,9 +147,12 @@ TEST_CASE("a tile of columns fits in registers and shared memory of every chip",
                         CHECK(tile.width() <= 32 * tile.warps);  // one look-back lane per channel
                         CHECK(tile.shared_rows < rows);
                         CHECK(tile.shared_bytes < chip.shared_bytes_per_block);
-                        const int64_t words = tile.vector * (storage == Storage::bf16 ? 2 : 4);
+                        const int64_t words = tile.vector * (storage == Storage::bf16 ? 2
+                                                             : is_complex             ? 8
+                                                                                      : 4);
                         CHECK((tile.shared_rows == 0 || words >= 4));
-                        const int64_t planes = op == scan::Operator::linear ? 2 : 1;
+                        CHECK(words <= 16);
+                        const int64_t planes = op == scan::Operator::sum ? 1 : 2;
                         CHECK((rows - tile.shared_rows) * planes * std::max<int64_t>(words / 4, 1) <= 64);
                     }
 }
@@ -166,7 +178,8 @@ const std::vector<int64_t> lengths_around_128 = {1, 3, 127, 128, 129, 1000, 1001
 
 TEST_CASE("every CUDA variant is right in every operator and direction", "[scan][cuda][gpu]") {
     if (!gpu()) return;
-    const std::string op = GENERATE("sum", "product", "max", "min", "linear", "complex_sum");
+    const std::string op =
+        GENERATE("sum", "product", "max", "min", "linear", "complex_sum", "complex_linear", "logcumsumexp");
     // The cases have one channel, one channel per lane with unused lanes, and four channels per lane.
     const auto [channels, direction] = GENERATE(table<int64_t, const char*>(
         {{1, "forward"}, {1, "reverse"}, {3, "reverse"}, {16, "both"}, {32, "forward"}}));
@@ -182,7 +195,7 @@ TEST_CASE("every CUDA variant is right in every operator and direction", "[scan]
 
 TEST_CASE("every CUDA tile is right", "[scan][cuda][gpu]") {
     if (!gpu()) return;
-    const std::string op = GENERATE("sum", "linear");
+    const std::string op = GENERATE("sum", "linear", "complex_linear", "logcumsumexp");
     const auto [block_size, channels] = GENERATE(table<int64_t, int64_t>({{128, 512},
                                                                           {128, 70},
                                                                           {256, 2},
@@ -198,10 +211,11 @@ TEST_CASE("every CUDA tile is right", "[scan][cuda][gpu]") {
     }
 }
 
-TEST_CASE("CUDA gradients of sum and linear are right", "[scan][cuda][gpu]") {
+TEST_CASE("CUDA gradients of every operator are right", "[scan][cuda][gpu]") {
     if (!gpu()) return;
-    const std::string op = GENERATE("sum", "linear");
-    const std::string direction = GENERATE("forward", "reverse");
+    const std::string op =
+        GENERATE("sum", "product", "max", "min", "linear", "complex_sum", "complex_linear", "logcumsumexp");
+    const std::string direction = GENERATE("forward", "reverse", "both");
     const int64_t channels = GENERATE(1, 7, 32);
     const bool with_initial = GENERATE(false, true);
     for (int64_t length : {1, 2, 300}) {
@@ -210,6 +224,7 @@ TEST_CASE("CUDA gradients of sum and linear are right", "[scan][cuda][gpu]") {
                   {{"op", op}, {"direction", direction}, {"block_size", int64_t{128}}, {"backward", true}}),
             with_initial);
     }
+    if (op.starts_with("complex")) return;
     const std::string dtype = "bf16";
     check_variants(
         sized(2, 300, channels, {{"op", op}, {"direction", direction}, {"dtype", dtype}, {"backward", true}}),
@@ -218,7 +233,7 @@ TEST_CASE("CUDA gradients of sum and linear are right", "[scan][cuda][gpu]") {
 
 TEST_CASE("long and many sequences are right on CUDA", "[scan][cuda][gpu]") {
     if (!gpu()) return;
-    const std::string op = GENERATE("sum", "linear");
+    const std::string op = GENERATE("sum", "linear", "complex_linear", "logcumsumexp");
     const Settings more = {{"op", op}, {"compensated", op == "sum"}};
     // The shapes have hundreds of tiles that look back, odd lengths, one warp per row, and the largest number
     // of rows.
@@ -257,7 +272,7 @@ TEST_CASE("compensated CUDA sums keep cancelled terms", "[scan][cuda][gpu]") {
 TEST_CASE("NaN and infinities stay in their column on CUDA and do not reach back", "[scan][cuda][gpu]") {
     cuda::Device* const device = gpu();
     if (!device) return;
-    const std::string op = GENERATE("sum", "max", "min", "linear");
+    const std::string op = GENERATE("sum", "max", "min", "linear", "logcumsumexp");
     const std::string direction = GENERATE("forward", "reverse");
     const bool compensated = op == "sum" && GENERATE(false, true);
     const int64_t channels = GENERATE(1, 16);
@@ -296,7 +311,7 @@ TEST_CASE("an infinite first gate multiplies the state 0 before it on CUDA", "[s
 TEST_CASE("a hundred runs of look-back give the same bits", "[scan][cuda][gpu]") {
     cuda::Device* const device = gpu();
     if (!device) return;
-    const std::string op = GENERATE("sum", "linear");
+    const std::string op = GENERATE("sum", "linear", "complex_linear", "logcumsumexp");
     const auto [batch, length, channels] =
         GENERATE(table<int64_t, int64_t, int64_t>({{2, 20000, 64}, {2, 1 << 20, 1}, {1, 50000, 3}}));
     const auto parameters =
@@ -317,6 +332,23 @@ TEST_CASE("an example small enough to check by eye, on CUDA", "[scan][cuda][gpu]
         const Arrays outputs = run_on_device(*device, scan_family(), variant, parameters, inputs);
         INFO(variant);
         CHECK(std::equal(expected.begin(), expected.end(), outputs[0].as<float>().begin()));
+    }
+}
+
+TEST_CASE("on CUDA the first of equal values gets the gradient of a maximum", "[scan][cuda][gpu]") {
+    cuda::Device* const device = gpu();
+    if (!device) return;
+    const float value = GENERATE(0.0f, INFINITY, NAN);
+    const auto parameters = scan_parameters(sized(1, 300, 1, {{"op", "max"}, {"backward", true}}));
+    Arrays inputs = generated_inputs(parameters);
+    fill(*find(inputs, "x"), value);
+    fill(*find(inputs, "dy"), 1);
+    find(inputs, "dy")->as<float>()[200] = INFINITY;  // stays where it belongs
+    for (const std::string& variant : variant_names()) {
+        const Arrays outputs = run_on_device(*device, scan_family(), variant, parameters, inputs);
+        INFO(variant << " of " << value);
+        CHECK(find(outputs, "dx")->value(0).real() == INFINITY);
+        CHECK(find(outputs, "dx")->value(150).real() == 0);
     }
 }
 
