@@ -41,6 +41,16 @@ Parameter drawn_block() {
                           Group::run, "block", 1, 0, (1 << 20) - 1, Step::linear, Renews::figures));
 }
 
+Parameter block_length() {
+    Parameter row = integer_parameter(
+        "BL",
+        "Positions per block; orders 1 and 2 look back at most one block. On CUDA 16, 32 and 64 use tensor "
+        "cores.",
+        Group::tiling, "positions", 16, 1, btp::longest_block, Step::powers_of_two, Renews::inputs);
+    row.choices.assign(btp::lengths_on_tensor_cores.begin(), btp::lengths_on_tensor_cores.end());
+    return row;
+}
+
 // A position is remembered for about 1 / (1 - gate) positions, so the slider has small steps near 1.
 Parameter gate() {
     Parameter row = real_parameter("gate", "Median of generated gates; they range from its square to 1.",
@@ -62,13 +72,7 @@ std::vector<Parameter> parameters() {
         titled("channels",
                cited(advice, integer_parameter("DH", "Width of a head: channels that share its gates.", shape,
                                                "channels", 16, 1, 256, Step::powers_of_two, Renews::inputs))),
-        titled("block_length",
-               cited(first_pass,
-                     integer_parameter("BL",
-                                       "Positions per block; orders 1 and 2 look back at most one block. On "
-                                       "CUDA 16, 32 and 64 use tensor cores.",
-                                       tiling, "positions", 16, 1, btp::longest_block, Step::powers_of_two,
-                                       Renews::inputs))),
+        titled("block_length", cited(first_pass, block_length())),
         titled("warps_per_block",
                cited(advice, only_on_cuda(choice_parameter(
                                  "wpb", "Warps per thread block; auto: 32 for orders 2 and full, 8 for 1.",

@@ -219,7 +219,7 @@ std::optional<Battery::Choice> Battery::least_tried_choice(const Variant& varian
     int least = INT_MAX;
     std::optional<Choice> chosen;
     for (const Parameter& row : family_.parameters) {
-        if (!is_kind(row) || row.renews == Renews::figures) continue;
+        if ((!is_kind(row) && row.choices.empty()) || row.renews == Renews::figures) continue;
         const auto choices = row.type == Type::boolean ? std::vector<Value>{true, false} : row.choices;
         for (const Value& value : choices) {
             Choice one;

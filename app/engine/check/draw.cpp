@@ -25,7 +25,8 @@ double random_real(Random& random, const Parameter& row) {
 }
 
 Value random_value(Random& random, const Parameter& row, int64_t most) {
-    if (row.type == Type::choice)
+    // Choices of an integer are values with kernels of their own, drawn as often as all others.
+    if (row.type == Type::choice || (!row.choices.empty() && random.below(2) == 0))
         return row.choices[static_cast<size_t>(random.below(static_cast<int64_t>(row.choices.size())))];
     if (row.type == Type::boolean) return random.below(2) == 1;
     if (!row.word.empty() && random.below(2) == 0) return row.word;

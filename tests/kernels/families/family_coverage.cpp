@@ -94,10 +94,10 @@ size_t missing(const Facts& facts, const Facts& known) {
 }  // namespace
 
 std::vector<Value> tiling_values(const Parameter& row) {
-    if (row.type == Type::choice) return row.choices;
-    std::vector<Value> values;
+    std::vector<Value> values = row.choices;
+    if (row.type == Type::choice) return values;
     for (const int64_t value : {1, 16, 64, 65, 256})
-        if (!row.check(value)) values.emplace_back(value);
+        if (!row.check(value) && std::ranges::count(values, Value(value)) == 0) values.emplace_back(value);
     return values;
 }
 
