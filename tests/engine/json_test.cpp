@@ -188,7 +188,7 @@ TEST_CASE("the document of the families has their keys", "[json]") {
                                           {std::string("sum"), std::string("max")}, Renews::inputs),
                          flag_parameter("compensated", "How.", Group::numerics, false, Renews::kernels)};
     family.parameters[1] = ends_at("length", 1, only_on_cuda(only_for("op", {"max"}, family.parameters[1])));
-    family.variants = {{"sequential", "One after the other.", {Backend::cpu}, {"y"}}};
+    family.variants = {{"sequential", "One after the other.", {"y"}}};
     family.presets = {{"paper", {{"length", int64_t{8192}}}}};
     const Json json = Json::parse(families_json({&family}));
     const Json& row = json["families"][0];
