@@ -46,12 +46,13 @@ inline LaunchInfo first_pass(const Tensors& t) {
             .work = {.operations = product(t)}};
 }
 
-inline LaunchInfo second_pass(const Tensors& t) {
+// `into_first` is what a scan of the carries starts with, if it is not the first carry of the array.
+inline LaunchInfo second_pass(const Tensors& t, const Buffer& into_first = {}) {
     const bool scans = t.order == Order::full;
     return {.name = "second_pass",
             .meaning = scans ? "Scans the carries, then adds the carry of each block times its gates."
                              : "Adds the carry of each block times its gates.",
-            .reads = {t.a, t.x, t.carry},
+            .reads = {t.a, t.x, t.carry, scans ? into_first : Buffer()},
             .writes = {t.x, scans ? t.carry : Buffer()},
             .work = {.operations = 2 * numbers(t)}};
 }

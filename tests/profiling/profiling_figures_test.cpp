@@ -2,8 +2,8 @@
 
 #include "profiling/figures.h"
 
-#include "tests/kit/gpu_result.h"
 #include "tests/kit/catch.h"
+#include "tests/kit/gpu_result.h"
 #include "tests/kit/workshop.h"
 #include "viz/figure_csv.h"
 

@@ -59,7 +59,7 @@ void add_second_pass(cuda::PlanBuilder& builder, const CudaJob& job) {
     const Side stretches = job.order == Order::full ? Side() : tile.stretches();
     MoreArguments given = job.arguments();
     given.u = nullptr;  // the kernel adds to x
-    builder.launch(on_cuda_cores(second_pass(job)), {stretches * tile.rows()},
+    builder.launch(on_cuda_cores(second_pass(job, job.carry0)), {stretches * tile.rows()},
                    tile.source("plain_second_pass.cu", "second_pass"), given);
 }
 

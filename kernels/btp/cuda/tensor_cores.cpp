@@ -88,7 +88,8 @@ void add_second_pass(cuda::PlanBuilder& builder, const CudaJob& job) {
     MoreArguments given = job.arguments();
     given.u = nullptr;  // the kernel adds to x
     given.run = mapping.run(passing);
-    builder.launch(with_access(second_pass(job), job), {mapping.stretches(passing) * mapping.rows()},
+    builder.launch(with_access(second_pass(job, job.carry0), job),
+                   {mapping.stretches(passing) * mapping.rows()},
                    mapping.source("second_pass.cu", "second_pass", false), given);
 }
 

@@ -101,7 +101,7 @@ TEST_CASE("every value of every tiling parameter compiles without a warning", "[
     const std::map<std::string, Coverage> coverages = {{"sm_80", Coverage::values},
                                                        {"sm_90a", Coverage::values_of_every_variant},
                                                        {"sm_120", Coverage::values}};
-    check_all_compiled(60, [&](const Family& family, cuda::Device& device) {
+    check_all_compiled(64, [&](const Family& family, cuda::Device& device) {
         const auto found = coverages.find(device.chip().architecture);
         return covering_settings(family, device,
                                  found == coverages.end() ? Coverage::launches : found->second);
