@@ -214,6 +214,7 @@ Outcome<PinsBench> measure_pins(Bench& bench) {
     PinsBench measured{spread_of(std::move(pinned)), measure_frames(bench), {}};
     const auto looks = measure_looks(bench);
     unpin_all(lab);
+    bench.session.wait_until_done();
     if (!looks) return looks.error();
     measured.look = *looks;
     return measured;
