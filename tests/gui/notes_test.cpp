@@ -173,6 +173,16 @@ TEST_CASE("opening a session keeps the one before it if its pins or notes were n
     const auto replaced = read_session(folder.file("replaced.sawtooth"));
     REQUIRE(replaced);
     CHECK(replaced->session.notes.front().text == "precious");
+
+    // A session that was kept is not overwritten while it is opened itself.
+    change(lab, engine, 128);
+    toggle_pin(lab);
+    open_any_file(lab, folder.file("replaced.sawtooth"));
+    wait_for(lab, [&] { return !lab.session.opening; });
+    finish_writes(lab);
+    CHECK(lab.session.notes.front().note.text == "precious");
+    CHECK(read_session(folder.file("replaced.sawtooth"))->session.notes.size() == 1);
+    CHECK(read_session(folder.file("replaced-2.sawtooth"))->session.pins.size() == 1);
 }
 
 TEST_CASE("finished sweeps of a family return with it, also from a session", "[gui][session]") {

@@ -182,11 +182,14 @@ void show_family_of(LabState& lab, const Session& session) {
 
 bool has_marks(const LabState& lab) { return !lab.pins.empty() || !lab.session.notes.empty(); }
 
-// Pins and notes are work by hand, which another session must not discard.
-void keep_replaced_session(LabState& lab) {
+// Pins and notes are work by hand, which another session must not discard. `opened` is the file of the other
+// session, which must stay as it is.
+void keep_replaced_session(LabState& lab, const std::string& opened) {
     if (!lab.session.has_unsaved_marks || !has_marks(lab) || lab.session.autosave_path.empty()) return;
-    const std::string path =
-        (fs::path(lab.session.autosave_path).parent_path() / "replaced.sawtooth").string();
+    const fs::path folder = fs::path(lab.session.autosave_path).parent_path();
+    std::error_code ignored;
+    const bool is_opened = fs::equivalent(folder / "replaced.sawtooth", opened, ignored);
+    const std::string path = (folder / (is_opened ? "replaced-2.sawtooth" : "replaced.sawtooth")).string();
     lab.files->add(
         path, session_write(lab, path),
         [path, words = words_of_session(lab)](LabState& later, const std::optional<Error>& problem) {
@@ -256,7 +259,7 @@ void take_opened_session(LabState& lab) {
         lab.open_problem = opened.error().text;
         return note(lab, LogLine::Kind::problem, opened.error().text);
     }
-    keep_replaced_session(lab);
+    keep_replaced_session(lab, path);
     const std::vector<std::string> notes = opened->notes;
     // Saving under the same name would lose what this build cannot read.
     lab.session.path = is_restored || opened->is_partial ? "" : path;

@@ -79,11 +79,12 @@ void clear_padding(const CpuJob& job, float* row) { std::fill(row + job.d, row +
 
 void widen(const CpuJob& job, int64_t head, Range positions) {
     for (const auto& [given, wide] : job.widened)
-        for_each_row(job, given, head, positions, [&](int64_t row, int64_t rows) {
-            float* const to = wide.as<float>() + row * job.width;
-            cpu::read(given, row * job.d, rows * job.d, to);
-            clear_padding(job, to);
-        });
+        for_each_row(job, given, head, positions,
+                     [&, &given = given, &wide = wide](int64_t row, int64_t rows) {
+                         float* const to = wide.as<float>() + row * job.width;
+                         cpu::read(given, row * job.d, rows * job.d, to);
+                         clear_padding(job, to);
+                     });
 }
 
 // Rotates a vector of `from`, whose number is `row`.
@@ -180,9 +181,11 @@ void add_epilogue(cpu::PlanBuilder& builder, const CpuJob& job) {
             const Range positions = tile_at(item.index, block, job.length);
             for (int64_t head = 0; head < job.heads; ++head)
                 for (const auto& [kept, output] : job.stored)
-                    for_each_row(job, output, head, positions, [&](int64_t row, int64_t rows) {
-                        cpu::write(kept.as<float>() + row * job.width, rows * job.d, output, row * job.d);
-                    });
+                    for_each_row(job, output, head, positions,
+                                 [&, &kept = kept, &output = output](int64_t row, int64_t rows) {
+                                     cpu::write(kept.as<float>() + row * job.width, rows * job.d, output,
+                                                row * job.d);
+                                 });
         });
     if (!job.dq) return;
     builder.launch(rotate_back(job), items, [&job](const cpu::Item& item) {
