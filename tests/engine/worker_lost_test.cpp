@@ -1,5 +1,6 @@
 // What becomes of a job whose worker hangs, exits, breaks the protocol or never starts.
 
+#include <fmt/format.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -67,6 +68,37 @@ TEST_CASE("a worker that cannot continue is replaced", "[worker]") {
     };
     CHECK(words(4, Error::failure("")).text == "the worker gave no reason");
     CHECK(words(5, Error::cancelled()).exit_code() == 1);
+}
+
+TEST_CASE("a worker that exits before the next job is replaced, whether it had sent its greeting or not",
+          "[worker]") {
+    const TemporaryFolder folder;
+    const std::string exits_once = fmt::format("[ -e '{0}' ] || {{ touch '{0}'; exit 7; }}; {1}",
+                                               folder.file("started"), worker_command());
+    WorkerLink link("");
+    // The first start fails, and its error says why.
+    const auto failed = link.run(1, scan_on(exits_once), {}, {});
+    REQUIRE_FALSE(failed);
+    CHECK(contains(failed.error().text, "it exited, exit code 7"));
+    std::filesystem::remove(folder.file("started"));
+
+    // After a loss a worker is started ahead of the next job.
+    const std::string fatal = message(Failed{2, Error::failure("illegal address"), true});
+    const std::string lost_once =
+        fmt::format("if [ -e '{0}' ]; then {1}; else touch '{0}'; {2}; fi", folder.file("lost"), exits_once,
+                    saying(folder, "fatal", greeting() + fatal));
+    REQUIRE_FALSE(link.run(2, scan_on(lost_once), {}, {}));
+    link.warm_up(scan_on(lost_once));
+    const auto until = Clock::now() + std::chrono::seconds(30);
+    while (!std::filesystem::exists(folder.file("started")) && Clock::now() < until)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    for (const pid_t child : children()) {
+        siginfo_t ended = {};
+        ::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT);
+    }
+    const auto right = link.run(3, scan_on(lost_once), {}, {});
+    INFO((right ? "" : right.error().text));
+    CHECK(right);
 }
 
 TEST_CASE("the error of a worker lost during a look or fetch names what it ran", "[worker]") {

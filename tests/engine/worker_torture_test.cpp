@@ -1,6 +1,7 @@
 // Workers are killed, stopped, garbled and closed while the engine keeps running.
 
 #include <signal.h>
+#include <sys/wait.h>
 
 #include "tests/engine/run_worker.h"
 #include "tests/kit/contains.h"
@@ -40,17 +41,21 @@ class Torture {
         const uint64_t ticket = engine_.run(request, {});
         auto next = Clock::now() + std::chrono::milliseconds(dice_.throw_to(60));
         bool greeted = false;
+        std::set<pid_t> killed;
         const auto until = Clock::now() + std::chrono::seconds(60);
         while (Clock::now() < until) {
             for (const Event& event : engine_.take_events()) {
                 greeted = greeted || event.progress.words.starts_with("worker on") || event.result;
-                if (event.ticket == ticket && event.kind == Event::Kind::failed)
+                if (event.ticket == ticket && event.kind == Event::Kind::failed) {
+                    wait_for_ends(killed);
                     return check(*event.error, signal);
+                }
             }
             // A worker that was stopped before its greeting is awaited: it may be in a queue. One that was
             // killed before it got the Request is replaced, and its successor is killed as well.
             if (Clock::now() >= next && (greeted || signal == SIGKILL)) {
-                for (const pid_t child : children()) ::kill(-child, signal);
+                for (const pid_t child : children())
+                    if (::kill(-child, signal) == 0 && signal == SIGKILL) killed.insert(child);
                 next = signal == SIGKILL ? Clock::now() + std::chrono::milliseconds(100) : until;
             }
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -104,6 +109,14 @@ class Torture {
     }
 
   private:
+    // The engine starts a new worker after each loss, which may be killed as well before the loss is seen
+    // here. A process ends some time after it was killed: the next Request must not reach it before.
+    static void wait_for_ends(const std::set<pid_t>& killed) {
+        for (const pid_t child : killed) {
+            siginfo_t ended = {};
+            ::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT);  // or it is reaped already
+        }
+    }
     static void check(const Error& error, int signal) {
         INFO(error.text);
         CHECK(error.exit_code() == 1);

@@ -107,10 +107,8 @@ std::optional<Error> WorkerLink::Job::find_worker() {
         link_.worker_.reset();
     }
     if (link_.worker_) {
-        const bool ended = worker().catch_up() == WorkerConnection::Moved::ended;
-        // If there was no greeting, `greet` reports the reason.
-        if (!ended || !worker().greeting) return {};
-        link_.worker_.reset();
+        if (worker().catch_up() != WorkerConnection::Moved::ended) return {};
+        link_.worker_.reset();  // it exited before this job: a new one says why if it cannot start either
     }
     link_.results_ = ResultStore();
     auto started = WorkerConnection::start(request_.on, link_.cache_directory_);
