@@ -164,6 +164,7 @@ Outcome<double> look_ms(Bench& bench, const std::string& axis, View::Range range
     const double begin = bench.session.seconds();
     look_at(lab, axis, range);
     lab.look_due = begin;
+    update(lab, begin);  // sends the look: waiting first would add what it waits at most
     while (bench.figures < wanted) {
         bench.session.wait(0.1);
         if (bench.session.seconds() - begin > most_seconds)

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "app/engine/tables/result_names.h"
@@ -112,16 +113,17 @@ const Pin* baseline(const LabState& lab) {
 }
 
 std::vector<std::string> names_of_pins(const LabState& lab) {
+    std::map<const Family*, std::vector<Facts>> facts;  // of the pins of a family in order, then of the result
+    for (const Pin& pin : lab.pins)
+        facts[pin.settings.family].push_back(facts_of(*pin.settings.family, *pin.result));
+    if (lab.result) facts[lab.family].push_back(facts_of(*lab.family, *lab.result));
+    std::map<const Family*, size_t> named;
     std::vector<std::string> names;
     for (const Pin& pin : lab.pins) {
-        const Family& family = *pin.settings.family;
-        std::vector<Facts> all;
-        for (const Pin& other : lab.pins)
-            if (is_of_family(other, &family)) all.push_back(facts_of(family, *other.result));
-        const bool is_shown_family = &family == lab.family;
-        if (is_shown_family && lab.result) all.push_back(facts_of(family, *lab.result));
-        const std::string name = name_among(facts_of(family, *pin.result), all);
-        names.push_back(is_shown_family ? name : family.name + ": " + name);
+        const Family* const family = pin.settings.family;
+        const std::vector<Facts>& all = facts[family];
+        const std::string name = name_among(all[named[family]++], all);
+        names.push_back(family == lab.family ? name : family->name + ": " + name);
     }
     return names;
 }
@@ -140,8 +142,11 @@ std::vector<Pinned> ghosts_of(const LabState& lab) {
 bool take_figures_of_pin(LabState& lab, const Event& event) {
     Pin* const pin = find_pin(lab, event.ticket);
     if (!pin) return false;
+    const bool had_figures = pin->figures != nullptr;
     pin->figures = event.figures;
-    lab.told.ghosts = ghosts_of(lab);
+    if (!had_figures) lab.told.ghosts = ghosts_of(lab);
+    for (Pinned& ghost : lab.told.ghosts)
+        if (ghost.number == pin->number) ghost.figures = pin->figures.get();
     return true;
 }
 
