@@ -1,8 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 
 #include "app/engine/wire/launch_columns.h"
@@ -18,25 +18,21 @@ namespace sawtooth {
 //
 // The structured binding requires every field, so a field that is added later and forgotten here does not
 // compile.
-#define SAWTOOTH_FIELDS(Type, ...)                                                 \
-    inline auto fields_of(Type& object) {                                          \
-        auto& [__VA_ARGS__] = object;                                              \
-        return std::tie(__VA_ARGS__);                                              \
-    }                                                                              \
-    inline auto fields_of(const Type& object) {                                    \
-        const auto& [__VA_ARGS__] = object;                                        \
-        return std::tie(__VA_ARGS__);                                              \
-    }                                                                              \
-    constexpr std::string_view listed_fields(const Type*) { return #__VA_ARGS__; } \
-    constexpr std::string_view name_of_type(const Type*) { return #Type; }
+// with_fields(object, visit) returns visit(fields...). A std::tuple of references would do the same, and its
+// templates take most of the time that compiling the mapping takes.
+#define SAWTOOTH_FIELDS(Type, ...) SAWTOOTH_SENT_FIELDS(Type, (__VA_ARGS__), __VA_ARGS__)
 
 // Some of the fields: those in brackets, of all that follow.
 #define SAWTOOTH_SENT_FIELDS(Type, Sent, ...)                               \
-    template <class Either>                                                 \
-    requires std::is_same_v<std::remove_const_t<Either>, Type>              \
-    auto fields_of(Either& object) {                                        \
+    template <class Visit>                                                  \
+    decltype(auto) with_fields(Type& object, Visit&& visit) {               \
         auto& [__VA_ARGS__] = object;                                       \
-        return std::tie Sent;                                               \
+        return visit Sent;                                                  \
+    }                                                                       \
+    template <class Visit>                                                  \
+    decltype(auto) with_fields(const Type& object, Visit&& visit) {         \
+        const auto& [__VA_ARGS__] = object;                                 \
+        return visit Sent;                                                  \
     }                                                                       \
     constexpr std::string_view listed_fields(const Type*) { return #Sent; } \
     constexpr std::string_view name_of_type(const Type*) { return #Type; }
@@ -147,8 +143,11 @@ SAWTOOTH_FIELDS(ArrayPart, job, bytes)
 SAWTOOTH_FIELDS(DevicesFound, job, devices)
 SAWTOOTH_FIELDS(Failed, job, error, ending)
 
-inline std::tuple<> fields_of(const Alive&) { return {}; }
-constexpr std::string_view listed_fields(const Alive*) { return ""; }
+template <class Visit>
+decltype(auto) with_fields(const Alive&, Visit&& visit) {
+    return visit();
+}
+constexpr std::string_view listed_fields(const Alive*) { return "()"; }
 constexpr std::string_view name_of_type(const Alive*) { return "Alive"; }
 
 // The data of an array, and which rows it has, stay where it was computed.
@@ -158,15 +157,16 @@ SAWTOOTH_SENT_FIELDS(Array, (name, dtype, shape), name, dtype, shape, data, rows
 SAWTOOTH_SENT_FIELDS(Progress, (fraction, words, excused), fraction, words, excused, deadline)
 
 template <class T>
-concept Struct = requires(T& value) {
-    fields_of(value);
+concept Struct = requires(const T* object) {
+    name_of_type(object);
 };
 
-// The names of the fields of a struct, in the order of fields_of.
+// The names of the fields of a struct, in the order of with_fields.
 template <Struct T>
 constexpr auto field_names = [] {
-    std::array<std::string_view, std::tuple_size_v<decltype(fields_of(std::declval<T&>()))>> names;
-    std::string_view list = listed_fields(static_cast<const T*>(nullptr));
+    constexpr std::string_view listed = listed_fields(static_cast<const T*>(nullptr));
+    std::array<std::string_view, listed == "()" ? 0 : 1 + std::ranges::count(listed, ',')> names;
+    std::string_view list = listed;
     for (std::string_view& name : names) {
         list.remove_prefix(list.find_first_not_of("(, "));
         name = list.substr(0, list.find_first_of("), "));

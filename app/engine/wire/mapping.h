@@ -34,9 +34,11 @@ class NamedWriter {
   public:
     template <Struct T>
     void put(const T& value) {
-        static const T fallback{};
-        put(value, fallback);
+        put_struct(value);
     }
+    // Compiled once, in mapping.cpp: they are most of every message and file.
+    void put(const Result& value);
+    void put(const Figure& value);
     void put(bool value) { out_.boolean(value); }
     void put(const std::string& value) { out_.text(value); }
     void put(Real auto value) { out_.number(value); }
@@ -87,6 +89,11 @@ class NamedWriter {
     std::string take() && { return std::move(out_).take(); }
 
   private:
+    template <Struct T>
+    void put_struct(const T& value) {
+        static const T fallback{};
+        put(value, fallback);
+    }
     static bool is_zero(Real auto value) { return value == 0 && !std::signbit(value); }
     static bool is_zero(std::integral auto value) { return value == 0; }
     static bool is_zero(Enumeration auto value) { return static_cast<int>(value) == 0; }
@@ -105,7 +112,7 @@ class NamedWriter {
     }
     template <Struct T>
     static bool is_zero(const T& value) {
-        return std::apply([](const auto&... fields) { return (is_zero(fields) && ...); }, fields_of(value));
+        return with_fields(value, [](const auto&... fields) { return (is_zero(fields) && ...); });
     }
 
     template <class T>
@@ -115,13 +122,13 @@ class NamedWriter {
     // `fallback` is what a reader has before it reads.
     template <Struct T>
     void put(const T& value, const T& fallback) {
-        put_fields(value, fallback, std::make_index_sequence<field_names<T>.size()>());
-    }
-    template <Struct T, size_t... at>
-    void put_fields(const T& value, const T& fallback, std::index_sequence<at...>) {
-        [[maybe_unused]] const auto fields = fields_of(value), absent = fields_of(fallback);
-        out_.map((size_t{!is_left_out(std::get<at>(fields), std::get<at>(absent))} + ... + 0));
-        (put_field(field_names<T>[at], std::get<at>(fields), std::get<at>(absent)), ...);
+        with_fields(fallback, [&](const auto&... absent) {
+            with_fields(value, [&](const auto&... fields) {
+                out_.map((size_t{!is_left_out(fields, absent)} + ... + 0));
+                [[maybe_unused]] size_t at = 0;
+                (put_field(field_names<T>[at++], fields, absent), ...);
+            });
+        });
     }
     template <class T>
     void put_field(std::string_view name, const T& field, const T& fallback) {
@@ -262,6 +269,15 @@ class NamedReader {
     }
     template <Struct T>
     bool take(T& to) {
+        return take_struct(to);
+    }
+    // Compiled once, in mapping.cpp.
+    bool take(Result& to);
+    bool take(Figure& to);
+
+  private:
+    template <Struct T>
+    bool take_struct(T& to) {
         constexpr auto& names = field_names<T>;
         const auto count = cursor_.map();
         if (!count) return false;
@@ -281,15 +297,12 @@ class NamedReader {
         }
         return true;
     }
-
-  private:
     template <Struct T>
     bool take_field(T& to, size_t at) {
-        auto fields = fields_of(to);
-        return [&]<size_t... place>(std::index_sequence<place...>) {
-            return ((place == at && take(std::get<place>(fields))) || ...);
-        }
-        (std::make_index_sequence<field_names<T>.size()>());
+        return with_fields(to, [&](auto&... fields) {
+            [[maybe_unused]] size_t place = 0;
+            return ((place++ == at && take(fields)) || ...);
+        });
     }
     static std::string shortened(std::string_view text) { return printable(text.substr(0, 40)); }
     bool refuse(std::string why) {

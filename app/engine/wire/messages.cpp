@@ -85,13 +85,12 @@ class Schema {
         const std::string_view name = name_of_alternative<T>();
         text_.append(name);
         if (!known_.insert(name).second) return;
-        const auto add_all = [&]<class... Fields>(const std::tuple<Fields&...>*) {
-            size_t at = 0;
+        with_fields(T(), [&]<class... Fields>(const Fields&...) {
+            [[maybe_unused]] size_t at = 0;
             ((text_.append(" ").append(field_names<T>[at++]).append(":"),
               add(static_cast<const Fields*>(nullptr))),
              ...);
-        };
-        add_all(static_cast<const decltype(fields_of(std::declval<T&>()))*>(nullptr));
+        });
     }
     void add(const std::string*) { text_ += "text"; }
     void add(const bool*) { text_ += "boolean"; }
