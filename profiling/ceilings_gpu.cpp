@@ -10,18 +10,11 @@
 namespace sawtooth {
 namespace {
 
-constexpr int repeats = 7;
+constexpr int gpu_repeats = 7;
 constexpr int chains = 12, launches_a_chain = 1000, launches_waited_for = 200;
 constexpr int steps = 2000;  // steps of the compute kernels, which take a few milliseconds
 
 const cuda::Source source = {"kernels/cuda/ceilings.cu", {}};
-const cuda::DriverCalls& calls() { return **cuda::driver(); }
-
-std::optional<Error> error_of(const char* call, CUresult result) {
-    if (result == CUDA_SUCCESS) return {};
-    return cuda::driver_error(call, result);
-}
-
 using Start = std::function<std::optional<Error>()>;
 
 // Starts kernels on a device, one after another.
@@ -46,7 +39,7 @@ class Starter {
 // The smallest time of several repeats, in microseconds: a ceiling is the best that the chip can do.
 Outcome<double> least_us(GpuTimer& timer, const Start& start) {
     double least = 0;
-    for (int repeat = 0; repeat <= repeats; ++repeat) {
+    for (int repeat = 0; repeat <= gpu_repeats; ++repeat) {
         const auto time = timer.time_by_events(start);
         if (!time) return time.error();
         least = repeat == 0 ? *time : std::min(least, *time);
@@ -65,25 +58,28 @@ Outcome<double> median_us(GpuTimer& timer, const Start& start) {
 }
 
 struct GraphCloser {
-    void operator()(CUgraph_st* graph) const { calls().cuGraphDestroy(graph); }
-    void operator()(CUgraphExec_st* graph) const { calls().cuGraphExecDestroy(graph); }
+    void operator()(CUgraph_st* graph) const { cuda::driver_calls().cuGraphDestroy(graph); }
+    void operator()(CUgraphExec_st* graph) const { cuda::driver_calls().cuGraphExecDestroy(graph); }
 };
 using Graph = std::unique_ptr<CUgraphExec_st, GraphCloser>;
 
 // Captures the work that `start` puts into the stream as a graph.
 Outcome<Graph> captured(cuda::Device& device, const Start& start) {
     CUstream stream = device.stream();
-    if (const auto error = error_of("cuStreamBeginCapture",
-                                    calls().cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED)))
+    if (const auto error = cuda::driver_problem(
+            "cuStreamBeginCapture",
+            cuda::driver_calls().cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED)))
         return *error;
     const auto failed = start();
     CUgraph plain = nullptr;
-    const auto ended = error_of("cuStreamEndCapture", calls().cuStreamEndCapture(stream, &plain));
+    const auto ended =
+        cuda::driver_problem("cuStreamEndCapture", cuda::driver_calls().cuStreamEndCapture(stream, &plain));
     const std::unique_ptr<CUgraph_st, GraphCloser> graph(plain);
     if (failed) return *failed;
     if (ended) return *ended;
     CUgraphExec ready = nullptr;
-    if (const auto error = error_of("cuGraphInstantiate", calls().cuGraphInstantiate(&ready, graph.get(), 0)))
+    if (const auto error = cuda::driver_problem(
+            "cuGraphInstantiate", cuda::driver_calls().cuGraphInstantiate(&ready, graph.get(), 0)))
         return *error;
     return Graph(ready);
 }
@@ -130,9 +126,10 @@ std::optional<Error> measure_l2(GpuTimer& timer, Ceilings& ceilings) {
     if (!array) return array.error();
     const auto never = device.allocate(sizeof(float));
     if (!never) return never.error();
-    if (const auto error = error_of("cuMemsetD8Async",
-                                    calls().cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(array->get()), 0,
-                                                            static_cast<size_t>(bytes), device.stream())))
+    if (const auto error = cuda::driver_problem(
+            "cuMemsetD8Async",
+            cuda::driver_calls().cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(array->get()), 0,
+                                                 static_cast<size_t>(bytes), device.stream())))
         return error;
     void *from = array->get(), *to = never->get();
     int steps = passes;
@@ -220,7 +217,8 @@ std::optional<Error> measure_launches(GpuTimer& timer, Ceilings& ceilings) {
         const auto graph = captured(device, [&] { return chain(kernel, overlapping); });
         if (!graph) return graph.error();
         const auto time = median_us(timer, [&] {
-            return error_of("cuGraphLaunch", calls().cuGraphLaunch(graph->get(), device.stream()));
+            return cuda::driver_problem("cuGraphLaunch",
+                                        cuda::driver_calls().cuGraphLaunch(graph->get(), device.stream()));
         });
         if (!time) return time.error();
         return *time / launches_a_chain;
@@ -254,7 +252,7 @@ Outcome<Plan> copy_plan(cuda::Device& device, int64_t bytes) {
     const auto from = reinterpret_cast<CUdeviceptr>(plan.memory[0].get());
     const auto to = reinterpret_cast<CUdeviceptr>(plan.memory[1].get());
     plan.launches.push_back({std::move(info), [=](Queue& queue) {
-                                 const CUresult result = calls().cuMemcpyDtoDAsync(
+                                 const CUresult result = cuda::driver_calls().cuMemcpyDtoDAsync(
                                      to, from, static_cast<size_t>(bytes), queue.stream);
                                  if (result != CUDA_SUCCESS && queue.error.empty())
                                      queue.error = cuda::driver_error("cuMemcpyDtoDAsync", result).text;

@@ -6,7 +6,7 @@
 namespace sawtooth {
 namespace {
 
-constexpr const char* remedy = "it comes with NVIDIA's driver; clock readings are left out";
+constexpr const char* without_nvml = "it comes with NVIDIA's driver; clock readings are left out";
 
 // The build has no NVML header, so its functions are declared here as in its manual.
 using Device = void*;
@@ -21,7 +21,7 @@ struct Nvml {
 
 Outcome<Nvml> open_nvml() {
     const auto library = cuda::open_library(
-        {"nvml", "NVML, which reads clocks (libnvidia-ml.so.1)", {"libnvidia-ml.so.1"}, false, remedy});
+        {"nvml", "NVML, which reads clocks (libnvidia-ml.so.1)", {"libnvidia-ml.so.1"}, false, without_nvml});
     if (!library) return library.error();
     Nvml nvml;
 #define SAWTOOTH_LOAD(name)                                                    \
@@ -48,7 +48,7 @@ const Outcome<Nvml>& nvml() {
 Outcome<GpuClocks> GpuClocks::of(const cuda::Device& device) {
     if (!nvml()) return nvml().error();
     device.stream();  // makes the context current
-    const cuda::DriverCalls& driver = **cuda::driver();
+    const cuda::DriverCalls& driver = cuda::driver_calls();
     CUdevice number = 0;
     char bus[32] = "";
     if (const CUresult result = driver.cuCtxGetDevice(&number); result != CUDA_SUCCESS)

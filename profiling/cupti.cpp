@@ -55,14 +55,14 @@ Outcome<CuptiProfilerCalls> load_profiler_calls() {
     return calls;
 }
 
-const Outcome<CuptiProfilerCalls>& profiler_calls() {
+const Outcome<CuptiProfilerCalls>& opened_profiler() {
     static const Outcome<CuptiProfilerCalls> calls = load_profiler_calls();
     return calls;
 }
 
 CUptiResult initialise_profiler() {
     CUPTI_PARAMETERS(CUpti_Profiler_Initialize_Params) initialise;
-    return profiler_calls()->cuptiProfilerInitialize(&initialise);
+    return opened_profiler()->cuptiProfilerInitialize(&initialise);
 }
 
 // What the user can do about an error; "" if the message of CUPTI says enough.
@@ -89,15 +89,15 @@ Outcome<const CuptiCalls*> cupti() {
 }
 
 std::optional<Error> cupti_problem() {
-    if (!profiler_calls()) return profiler_calls().error();
+    if (!opened_profiler()) return opened_profiler().error();
     return {};
 }
 
 Outcome<const CuptiProfilerCalls*> cupti_profiler() {
-    if (!profiler_calls()) return profiler_calls().error();
+    if (!opened_profiler()) return opened_profiler().error();
     static const CUptiResult initialised = initialise_profiler();
     if (initialised != CUPTI_SUCCESS) return cupti_error("cuptiProfilerInitialize", initialised);
-    return &*profiler_calls();
+    return &*opened_profiler();
 }
 
 Error cupti_error(const char* call, CUptiResult result) {

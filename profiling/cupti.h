@@ -72,12 +72,18 @@ struct CuptiProfilerCalls {
 Outcome<const CuptiCalls*> cupti();
 // The functions for counters and samples, initialised.
 Outcome<const CuptiProfilerCalls*> cupti_profiler();
+// The same. Requires that cupti_profiler() succeeded.
+inline const CuptiProfilerCalls& profiler_calls() { return **cupti_profiler(); }
 // Why CUPTI cannot read counters at all; uses neither the driver nor a GPU.
 std::optional<Error> cupti_problem();
 
 // The error of a call, with the setting that allows it if permission is missing: "cuptiRangeProfilerStart:
 // CUPTI_ERROR_INSUFFICIENT_PRIVILEGES: …". Requires that cupti() succeeded.
 Error cupti_error(const char* call, CUptiResult result);
+// The same; nothing if the call succeeded.
+inline std::optional<Error> cupti_problem_of(const char* call, CUptiResult result) {
+    return result == CUPTI_SUCCESS ? std::optional<Error>() : cupti_error(call, result);
+}
 
 // Parameters of a call with their size set and everything else zero: CUPTI_PARAMETERS(CUpti_…_Params) p.
 template <class Parameters, size_t size>

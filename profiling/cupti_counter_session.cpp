@@ -10,20 +10,13 @@
 namespace sawtooth {
 namespace {
 
-const CuptiProfilerCalls& calls() { return **cupti_profiler(); }
-
-std::optional<Error> error_of(const char* call, CUptiResult result) {
-    if (result == CUPTI_SUCCESS) return {};
-    return cupti_error(call, result);
-}
-
 // This is the first call that needs permission to read counters.
 Outcome<Image> available_counters(CUcontext context) {
     CUPTI_PARAMETERS(CUpti_Profiler_GetCounterAvailability_Params) availability;
     availability.ctx = context;
     const auto ask = [&] {
-        return error_of("cuptiProfilerGetCounterAvailability",
-                        calls().cuptiProfilerGetCounterAvailability(&availability));
+        return cupti_problem_of("cuptiProfilerGetCounterAvailability",
+                                profiler_calls().cuptiProfilerGetCounterAvailability(&availability));
     };
     if (const auto error = ask()) return *error;
     Image image(availability.counterAvailabilityImageSize);
@@ -40,7 +33,7 @@ struct Present {
 Outcome<Present> present(const cuda::Device& device) {
     device.stream();  // makes the context current
     Present present;
-    const cuda::DriverCalls& driver = **cuda::driver();
+    const cuda::DriverCalls& driver = cuda::driver_calls();
     if (const CUresult result = driver.cuCtxGetCurrent(&present.context); result != CUDA_SUCCESS)
         return cuda::driver_error("cuCtxGetCurrent", result);
     if (const CUresult result = driver.cuCtxGetDevice(&present.device); result != CUDA_SUCCESS)
@@ -79,7 +72,7 @@ CounterSession::~CounterSession() {
     if (!profiler_) return;
     CUPTI_PARAMETERS(CUpti_RangeProfiler_Disable_Params) disable;
     disable.pRangeProfilerObject = profiler_;
-    calls().cuptiRangeProfilerDisable(&disable);
+    profiler_calls().cuptiRangeProfilerDisable(&disable);
 }
 
 std::optional<Error> CounterSession::enable(CUcontext context) {
@@ -92,7 +85,8 @@ std::optional<Error> CounterSession::enable(CUcontext context) {
 
     CUPTI_PARAMETERS(CUpti_RangeProfiler_Enable_Params) enable;
     enable.ctx = context;
-    if (auto error = error_of("cuptiRangeProfilerEnable", calls().cuptiRangeProfilerEnable(&enable)))
+    if (auto error =
+            cupti_problem_of("cuptiRangeProfilerEnable", profiler_calls().cuptiRangeProfilerEnable(&enable)))
         return error;
     profiler_ = enable.pRangeProfilerObject;
     return {};
@@ -107,16 +101,17 @@ std::optional<Error> CounterSession::configure() {
     size.numMetrics = names.size();
     size.maxNumOfRanges = 1;
     size.maxNumRangeTreeNodes = 1;
-    if (auto error = error_of("cuptiRangeProfilerGetCounterDataSize",
-                              calls().cuptiRangeProfilerGetCounterDataSize(&size)))
+    if (auto error = cupti_problem_of("cuptiRangeProfilerGetCounterDataSize",
+                                      profiler_calls().cuptiRangeProfilerGetCounterDataSize(&size)))
         return error;
     counts_.assign(size.counterDataSize, 0);
     CUPTI_PARAMETERS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params) initialise;
     initialise.pRangeProfilerObject = profiler_;
     initialise.counterDataSize = counts_.size();
     initialise.pCounterData = counts_.data();
-    if (auto error = error_of("cuptiRangeProfilerCounterDataImageInitialize",
-                              calls().cuptiRangeProfilerCounterDataImageInitialize(&initialise)))
+    if (auto error =
+            cupti_problem_of("cuptiRangeProfilerCounterDataImageInitialize",
+                             profiler_calls().cuptiRangeProfilerCounterDataImageInitialize(&initialise)))
         return error;
 
     CUPTI_PARAMETERS(CUpti_RangeProfiler_SetConfig_Params) set;
@@ -132,7 +127,8 @@ std::optional<Error> CounterSession::configure() {
     set.minNestingLevel = 1;
     set.passIndex = 0;
     set.targetNestingLevel = 1;
-    return error_of("cuptiRangeProfilerSetConfig", calls().cuptiRangeProfilerSetConfig(&set));
+    return cupti_problem_of("cuptiRangeProfilerSetConfig",
+                            profiler_calls().cuptiRangeProfilerSetConfig(&set));
 }
 
 Outcome<std::map<std::string, double>> CounterSession::count(
@@ -140,23 +136,26 @@ Outcome<std::map<std::string, double>> CounterSession::count(
     if (auto error = configure()) return *error;
     CUPTI_PARAMETERS(CUpti_RangeProfiler_Start_Params) begin;
     begin.pRangeProfilerObject = profiler_;
-    if (auto error = error_of("cuptiRangeProfilerStart", calls().cuptiRangeProfilerStart(&begin)))
+    if (auto error =
+            cupti_problem_of("cuptiRangeProfilerStart", profiler_calls().cuptiRangeProfilerStart(&begin)))
         return *error;
     const auto failed = start();
     CUPTI_PARAMETERS(CUpti_RangeProfiler_Stop_Params) stop;
     stop.pRangeProfilerObject = profiler_;
-    const auto stopped = error_of("cuptiRangeProfilerStop", calls().cuptiRangeProfilerStop(&stop));
+    const auto stopped =
+        cupti_problem_of("cuptiRangeProfilerStop", profiler_calls().cuptiRangeProfilerStop(&stop));
     if (failed) return *failed;
     if (stopped) return *stopped;
     CUPTI_PARAMETERS(CUpti_RangeProfiler_DecodeData_Params) decode;
     decode.pRangeProfilerObject = profiler_;
-    if (auto error = error_of("cuptiRangeProfilerDecodeData", calls().cuptiRangeProfilerDecodeData(&decode)))
+    if (auto error = cupti_problem_of("cuptiRangeProfilerDecodeData",
+                                      profiler_calls().cuptiRangeProfilerDecodeData(&decode)))
         return *error;
     CUPTI_PARAMETERS(CUpti_RangeProfiler_GetCounterDataInfo_Params) info;
     info.pCounterDataImage = counts_.data();
     info.counterDataImageSize = counts_.size();
-    if (auto error = error_of("cuptiRangeProfilerGetCounterDataInfo",
-                              calls().cuptiRangeProfilerGetCounterDataInfo(&info)))
+    if (auto error = cupti_problem_of("cuptiRangeProfilerGetCounterDataInfo",
+                                      profiler_calls().cuptiRangeProfilerGetCounterDataInfo(&info)))
         return *error;
     if (info.numTotalRanges == 0)
         return Error::failure("cuptiRangeProfilerDecodeData: no launch was counted");

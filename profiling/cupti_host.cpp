@@ -1,16 +1,10 @@
 #include "profiling/cupti_host.h"
 
 namespace sawtooth {
-namespace {
-
-const CuptiProfilerCalls& calls() { return **cupti_profiler(); }
-
-}  // namespace
-
 void CuptiHost::Closer::operator()(CUpti_Profiler_Host_Object* object) const {
     CUPTI_PARAMETERS(CUpti_Profiler_Host_Deinitialize_Params) deinitialise;
     deinitialise.pHostObject = object;
-    calls().cuptiProfilerHostDeinitialize(&deinitialise);
+    profiler_calls().cuptiProfilerHostDeinitialize(&deinitialise);
 }
 
 Outcome<CuptiHost> CuptiHost::make(CUpti_ProfilerType type, const std::string& chip, Image availability) {
@@ -21,7 +15,8 @@ Outcome<CuptiHost> CuptiHost::make(CUpti_ProfilerType type, const std::string& c
     initialise.profilerType = type;
     initialise.pChipName = chip.c_str();
     initialise.pCounterAvailabilityImage = host.availability_.data();
-    if (const CUptiResult result = calls().cuptiProfilerHostInitialize(&initialise); result != CUPTI_SUCCESS)
+    if (const CUptiResult result = profiler_calls().cuptiProfilerHostInitialize(&initialise);
+        result != CUPTI_SUCCESS)
         return cupti_error("cuptiProfilerHostInitialize", result);
     host.object_.reset(initialise.pHostObject);
     return host;
@@ -32,7 +27,7 @@ bool CuptiHost::add(const char* metric) {
     added.pHostObject = object_.get();
     added.ppMetricNames = &metric;
     added.numMetrics = 1;
-    if (calls().cuptiProfilerHostConfigAddMetrics(&added) != CUPTI_SUCCESS) return false;
+    if (profiler_calls().cuptiProfilerHostConfigAddMetrics(&added) != CUPTI_SUCCESS) return false;
     metrics_.push_back(metric);
     return true;
 }
@@ -40,7 +35,7 @@ bool CuptiHost::add(const char* metric) {
 Outcome<Image> CuptiHost::configuration() const {
     CUPTI_PARAMETERS(CUpti_Profiler_Host_GetConfigImageSize_Params) size;
     size.pHostObject = object_.get();
-    if (const CUptiResult result = calls().cuptiProfilerHostGetConfigImageSize(&size);
+    if (const CUptiResult result = profiler_calls().cuptiProfilerHostGetConfigImageSize(&size);
         result != CUPTI_SUCCESS)
         return cupti_error("cuptiProfilerHostGetConfigImageSize", result);
     Image image(size.configImageSize);
@@ -48,7 +43,8 @@ Outcome<Image> CuptiHost::configuration() const {
     get.pHostObject = object_.get();
     get.configImageSize = image.size();
     get.pConfigImage = image.data();
-    if (const CUptiResult result = calls().cuptiProfilerHostGetConfigImage(&get); result != CUPTI_SUCCESS)
+    if (const CUptiResult result = profiler_calls().cuptiProfilerHostGetConfigImage(&get);
+        result != CUPTI_SUCCESS)
         return cupti_error("cuptiProfilerHostGetConfigImage", result);
     return image;
 }
@@ -57,7 +53,8 @@ Outcome<size_t> CuptiHost::passes(Image& configuration) {
     CUPTI_PARAMETERS(CUpti_Profiler_Host_GetNumOfPasses_Params) passes;
     passes.configImageSize = configuration.size();
     passes.pConfigImage = configuration.data();
-    if (const CUptiResult result = calls().cuptiProfilerHostGetNumOfPasses(&passes); result != CUPTI_SUCCESS)
+    if (const CUptiResult result = profiler_calls().cuptiProfilerHostGetNumOfPasses(&passes);
+        result != CUPTI_SUCCESS)
         return cupti_error("cuptiProfilerHostGetNumOfPasses", result);
     return passes.numOfPasses;
 }
@@ -73,7 +70,7 @@ Outcome<std::vector<double>> CuptiHost::values(const Image& counts, size_t index
     evaluate.ppMetricNames = names.data();
     evaluate.numMetrics = names.size();
     evaluate.pMetricValues = values.data();
-    if (const CUptiResult result = calls().cuptiProfilerHostEvaluateToGpuValues(&evaluate);
+    if (const CUptiResult result = profiler_calls().cuptiProfilerHostEvaluateToGpuValues(&evaluate);
         result != CUPTI_SUCCESS)
         return cupti_error("cuptiProfilerHostEvaluateToGpuValues", result);
     return values;
@@ -83,7 +80,7 @@ Outcome<std::string> cupti_chip_name(int device) {
     if (const auto opened = cupti_profiler(); !opened) return opened.error();
     CUPTI_PARAMETERS(CUpti_Device_GetChipName_Params) name;
     name.deviceIndex = static_cast<size_t>(device);
-    if (const CUptiResult result = calls().cuptiDeviceGetChipName(&name); result != CUPTI_SUCCESS)
+    if (const CUptiResult result = profiler_calls().cuptiDeviceGetChipName(&name); result != CUPTI_SUCCESS)
         return cupti_error("cuptiDeviceGetChipName", result);
     return std::string(name.pChipName);
 }

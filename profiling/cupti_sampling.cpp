@@ -25,13 +25,6 @@ constexpr double shortest_step_us = 1;
 constexpr double most_steps = 8192;
 constexpr size_t hardware_buffer_bytes = size_t{512} << 20;
 
-const CuptiProfilerCalls& calls() { return **cupti_profiler(); }
-
-std::optional<Error> error_of(const char* call, CUptiResult result) {
-    if (result == CUPTI_SUCCESS) return {};
-    return cupti_error(call, result);
-}
-
 // Samples of metrics that fit in a single hardware pass.
 struct Samples {
     std::vector<double> ends_us;              // the end of every sample
@@ -67,7 +60,9 @@ Outcome<std::unique_ptr<Sampler>> Sampler::open(const CuptiHost& host, int devic
     sampler->configuration_ = std::move(*configuration);
     CUPTI_PARAMETERS(CUpti_PmSampling_Enable_Params) enable;
     enable.deviceIndex = static_cast<size_t>(device);
-    if (auto error = error_of("cuptiPmSamplingEnable", calls().cuptiPmSamplingEnable(&enable))) return *error;
+    if (auto error =
+            cupti_problem_of("cuptiPmSamplingEnable", profiler_calls().cuptiPmSamplingEnable(&enable)))
+        return *error;
     sampler->object_ = enable.pPmSamplingObject;
     return sampler;
 }
@@ -76,7 +71,7 @@ Sampler::~Sampler() {
     if (!object_) return;
     CUPTI_PARAMETERS(CUpti_PmSampling_Disable_Params) disable;
     disable.pPmSamplingObject = object_;
-    calls().cuptiPmSamplingDisable(&disable);
+    profiler_calls().cuptiPmSamplingDisable(&disable);
 }
 
 std::optional<Error> Sampler::configure(const Chip& chip, double step_us, uint32_t most_samples) {
@@ -91,7 +86,8 @@ std::optional<Error> Sampler::configure(const Chip& chip, double step_us, uint32
     set.triggerMode = by_time ? CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL
                               : CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_SYSCLK_INTERVAL;
     set.samplingInterval = static_cast<uint64_t>(step_us * (by_time ? 1000 : 1200));
-    if (auto error = error_of("cuptiPmSamplingSetConfig", calls().cuptiPmSamplingSetConfig(&set)))
+    if (auto error =
+            cupti_problem_of("cuptiPmSamplingSetConfig", profiler_calls().cuptiPmSamplingSetConfig(&set)))
         return error;
 
     std::vector<const char*> names = host_.metrics();
@@ -100,28 +96,28 @@ std::optional<Error> Sampler::configure(const Chip& chip, double step_us, uint32
     size.pMetricNames = names.data();
     size.numMetrics = names.size();
     size.maxSamples = most_samples;
-    if (auto error =
-            error_of("cuptiPmSamplingGetCounterDataSize", calls().cuptiPmSamplingGetCounterDataSize(&size)))
+    if (auto error = cupti_problem_of("cuptiPmSamplingGetCounterDataSize",
+                                      profiler_calls().cuptiPmSamplingGetCounterDataSize(&size)))
         return error;
     image_.assign(size.counterDataSize, 0);
     CUPTI_PARAMETERS(CUpti_PmSampling_CounterDataImage_Initialize_Params) initialise;
     initialise.pPmSamplingObject = object_;
     initialise.counterDataSize = image_.size();
     initialise.pCounterData = image_.data();
-    return error_of("cuptiPmSamplingCounterDataImageInitialize",
-                    calls().cuptiPmSamplingCounterDataImageInitialize(&initialise));
+    return cupti_problem_of("cuptiPmSamplingCounterDataImageInitialize",
+                            profiler_calls().cuptiPmSamplingCounterDataImageInitialize(&initialise));
 }
 
 std::optional<Error> Sampler::start() {
     CUPTI_PARAMETERS(CUpti_PmSampling_Start_Params) start;
     start.pPmSamplingObject = object_;
-    return error_of("cuptiPmSamplingStart", calls().cuptiPmSamplingStart(&start));
+    return cupti_problem_of("cuptiPmSamplingStart", profiler_calls().cuptiPmSamplingStart(&start));
 }
 
 std::optional<Error> Sampler::stop() {
     CUPTI_PARAMETERS(CUpti_PmSampling_Stop_Params) stop;
     stop.pPmSamplingObject = object_;
-    return error_of("cuptiPmSamplingStop", calls().cuptiPmSamplingStop(&stop));
+    return cupti_problem_of("cuptiPmSamplingStop", profiler_calls().cuptiPmSamplingStop(&stop));
 }
 
 // Appends the content of the image to `samples`.
@@ -129,8 +125,8 @@ std::optional<Error> Sampler::take(Samples& samples) {
     CUPTI_PARAMETERS(CUpti_PmSampling_GetCounterDataInfo_Params) info;
     info.pCounterDataImage = image_.data();
     info.counterDataImageSize = image_.size();
-    if (auto error =
-            error_of("cuptiPmSamplingGetCounterDataInfo", calls().cuptiPmSamplingGetCounterDataInfo(&info)))
+    if (auto error = cupti_problem_of("cuptiPmSamplingGetCounterDataInfo",
+                                      profiler_calls().cuptiPmSamplingGetCounterDataInfo(&info)))
         return error;
     for (size_t i = 0; i < info.numCompletedSamples; ++i) {
         CUPTI_PARAMETERS(CUpti_PmSampling_CounterData_GetSampleInfo_Params) sample;
@@ -138,8 +134,8 @@ std::optional<Error> Sampler::take(Samples& samples) {
         sample.pCounterDataImage = image_.data();
         sample.counterDataImageSize = image_.size();
         sample.sampleIndex = i;
-        if (auto error = error_of("cuptiPmSamplingCounterDataGetSampleInfo",
-                                  calls().cuptiPmSamplingCounterDataGetSampleInfo(&sample)))
+        if (auto error = cupti_problem_of("cuptiPmSamplingCounterDataGetSampleInfo",
+                                          profiler_calls().cuptiPmSamplingCounterDataGetSampleInfo(&sample)))
             return error;
         const auto values = host_.values(image_, i);
         if (!values) return values.error();
@@ -155,7 +151,8 @@ Outcome<Samples> Sampler::decode() {
     decode.pPmSamplingObject = object_;
     decode.pCounterDataImage = image_.data();
     decode.counterDataImageSize = image_.size();
-    if (auto error = error_of("cuptiPmSamplingDecodeData", calls().cuptiPmSamplingDecodeData(&decode)))
+    if (auto error = cupti_problem_of("cuptiPmSamplingDecodeData",
+                                      profiler_calls().cuptiPmSamplingDecodeData(&decode)))
         return *error;
     if (decode.overflow)
         return Error::failure(
@@ -167,12 +164,12 @@ Outcome<Samples> Sampler::decode() {
     return samples;
 }
 
-Outcome<Image> available_counters(int device) {
+Outcome<Image> sampled_counters(int device) {
     CUPTI_PARAMETERS(CUpti_PmSampling_GetCounterAvailability_Params) availability;
     availability.deviceIndex = static_cast<size_t>(device);
     const auto ask = [&] {
-        return error_of("cuptiPmSamplingGetCounterAvailability",
-                        calls().cuptiPmSamplingGetCounterAvailability(&availability));
+        return cupti_problem_of("cuptiPmSamplingGetCounterAvailability",
+                                profiler_calls().cuptiPmSamplingGetCounterAvailability(&availability));
     };
     if (const auto error = ask()) return *error;
     Image image(availability.counterAvailabilityImageSize);
@@ -247,7 +244,7 @@ double step_of(const std::vector<double>& ends_us) {
 Outcome<int> number_of(const cuda::Device& device) {
     device.stream();  // makes the context current
     CUdevice number = 0;
-    const CUresult result = (*cuda::driver())->cuCtxGetDevice(&number);
+    const CUresult result = cuda::driver_calls().cuCtxGetDevice(&number);
     if (result != CUDA_SUCCESS) return cuda::driver_error("cuCtxGetDevice", result);
     return number;
 }
@@ -304,7 +301,7 @@ Outcome<std::vector<Track>> sample_tracks(GpuTimer& timer, const Plan& plan, Cac
     if (!device) return device.error();
     const auto chip = cupti_chip_name(*device);
     if (!chip) return chip.error();
-    const auto availability = available_counters(*device);
+    const auto availability = sampled_counters(*device);
     if (!availability) return availability.error();
     const std::vector<Pass> passes = passes_for(*chip, *availability);
     if (passes.empty()) return Error::failure("CUPTI has none of the sampled metrics on " + *chip);

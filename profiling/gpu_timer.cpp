@@ -19,13 +19,6 @@ constexpr size_t launches_a_milestone = 64;
 constexpr size_t most_graphs = 2;
 constexpr auto time_to_finish = std::chrono::seconds(2);
 
-const cuda::DriverCalls& calls() { return **cuda::driver(); }
-
-std::optional<Error> error_of(const char* call, CUresult result) {
-    if (result == CUDA_SUCCESS) return {};
-    return cuda::driver_error(call, result);
-}
-
 int64_t count_of(const Extent& extent) { return extent.x * extent.y * extent.z; }
 
 // The info of a planned launch, with the resources that the GPU actually used if they differ.
@@ -56,16 +49,21 @@ LaunchRecord record_of(std::shared_ptr<const LaunchInfo> info, double start_us, 
 
 }  // namespace
 
-void GpuTimer::EventCloser::operator()(CUevent_st* event) const { calls().cuEventDestroy(event); }
+void GpuTimer::EventCloser::operator()(CUevent_st* event) const {
+    cuda::driver_calls().cuEventDestroy(event);
+}
 
-void GpuTimer::GraphCloser::operator()(CUgraphExec_st* graph) const { calls().cuGraphExecDestroy(graph); }
+void GpuTimer::GraphCloser::operator()(CUgraphExec_st* graph) const {
+    cuda::driver_calls().cuGraphExecDestroy(graph);
+}
 
 GpuTimer::GpuTimer(cuda::Device& device) : device_(device) {}
 GpuTimer::~GpuTimer() { device_.stream(); }  // makes the context current for destroying the events
 
 Outcome<GpuTimer::Event> GpuTimer::make_event() {
     CUevent event = nullptr;
-    if (const auto error = error_of("cuEventCreate", calls().cuEventCreate(&event, CU_EVENT_DEFAULT)))
+    if (const auto error = cuda::driver_problem("cuEventCreate",
+                                                cuda::driver_calls().cuEventCreate(&event, CU_EVENT_DEFAULT)))
         return *error;
     return Event(event);
 }
@@ -82,7 +80,8 @@ std::optional<Error> GpuTimer::make_events() {
 }
 
 std::optional<Error> GpuTimer::record(const Event& event) {
-    return error_of("cuEventRecord", calls().cuEventRecord(event.get(), device_.stream()));
+    return cuda::driver_problem("cuEventRecord",
+                                cuda::driver_calls().cuEventRecord(event.get(), device_.stream()));
 }
 
 // `give_up` is the deadline after a stop; it is set when the stop is first noticed.
@@ -90,8 +89,8 @@ std::optional<Error> GpuTimer::wait_for(const Event& event, std::optional<Clock:
     constexpr auto longest_pause = std::chrono::microseconds(500);
     auto pause = std::chrono::microseconds(10);
     while (true) {
-        const CUresult result = calls().cuEventQuery(event.get());
-        if (result != CUDA_ERROR_NOT_READY) return error_of("cuEventQuery", result);
+        const CUresult result = cuda::driver_calls().cuEventQuery(event.get());
+        if (result != CUDA_ERROR_NOT_READY) return cuda::driver_problem("cuEventQuery", result);
         if (stop_.stop_requested()) {
             if (!give_up) give_up = Clock::now() + time_to_finish;
             if (Clock::now() >= *give_up) {
@@ -108,8 +107,9 @@ std::optional<Error> GpuTimer::wait_for(const Event& event, std::optional<Clock:
 
 Outcome<double> GpuTimer::microseconds_between(const Event& first, const Event& last) const {
     float milliseconds = 0;
-    if (const auto error = error_of("cuEventElapsedTime",
-                                    calls().cuEventElapsedTime(&milliseconds, first.get(), last.get())))
+    if (const auto error = cuda::driver_problem(
+            "cuEventElapsedTime",
+            cuda::driver_calls().cuEventElapsedTime(&milliseconds, first.get(), last.get())))
         return *error;
     return static_cast<double>(milliseconds) * 1e3;
 }
@@ -149,7 +149,8 @@ std::optional<Error> GpuTimer::start_all(const Plan& plan) {
     if (plan.follow == Follow::graph || plan.follow == Follow::graph_programmatic) {
         const auto graph = graph_of(plan);
         if (!graph) return graph.error();
-        return error_of("cuGraphLaunch", calls().cuGraphLaunch(*graph, device_.stream()));
+        return cuda::driver_problem("cuGraphLaunch",
+                                    cuda::driver_calls().cuGraphLaunch(*graph, device_.stream()));
     }
     for (size_t i = 0; i < plan.launches.size() && !stop_.stop_requested(); ++i) {
         if (i % launches_a_milestone == 0 && i > 0)
@@ -164,11 +165,11 @@ std::optional<Error> GpuTimer::start_all(const Plan& plan) {
 std::optional<Error> GpuTimer::start_and_wait_for_each(const Plan& plan) {
     for (size_t i = 0; i < plan.launches.size() && !stop_.stop_requested(); ++i) {
         if (auto error = start(plan.launches[i])) return error;
-        CUresult result = calls().cuStreamQuery(device_.stream());
+        CUresult result = cuda::driver_calls().cuStreamQuery(device_.stream());
         while (result == CUDA_ERROR_NOT_READY && !stop_.stop_requested())
-            result = calls().cuStreamQuery(device_.stream());
+            result = cuda::driver_calls().cuStreamQuery(device_.stream());
         if (result != CUDA_ERROR_NOT_READY)
-            if (auto error = error_of("cuStreamQuery", result)) return error;
+            if (auto error = cuda::driver_problem("cuStreamQuery", result)) return error;
         if (i % launches_a_milestone == 0 && progress_) progress_();
     }
     return {};
@@ -187,25 +188,27 @@ Outcome<CUgraphExec_st*> GpuTimer::graph_of(const Plan& plan) {
     Queue queue;
     queue.stream = device_.stream();
     queue.programmatic = plan.follow == Follow::graph_programmatic;
-    if (auto error = error_of("cuStreamBeginCapture", calls().cuStreamBeginCapture(
-                                                          queue.stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)))
+    if (auto error = cuda::driver_problem(
+            "cuStreamBeginCapture",
+            cuda::driver_calls().cuStreamBeginCapture(queue.stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)))
         return *error;
     for (const Launch& launch : plan.launches) launch.start(queue);
     CUgraph recorded = nullptr;
-    const CUresult ended = calls().cuStreamEndCapture(queue.stream, &recorded);
+    const CUresult ended = cuda::driver_calls().cuStreamEndCapture(queue.stream, &recorded);
     if (!queue.error.empty()) {
-        if (recorded) calls().cuGraphDestroy(recorded);
+        if (recorded) cuda::driver_calls().cuGraphDestroy(recorded);
         return Error::failure(queue.error);
     }
-    if (auto error = error_of("cuStreamEndCapture", ended)) return *error;
+    if (auto error = cuda::driver_problem("cuStreamEndCapture", ended)) return *error;
     CUgraphExec started = nullptr;
-    const CUresult made = calls().cuGraphInstantiate(&started, recorded, 0);
-    calls().cuGraphDestroy(recorded);
-    if (auto error = error_of("cuGraphInstantiate", made)) return *error;
+    const CUresult made = cuda::driver_calls().cuGraphInstantiate(&started, recorded, 0);
+    cuda::driver_calls().cuGraphDestroy(recorded);
+    if (auto error = cuda::driver_problem("cuGraphInstantiate", made)) return *error;
     CapturedPlan graph{first, plan.launches.size(), recorder_.has_value(), {}};
     graph.started.reset(started);
     // Otherwise the first run would upload the graph in parts.
-    if (auto error = error_of("cuGraphUpload", calls().cuGraphUpload(started, device_.stream())))
+    if (auto error = cuda::driver_problem("cuGraphUpload",
+                                          cuda::driver_calls().cuGraphUpload(started, device_.stream())))
         return *error;
     graphs_.push_back(std::move(graph));
     return started;
@@ -219,7 +222,8 @@ std::optional<Error> GpuTimer::add_milestone() {
     if (auto error = record(*event)) return error;
     milestones_.push_back(std::move(*event));
     bool passed = false;
-    while (!milestones_.empty() && calls().cuEventQuery(milestones_.front().get()) == CUDA_SUCCESS) {
+    while (!milestones_.empty() &&
+           cuda::driver_calls().cuEventQuery(milestones_.front().get()) == CUDA_SUCCESS) {
         milestones_.pop_front();
         passed = true;
     }

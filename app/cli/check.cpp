@@ -18,8 +18,6 @@
 namespace sawtooth::cli {
 namespace {
 
-constexpr size_t width = 110;
-
 // The families to check: the named ones, or all; only those that have the requested variants.
 Outcome<std::vector<const Family*>> chosen_families(const Arguments& arguments, const Request& request) {
     std::vector<const Family*> chosen;
@@ -47,7 +45,7 @@ Outcome<std::vector<const Family*>> chosen_families(const Arguments& arguments, 
 std::string words_of(const CheckReport& report) {
     std::string text = summary_of(report) + "\n";
     for (const Finding& finding : report.findings) {
-        text += "\n" + wrapped(finding.variant + ": " + sentence_of(finding), width, 2) + "\n";
+        text += "\n" + wrapped(finding.variant + ": " + sentence_of(finding), text_width, 2) + "\n";
         text += "  " + command_of(finding) + "\n";
         text += fmt::format("  found after {:.1f} s, by setting {}\n", finding.seconds, finding.number + 1);
     }

@@ -13,13 +13,13 @@
 namespace sawtooth::cli {
 namespace {
 
-constexpr size_t width = 120;
+constexpr size_t comparison_width = 120;
 
 std::string text_of(const ComparisonReport& report) {
     std::string text = fmt::format("A: {}\nB: {}\n{}\n\n", report.name_a, report.name_b, report.how);
-    if (!report.variants.empty()) text += plain_within(comparison_table(report), width);
-    for (const std::string& line : report.not_compared) text += wrapped(line, width, 2) + "\n";
-    for (const std::string& note : report.notes) text += wrapped("note: " + note, width, 2) + "\n";
+    if (!report.variants.empty()) text += plain_within(comparison_table(report), comparison_width);
+    for (const std::string& line : report.not_compared) text += wrapped(line, comparison_width, 2) + "\n";
+    for (const std::string& note : report.notes) text += wrapped("note: " + note, comparison_width, 2) + "\n";
     if (conclusion_of(report) == Conclusion::same_or_faster) text += "\n" + sentence_of(report) + "\n";
     return text;
 }

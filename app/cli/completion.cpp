@@ -67,7 +67,7 @@ Candidates options_of(Command command) {
     return all;
 }
 
-Candidates families() {
+Candidates family_candidates() {
     Candidates all;
     for (const Family* family : offered_families()) all.push_back({family->name, family->summary});
     return all;
@@ -101,7 +101,7 @@ Candidates values(const OptionRow& row, const Typed& typed, const std::string& s
     const std::string_view name = row.name;
     const Families chosen = typed.families.empty() ? offered_families() : typed.families;
     Candidates all;
-    if (name == "--family") return families();
+    if (name == "--family") return family_candidates();
     if (name == "--set" || name == "--over") return settings(chosen, so_far);
     if (name == "--a" || name == "--b") {
         all = settings(chosen, so_far);
@@ -129,7 +129,7 @@ Candidates positional(const Typed& typed) {
         if (row.command != typed.command) continue;
         const bool is_here =
             typed.positionals == place || (row.takes == Takes::several && typed.positionals > place);
-        if (is_here && std::string_view(row.name) == "FAMILY") all = families();
+        if (is_here && std::string_view(row.name) == "FAMILY") all = family_candidates();
         ++place;
     }
     if (typed.command == Command::bench && typed.positionals == 0)

@@ -12,8 +12,6 @@
 namespace sawtooth::cli {
 namespace {
 
-constexpr size_t width = 110;
-
 template <class Rows, class ToText>
 std::string joined(const Rows& rows, ToText&& to_text) {
     std::string text;
@@ -23,7 +21,8 @@ std::string joined(const Rows& rows, ToText&& to_text) {
 
 // One line for a row, with its meaning on the line below.
 std::string entry(const std::string& line, const std::string& meaning) {
-    return fmt::format("    {}\n        {}\n", wrapped(line, width - 4, 8), wrapped(meaning, width - 8, 8));
+    return fmt::format("    {}\n        {}\n", wrapped(line, text_width - 4, 8),
+                       wrapped(meaning, text_width - 8, 8));
 }
 
 std::string variants_of(const Family& family) {
@@ -73,17 +72,17 @@ std::string arrays_of(const Family& family) {
 
 std::string text_of(const Family& family) {
     std::string text =
-        fmt::format("{}: {}\n", family.name, wrapped(family.summary, width - family.name.size() - 2, 2));
+        fmt::format("{}: {}\n", family.name, wrapped(family.summary, text_width - family.name.size() - 2, 2));
     if (!family.source.empty())
-        text += fmt::format("  {}\n", wrapped("source: " + family.source, width - 2, 4));
+        text += fmt::format("  {}\n", wrapped("source: " + family.source, text_width - 2, 4));
     text += "\n  Variants (backends) and their outputs\n" + variants_of(family);
     text += "\n  Parameters (titles) = default (accepted values)\n" + parameters_of(family);
     text += "\n  Arrays\n" + arrays_of(family);
     for (const Preset& preset : family.presets) {
         const auto setting = [](const auto& value) { return value.first + " " + to_text(value.second); };
-        text += fmt::format(
-            "\n  {}\n",
-            wrapped(fmt::format("preset {}: {}", preset.name, joined(preset.values, setting)), width - 2, 4));
+        text += fmt::format("\n  {}\n",
+                            wrapped(fmt::format("preset {}: {}", preset.name, joined(preset.values, setting)),
+                                    text_width - 2, 4));
     }
     return text;
 }

@@ -39,7 +39,7 @@ std::string synopsis_of(Command command) {
     return ".br\n" + line + " [\\fIoptions\\fR]\n";
 }
 
-std::string subcommands() {
+std::string subcommands_section() {
     std::string text;
     for (const CommandRow& row : commands()) {
         std::string meaning = row.meaning;
@@ -106,7 +106,7 @@ std::string man_page() {
         "against a double\\-precision reference, launches and times side by side. Without a subcommand it "
         "opens the "
         "window; every subcommand computes with the same engine.\n";
-    text += ".SH SUBCOMMANDS\n" + subcommands();
+    text += ".SH SUBCOMMANDS\n" + subcommands_section();
     text += ".SH OPTIONS\nDefaults are in brackets.\n" + all_options();
     text +=
         ".SH FAMILIES\n\\fBsawtooth list\\fR shows their variants, parameters and arrays.\n" + all_families();

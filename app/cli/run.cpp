@@ -19,8 +19,6 @@
 namespace sawtooth::cli {
 namespace {
 
-constexpr size_t width = 110;
-
 Arrays all_arrays(const Result& result) {
     Arrays arrays = result.inputs;
     const auto add = [&](const std::string& folder, const Arrays& outputs) {
@@ -47,7 +45,7 @@ std::string heading(const Family& family, const Result& result) {
     const std::string kind =
         request.values == Values::usual ? "" : std::string(", values ") + name_of(request.values);
     return fmt::format("{} on {}, seed {}{}{}\n  {}\n\n", family.name, result.device, request.seed, kind,
-                       request.optional ? ", optional inputs too" : "", wrapped(values, width - 2, 2));
+                       request.optional ? ", optional inputs too" : "", wrapped(values, text_width - 2, 2));
 }
 
 // The table of launches, if only one variant ran.
@@ -69,22 +67,23 @@ std::string verdicts_of(const Result& result) {
     std::string text;
     for (const VariantResult& variant : result.variants)
         if (const std::string words = wrong_sentence(variant); !words.empty())
-            text += wrapped(variant.name + ": " + words, width, 2) + "\n";
-    for (const std::string& line : skipped_lines(result)) text += wrapped(line, width, 2) + "\n";
+            text += wrapped(variant.name + ": " + words, text_width, 2) + "\n";
+    for (const std::string& line : skipped_lines(result)) text += wrapped(line, text_width, 2) + "\n";
     return text;
 }
 
 std::string text_of(const Family& family, const Result& result) {
-    std::string text = heading(family, result) + plain_within(measured_table(result), width);
+    std::string text = heading(family, result) + plain_within(measured_table(result), text_width);
     if (const std::string lines = verdicts_of(result); !lines.empty()) text += "\n" + lines;
     if (const Table errors = errors_table(result); errors.rows.size() > result.variants.size())
-        text += "\n" + plain_within(errors, width);
+        text += "\n" + plain_within(errors, text_width);
     text += launches_of(result);
     if (const Table compiled = compiled_table(result); !result.request.arch.empty() && !compiled.rows.empty())
-        text += "\n" + plain_within(compiled, width);
-    if (result.ceilings) text += "\n" + wrapped(words_of(*result.ceilings), width, 2) + "\n";
-    if (result.clocks) text += wrapped(sentence_of(*result.clocks), width, 2) + "\n";
-    for (const std::string& note : other_notes(result)) text += wrapped("note: " + note, width, 2) + "\n";
+        text += "\n" + plain_within(compiled, text_width);
+    if (result.ceilings) text += "\n" + wrapped(words_of(*result.ceilings), text_width, 2) + "\n";
+    if (result.clocks) text += wrapped(sentence_of(*result.clocks), text_width, 2) + "\n";
+    for (const std::string& note : other_notes(result))
+        text += wrapped("note: " + note, text_width, 2) + "\n";
     return text;
 }
 

@@ -41,6 +41,9 @@ class ProgressBar {
 // Prints a note while the progress line is shown.
 void note_beside(ProgressBar& bar, std::string_view text);
 
+// The usual width of printed texts and tables, in characters.
+constexpr size_t text_width = 110;
+
 // Breaks a text at spaces into lines of at most `width` bytes; all but the first are indented.
 std::string wrapped(std::string_view text, size_t width, size_t indent);
 

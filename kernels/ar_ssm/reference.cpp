@@ -34,22 +34,22 @@ namespace {
 
 // The weights as matrices; biases are single rows.
 template <class Real>
-struct Weights {
+struct LayerWeights {
     Matrix<Real> conv, gate_w1, gate_b1, gate_w2, gate_b2, u_proj, v_proj, out_proj, out_bias;
 };
 
 template <class Real>
 struct Named {
     const char* name;
-    Matrix<Real> Weights<Real>::*weight;
+    Matrix<Real> LayerWeights<Real>::*weight;
 };
 template <class Real>
 constexpr Named<Real> all_weights[] = {
-    {"conv", &Weights<Real>::conv},         {"gate_w1", &Weights<Real>::gate_w1},
-    {"gate_b1", &Weights<Real>::gate_b1},   {"gate_w2", &Weights<Real>::gate_w2},
-    {"gate_b2", &Weights<Real>::gate_b2},   {"u_proj", &Weights<Real>::u_proj},
-    {"v_proj", &Weights<Real>::v_proj},     {"out_proj", &Weights<Real>::out_proj},
-    {"out_bias", &Weights<Real>::out_bias},
+    {"conv", &LayerWeights<Real>::conv},         {"gate_w1", &LayerWeights<Real>::gate_w1},
+    {"gate_b1", &LayerWeights<Real>::gate_b1},   {"gate_w2", &LayerWeights<Real>::gate_w2},
+    {"gate_b2", &LayerWeights<Real>::gate_b2},   {"u_proj", &LayerWeights<Real>::u_proj},
+    {"v_proj", &LayerWeights<Real>::v_proj},     {"out_proj", &LayerWeights<Real>::out_proj},
+    {"out_bias", &LayerWeights<Real>::out_bias},
 };
 
 // What the forward pass computes for one sequence. `w` holds one matrix for both directions, or one per
@@ -382,7 +382,7 @@ class Definition {
     Sizes sizes_;
     const Arrays& inputs_;
     std::stop_token stop_;
-    Weights<Real> weights_, transposed_, gradients_;
+    LayerWeights<Real> weights_, transposed_, gradients_;
     std::unique_ptr<Definition<double>> exact_;  // null unless Real is Noisy
     Arrays outputs_;
 };

@@ -6,7 +6,7 @@ namespace sawtooth::ar_ssm {
 namespace {
 
 template <class ArrayOf>
-Weights weights(ArrayOf array) {
+Weights named_weights(ArrayOf array) {
     return {array("conv"),   array("gate_w1"), array("gate_b1"),  array("gate_w2"), array("gate_b2"),
             array("u_proj"), array("v_proj"),  array("out_proj"), array("out_bias")};
 }
@@ -45,7 +45,7 @@ Tensors::Tensors(PlanBuilder& builder, bool fused)
         return in_place ? output : take(true, output.name.c_str(), length, columns, between);
     };
 
-    weight = weights([&](const char* name) { return builder.input(name, between); });
+    weight = named_weights([&](const char* name) { return builder.input(name, between); });
     back = weight;
     x = builder.input("x", storage);
     if (gumbel) gate_noise = builder.input("gate_noise");
@@ -54,7 +54,7 @@ Tensors::Tensors(PlanBuilder& builder, bool fused)
     stored_gates = builder.output("gates");
     effective_rank = builder.output("effective_rank");
     stored_dx = builder.output("dx");
-    gradient = weights([&](const char* name) { return builder.output(std::string("d") + name); });
+    gradient = named_weights([&](const char* name) { return builder.output(std::string("d") + name); });
     gates = as_computed(stored_gates);
     hidden_units = units(keeps_all, "hidden");
     hidden_rest = units(on_cuda && hard && storage != Storage::f32, "hidden_rest");

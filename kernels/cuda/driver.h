@@ -67,9 +67,15 @@ struct DriverCalls {
 
 // Opened and initialised at the first call. Failure: no driver, a driver that is too old, or no GPU.
 Outcome<const DriverCalls*> driver();
+// The same. Requires that driver() succeeded.
+inline const DriverCalls& driver_calls() { return **driver(); }
 
 // "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY: out of memory". Requires that driver() succeeded.
 Error driver_error(const char* call, CUresult result);
+// The same; nothing if the call succeeded.
+inline std::optional<Error> driver_problem(const char* call, CUresult result) {
+    return result == CUDA_SUCCESS ? std::optional<Error>() : driver_error(call, result);
+}
 
 // The limits of a GPU as reported by the driver; needs no context.
 Chip chip_of_device(const DriverCalls& calls, CUdevice device);

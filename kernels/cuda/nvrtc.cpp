@@ -33,7 +33,7 @@ struct Nvrtc {
     NvrtcVersion version;
 };
 
-constexpr const char* remedy =
+constexpr const char* nvrtc_remedy =
     "install the CUDA Toolkit 12 or 13 and set CUDA_HOME to its folder if it is not in /usr/local";
 
 Outcome<Nvrtc> open_nvrtc() {
@@ -41,12 +41,12 @@ Outcome<Nvrtc> open_nvrtc() {
                                        "NVRTC, the compiler of CUDA kernels (libnvrtc.so)",
                                        {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"},
                                        true,
-                                       remedy});
+                                       nvrtc_remedy});
     if (!library) return library.error();
     Nvrtc nvrtc;
 #define SAWTOOTH_LOAD(name)                                                      \
     nvrtc.name = reinterpret_cast<decltype(nvrtc.name)>(library->symbol(#name)); \
-    if (!nvrtc.name) return Error::failure(library->path() + " has no " #name ": " + remedy);
+    if (!nvrtc.name) return Error::failure(library->path() + " has no " #name ": " + nvrtc_remedy);
     SAWTOOTH_NVRTC_CALLS(SAWTOOTH_LOAD)
 #undef SAWTOOTH_LOAD
     nvrtc.nvrtcSetFlowCallback =
@@ -54,7 +54,7 @@ Outcome<Nvrtc> open_nvrtc() {
     nvrtc.nvrtcVersion(&nvrtc.version.major, &nvrtc.version.minor);
     if (nvrtc.version.major < 12)
         return Error::failure("NVRTC " + nvrtc.version.text() + " (" + library->path() +
-                              ") is too old: " + remedy);
+                              ") is too old: " + nvrtc_remedy);
     library->open_beside("libnvrtc-builtins.so." + nvrtc.version.text());
     return nvrtc;
 }

@@ -202,10 +202,11 @@ std::vector<ArraySpec> arrays() {
     const Dimensions matrix = {"batch", "d", "d"}, keys = {"batch", "compress", "d"},
                      values = {"batch", "d", "compress"};
     const std::string state = "d, lattice: slot_count";
-    ArraySpec windows = array_row(optional, "omega_windows",
-                                  "Window of each token, in tokens; omega_window for all if absent. Given "
-                                  "windows set omega_window to the largest of them.",
-                                  gates, rule_has<is_windowed>);
+    ArraySpec windows =
+        array_row(optional, "omega_windows",
+                  "Window of each token, in tokens; omega_window for all if absent. Given "
+                  "windows set omega_window to the largest of them, and operations are counted for it.",
+                  gates, rule_has<is_windowed>);
     windows.dtype = Dtype::int32;
     windows.rounded = false;
     ArraySpec boundaries =

@@ -12,13 +12,6 @@ namespace {
 
 using namespace sawtooth;
 
-std::shared_ptr<Result> scan_on_gpu() {
-    Request request;
-    request.family = "scan";
-    request.backend = BackendChoice::cuda;
-    return gpu_result(request, "a GPU");
-}
-
 std::string cell(const Table& table, size_t row, const std::string& column) {
     for (size_t i = 0; i < table.columns.size(); ++i)
         if (table.columns[i].name == column) return table.rows.at(row).at(i);

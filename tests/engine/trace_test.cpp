@@ -17,11 +17,8 @@ namespace {
 using namespace sawtooth;
 using Json = nlohmann::json;
 
-std::shared_ptr<Result> scan_on_gpu() {
-    Request request;
-    request.family = "scan";
-    request.backend = BackendChoice::cuda;
-    const auto result = gpu_result(request, "a GPU");
+std::shared_ptr<Result> two_variants_on_gpu() {
+    const auto result = scan_on_gpu();
     result->variants.resize(2);
     return result;
 }
@@ -112,7 +109,7 @@ TEST_CASE("a trace of the CPU has a process per variant, with the launches and e
 }
 
 TEST_CASE("a trace of a GPU has resources, occupancy and counters of launches, and the samples", "[trace]") {
-    const auto result = scan_on_gpu();
+    const auto result = two_variants_on_gpu();
     const Json trace = Json::parse(to_trace(*result));
     CHECK(processes_of(trace).size() == 2);
     CHECK(threads_of(trace).at({2, 1}) == "stream");
@@ -136,7 +133,7 @@ TEST_CASE("a trace of a GPU has resources, occupancy and counters of launches, a
 }
 
 TEST_CASE("launches that overlap are on threads of their own", "[trace]") {
-    const auto result = scan_on_gpu();
+    const auto result = two_variants_on_gpu();
     VariantResult& variant = result->variants[0];
     variant.launches = {gpu_launch("one", 0, 10, 32), gpu_launch("two", 9, 10, 32),
                         gpu_launch("three", 9.5, 1, 32), gpu_launch("four", 19, 5, 32)};
@@ -152,7 +149,7 @@ TEST_CASE("launches that overlap are on threads of their own", "[trace]") {
 }
 
 TEST_CASE("hostile names and numbers leave the trace valid", "[trace]") {
-    const auto result = scan_on_gpu();
+    const auto result = two_variants_on_gpu();
     const std::string hostile = "\"}],\n\\ \x01 \xff <script> \xe2\x82";
     VariantResult& variant = result->variants[0];
     variant.name = result->device = hostile;

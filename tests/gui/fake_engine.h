@@ -199,4 +199,10 @@ inline void finish_run(LabState& lab, FakeEngine& engine) {
     update(lab, lab.now + 1);
 }
 
+// Runs with another length.
+inline void run_with_length(LabState& lab, FakeEngine& engine, int64_t length) {
+    set_parameter(lab, row(lab, "length"), length);
+    finish_run(lab, engine);
+}
+
 }  // namespace sawtooth

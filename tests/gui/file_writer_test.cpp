@@ -106,7 +106,7 @@ TEST_CASE("an error or an exception of a write wakes the window, which takes it"
     CHECK(problems[1] == "internal error: no memory");
 }
 
-void save_to(LabState& lab, const std::string& path) {
+void save_figure_to(LabState& lab, const std::string& path) {
     begin_saving(lab, FakeEngine::figure("a", Place::outputs, "A figure"), Saving::Format::csv);
     lab.saving->path = path;
     save(lab);
@@ -122,7 +122,7 @@ TEST_CASE("the dialog stays usable while the disk is slow, and reports the outco
     };
     {
         const SlowDisk disk(*lab.files);
-        save_to(lab, folder.file("a.csv"));
+        save_figure_to(lab, folder.file("a.csv"));
         user.frames(5);
         REQUIRE(lab.saving);
         CHECK(lab.saving->step == Saving::Step::writing);
@@ -135,7 +135,7 @@ TEST_CASE("the dialog stays usable while the disk is slow, and reports the outco
     CHECK_FALSE(lab.saving);
     CHECK(contains(lab.log.back().text, "saved " + folder.file("a.csv")));
 
-    save_to(lab, folder.file("absent/a.csv"));
+    save_figure_to(lab, folder.file("absent/a.csv"));
     wait_while_writing();
     REQUIRE(lab.saving);
     CHECK(contains(lab.saving->problem, "absent"));
@@ -152,7 +152,7 @@ TEST_CASE("a figure whose dialog was closed is still saved, and a failure is not
         const size_t lines = lab.log.size();
         {
             const SlowDisk disk(*lab.files);
-            save_to(lab, path);
+            save_figure_to(lab, path);
             user.frames(2);
             user.play([](ImGuiTestContext* ctx) { ctx->ItemClick("//Save figure/Cancel"); });
             CHECK_FALSE(lab.saving);
@@ -189,7 +189,7 @@ TEST_CASE("a figure is not saved into a pipe, which could wait for ever", "[gui]
     REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
     FakeEngine engine;
     LabState lab = lab_with(engine);
-    save_to(lab, pipe);
+    save_figure_to(lab, pipe);
     while (lab.saving->step == Saving::Step::writing) update(lab, lab.now + 1);
     CHECK(contains(lab.saving->problem, "not a regular file"));
 }

@@ -41,11 +41,6 @@ std::vector<Note> drawn_notes(const LabState& lab, const std::string& id) {
     return {};
 }
 
-void change(LabState& lab, FakeEngine& engine, int64_t length) {
-    set_parameter(lab, row(lab, "length"), length);
-    finish_run(lab, engine);
-}
-
 TEST_CASE("a note is on the figure of its result, and returns with it", "[gui][session]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
@@ -62,7 +57,7 @@ TEST_CASE("a note is on the figure of its result, and returns with it", "[gui][s
     CHECK(note.text == "a peak");
     CHECK(note.by_user);
     CHECK(drawn_notes(lab, "times").empty());
-    change(lab, engine, 64);
+    run_with_length(lab, engine, 64);
     CHECK(drawn_notes(lab, "outputs").empty());
     look_back(lab, ticket);
     CHECK(drawn_notes(lab, "outputs").size() == 1);
@@ -80,10 +75,10 @@ TEST_CASE("a note is on the figure of its result, and returns with it", "[gui][s
 TEST_CASE("a result with a note stays in the history when older ones go", "[gui][session]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
-    change(lab, engine, 8);
+    run_with_length(lab, engine, 8);
     write_note(lab, "outputs", "look here");
     const uint64_t ticket = lab.shown_ticket;
-    for (int64_t i = 2; i <= 40; ++i) change(lab, engine, 8 * i);
+    for (int64_t i = 2; i <= 40; ++i) run_with_length(lab, engine, 8 * i);
     CHECK(lab.past_results.size() == most_past_results);
     CHECK(find_past(lab, ticket));
 }
@@ -166,7 +161,7 @@ TEST_CASE("opening a session keeps the one before it if its pins or notes were n
     };
     open();
     CHECK_FALSE(std::filesystem::exists(folder.file("replaced.sawtooth")));
-    change(lab, engine, 64);
+    run_with_length(lab, engine, 64);
     write_note(lab, "outputs", "precious");
     open();
     CHECK(lab.session.notes.empty());
@@ -175,7 +170,7 @@ TEST_CASE("opening a session keeps the one before it if its pins or notes were n
     CHECK(replaced->session.notes.front().text == "precious");
 
     // A session that was kept is not overwritten while it is opened itself.
-    change(lab, engine, 128);
+    run_with_length(lab, engine, 128);
     toggle_pin(lab);
     open_any_file(lab, folder.file("replaced.sawtooth"));
     wait_for(lab, [&] { return !lab.session.opening; });

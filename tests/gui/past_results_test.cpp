@@ -17,11 +17,6 @@
 namespace sawtooth {
 namespace {
 
-void change(LabState& lab, FakeEngine& engine, int64_t length) {
-    set_parameter(lab, row(lab, "length"), length);
-    finish_run(lab, engine);
-}
-
 int64_t shown_length(const LabState& lab) { return lab.result->parameters.integer("length"); }
 
 // Three results, with lengths 64, 128 and 256.
@@ -29,7 +24,7 @@ struct ThreeResults {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     ThreeResults() {
-        for (const int64_t length : {64, 128, 256}) change(lab, engine, length);
+        for (const int64_t length : {64, 128, 256}) run_with_length(lab, engine, length);
     }
     uint64_t ticket(size_t index) const { return lab.past_results[index].ticket; }
 };
@@ -40,7 +35,7 @@ TEST_CASE("the history keeps the last 32 complete results", "[gui][history]") {
     engine.answer(false);
     update(lab, 1);
     CHECK(lab.past_results.empty());  // not complete
-    for (int64_t i = 1; i <= 33; ++i) change(lab, engine, 8 * i);
+    for (int64_t i = 1; i <= 33; ++i) run_with_length(lab, engine, 8 * i);
     REQUIRE(lab.past_results.size() == most_past_results);
     CHECK(lab.past_results.front().parameters.integer("length") == 16);
     CHECK(lab.past_results.back().parameters.integer("length") == 264);
@@ -51,8 +46,8 @@ TEST_CASE("a result of the history says what it changed, with the time and error
           "[gui][history]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
-    change(lab, engine, 64);
-    change(lab, engine, 256);
+    run_with_length(lab, engine, 64);
+    run_with_length(lab, engine, 256);
     submit(lab);
     auto result = std::make_shared<Result>(*lab.result);
     result->main_output = "y";

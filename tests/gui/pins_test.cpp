@@ -20,31 +20,26 @@ bool has_column(const LabState& lab, const std::string& name) {
     return false;
 }
 
-void change(LabState& lab, FakeEngine& engine, int64_t length) {
-    set_parameter(lab, row(lab, "length"), length);
-    finish_run(lab, engine);
-}
-
 TEST_CASE("a pinned result is kept by the engine and named by what differs", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     CHECK(reason_not_pinned(lab) == "Nothing was run yet.");
     toggle_pin(lab);
     CHECK(lab.pins.empty());
-    change(lab, engine, 64);
+    run_with_length(lab, engine, 64);
     toggle_pin(lab);
     REQUIRE(engine.kept.size() == 1);
     CHECK(engine.kept[0].ticket == lab.shown_ticket);
     CHECK(ghosts_of(lab).empty());  // it is the shown one
     CHECK(names_of_pins(lab).front() == "the same settings");
 
-    change(lab, engine, 128);
+    run_with_length(lab, engine, 128);
     CHECK(names_of_pins(lab) == std::vector<std::string>{"length 64"});
     REQUIRE(lab.told.ghosts.size() == 1);
     CHECK(lab.told.ghosts[0].name == "length 64");
     CHECK(has_column(lab, "time vs length 64"));
     toggle_pin(lab);
-    change(lab, engine, 256);
+    run_with_length(lab, engine, 256);
     CHECK(names_of_pins(lab) == std::vector<std::string>{"length 64", "length 128"});
     CHECK(has_column(lab, "time vs length 64"));
     choose_baseline(lab, lab.pins[1].ticket);
@@ -61,10 +56,10 @@ TEST_CASE("a pinned result is kept by the engine and named by what differs", "[g
 TEST_CASE("a pinned result brings its settings back, and undo returns", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
-    change(lab, engine, 64);
+    run_with_length(lab, engine, 64);
     follow_changes(lab, false);
     toggle_pin(lab);
-    change(lab, engine, 128);
+    run_with_length(lab, engine, 128);
     follow_changes(lab, false);
     const uint64_t ticket = lab.pins.front().ticket;
     bring_back(lab, ticket);
@@ -91,11 +86,11 @@ TEST_CASE("at most eight results are pinned, each with a number of its own", "[g
     FakeEngine engine;
     LabState lab = lab_with(engine);
     for (int64_t i = 1; i <= 8; ++i) {
-        change(lab, engine, 8 * i);
+        run_with_length(lab, engine, 8 * i);
         toggle_pin(lab);
     }
     CHECK(lab.pins.size() == 8);
-    change(lab, engine, 8 * 9);
+    run_with_length(lab, engine, 8 * 9);
     CHECK(contains(reason_not_pinned(lab), "8 results are pinned"));
     toggle_pin(lab);
     CHECK(lab.pins.size() == 8);
@@ -107,9 +102,9 @@ TEST_CASE("at most eight results are pinned, each with a number of its own", "[g
 TEST_CASE("new figures of a pinned result replace its own, not the shown ones", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
-    change(lab, engine, 64);
+    run_with_length(lab, engine, 64);
     toggle_pin(lab);
-    change(lab, engine, 128);
+    run_with_length(lab, engine, 128);
     const Figures shown = lab.figures;
     Event event{.kind = Event::Kind::figures, .ticket = lab.pins.front().ticket};
     event.figures = std::make_shared<const std::vector<Figure>>(1);

@@ -36,7 +36,7 @@ TEST_CASE("recordings are offered among the backends, and one stays chosen at th
     CHECK(present_backend(lab).is_same(options.back()));
     CHECK(engine.requests.back().recording == name);
     CHECK_FALSE(lab.problem);
-    Settings kept;
+    WindowSettings kept;
     CHECK(read_settings(settings_text(lab.settings), kept).skipped.empty());
     CHECK(kept.recording == name);
 

@@ -46,7 +46,7 @@ TEST_CASE("the scale of the monitor is saved as such, and follows the next monit
     CHECK(scale_of(next) == 1);
     choose_scale(lab, 1.5);
     choose_scale(lab, 0);
-    CHECK(lab.settings == Settings());
+    CHECK(lab.settings == WindowSettings());
 }
 
 TEST_CASE("scale and theme of the command line are not saved, and end with a choice", "[gui]") {
@@ -57,7 +57,7 @@ TEST_CASE("scale and theme of the command line are not saved, and end with a cho
     apply_options(lab, options);
     CHECK(scale_of(lab) == 1.75);
     CHECK(theme_choice(lab) == ThemeChoice::light);
-    CHECK(lab.settings == Settings());
+    CHECK(lab.settings == WindowSettings());
     choose_scale(lab, scale_of(lab) + scale_step);
     choose_theme(lab, ThemeChoice::dark);
     CHECK(scale_of(lab) == 2);
@@ -82,7 +82,7 @@ TEST_CASE("the portal's colour scheme decides, a desktop without a wish is light
     CHECK_FALSE(system_prefers_dark(0));
     CHECK(system_prefers_dark({}));
     std::filesystem::create_directory(folder.file("gtk-4.0"));
-    put(folder.file("gtk-4.0/settings.ini"), "[Settings]\ngtk-application-prefer-dark-theme=1\n");
+    put(folder.file("gtk-4.0/settings.ini"), "[WindowSettings]\ngtk-application-prefer-dark-theme=1\n");
     CHECK(system_prefers_dark(0));
     CHECK_FALSE(system_prefers_dark(2));
 }

@@ -20,18 +20,13 @@
 namespace sawtooth {
 namespace {
 
-void change(LabState& lab, FakeEngine& engine, int64_t length) {
-    set_parameter(lab, row(lab, "length"), length);
-    finish_run(lab, engine);
-}
-
 // A session with three results of scan, of which two are pinned, a sweep, and a result of memory.
 void make_session(LabState& lab, FakeEngine& engine) {
     choose_family(lab, **find_offered_family("memory"));
     finish_run(lab, engine);
     choose_family(lab, **find_offered_family("scan"));
     for (const int64_t length : {64, 128, 256}) {
-        change(lab, engine, length);
+        run_with_length(lab, engine, length);
         if (length < 256) toggle_pin(lab);
     }
     choose_baseline(lab, lab.pins[1].ticket);
@@ -95,7 +90,7 @@ TEST_CASE("a saved session brings history, pins and sweeps back, and opening it 
     CHECK(other.settings.recent == std::vector<std::string>{path});
 
     // The next action runs live as ever.
-    change(other, other_engine, 512);
+    run_with_length(other, other_engine, 512);
     CHECK_FALSE(other.looking_back);
     CHECK(other.result->parameters.integer("length") == 512);
     CHECK(other.past_results.size() == 5);
@@ -114,9 +109,9 @@ TEST_CASE("a pinned result that left the history is saved, too", "[gui][session]
     const TemporaryFolder folder;
     FakeEngine engine;
     LabState lab = lab_with(engine);
-    change(lab, engine, 8);
+    run_with_length(lab, engine, 8);
     toggle_pin(lab);
-    for (int64_t i = 2; i <= 33; ++i) change(lab, engine, 8 * i);
+    for (int64_t i = 2; i <= 33; ++i) run_with_length(lab, engine, 8 * i);
     save_to(lab, folder.file("one.sawtooth"));
     const auto read = read_session(folder.file("one.sawtooth"));
     REQUIRE(read);
@@ -155,7 +150,7 @@ TEST_CASE("a file that is no session changes nothing, and the Log says why", "[g
     put(path, "broken");
     FakeEngine engine;
     LabState lab = lab_with(engine);
-    change(lab, engine, 64);
+    run_with_length(lab, engine, 64);
     const auto shown = lab.result;
     open_and_wait(lab, path);
     CHECK(lab.result == shown);
@@ -182,7 +177,7 @@ TEST_CASE("a window that starts with a session runs nothing", "[gui][session]") 
 }
 
 TEST_CASE("the eight files that were opened last are the recent ones", "[gui][session]") {
-    Settings settings;
+    WindowSettings settings;
     for (int i = 0; i < 10; ++i) add_recent_file(settings, "/tmp/" + std::to_string(i));
     add_recent_file(settings, "/tmp/./5");
     add_recent_file(settings, "/tmp/of two\nlines");

@@ -185,7 +185,7 @@ TEST_CASE("settings of another kind are renamed with a note, and the start conti
         put(folder.file("settings"), broken);
         LabState lab;
         load_settings(lab, folder.path());
-        CHECK(lab.settings == Settings{});
+        CHECK(lab.settings == WindowSettings{});
         CHECK(log_tells(lab, "settings.bad"));
         CHECK(content_of(folder.file("settings.bad")) == broken);
         CHECK_FALSE(std::filesystem::exists(folder.file("settings")));
@@ -193,7 +193,7 @@ TEST_CASE("settings of another kind are renamed with a note, and the start conti
 }
 
 TEST_CASE("a setting that does not fit is noted and skipped, and the others are restored", "[gui]") {
-    const Settings kept{ThemeChoice::dark, 1.5, 1280, 720, BackendChoice::automatic, 0, ""};
+    const WindowSettings kept{ThemeChoice::dark, 1.5, 1280, 720, BackendChoice::automatic, 0, ""};
     for (const char* strange :
          {"theme = pink", "scale = 9", "width = -4", "backend = gpu", "arrangement = teach",
           "history = maybe", "device = -1", "layout = mine", "colour = red", "", "theme"}) {

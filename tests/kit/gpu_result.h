@@ -80,4 +80,11 @@ inline void add_compiled(Result& result, const std::string& architecture) {
                                             Occupancy{0.5, {}, "shared memory"}});
 }
 
+inline std::shared_ptr<Result> scan_on_gpu() {
+    Request request;
+    request.family = "scan";
+    request.backend = BackendChoice::cuda;
+    return gpu_result(request, "a GPU");
+}
+
 }  // namespace sawtooth

@@ -330,7 +330,7 @@ TEST_CASE("the clock of a GPU is read around timed runs", "[profiling][gpu]") {
               << seen->throttled << std::endl;
 }
 
-Request scan_on_gpu(Profile profile) {
+Request profiled_scan(Profile profile) {
     Request request;
     request.family = "scan";
     request.backend = BackendChoice::cuda;
@@ -342,7 +342,7 @@ Request scan_on_gpu(Profile profile) {
 TEST_CASE("a run on a GPU gives outputs, errors, times, occupancy, limits and clocks", "[engine][gpu]") {
     if (!Bench::open()) return;
     for (const Profile profile : {Profile::timeline, Profile::counters, Profile::sampling, Profile::none}) {
-        const auto ran = Runner(kept).run(scan_on_gpu(profile), {});
+        const auto ran = Runner(kept).run(profiled_scan(profile), {});
         if (!ran) FAIL(ran.error().text);
         const Result& result = **ran;
         for (const std::string& note : result.notes) std::cout << "note: " << note << std::endl;
@@ -364,7 +364,7 @@ TEST_CASE("a run on a GPU gives outputs, errors, times, occupancy, limits and cl
 
 TEST_CASE("more memory than the GPU has is refused before allocation, with both sizes", "[engine][gpu]") {
     if (!Bench::open()) return;
-    Request request = scan_on_gpu(Profile::timeline);
+    Request request = profiled_scan(Profile::timeline);
     request.memory_limit_bytes = 8 << 20;
     request.parameters.set("length", int64_t{1024});
     const auto ran = Runner(kept).run(request, {});
@@ -375,7 +375,7 @@ TEST_CASE("more memory than the GPU has is refused before allocation, with both 
 
 TEST_CASE("a GPU number that does not exist is a usage error", "[engine][gpu]") {
     if (!Bench::open()) return;
-    Request request = scan_on_gpu(Profile::timeline);
+    Request request = profiled_scan(Profile::timeline);
     request.device = 1000;
     const auto ran = Runner(kept).run(request, {});
     REQUIRE_FALSE(ran);

@@ -1,6 +1,7 @@
 // Points that no line joins, as SVG and in the legend.
 
 #include "tests/kit/catch.h"
+#include "tests/kit/contains.h"
 #include "viz/canvas_svg.h"
 #include "viz/figure_svg.h"
 #include "viz/heading.h"
@@ -9,12 +10,6 @@
 using namespace sawtooth;
 
 namespace {
-
-size_t count_of(const std::string& text, const std::string& part) {
-    size_t count = 0;
-    for (size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++count;
-    return count;
-}
 
 // Points of a variant, and some of them as the second mark of that variant.
 Figure points_figure(size_t count) {

@@ -23,12 +23,6 @@ namespace {
 
 constexpr Ink first_variant{Ink::Role::variant, 0};
 
-size_t count_of(const std::string& text, const std::string& part) {
-    size_t count = 0;
-    for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-    return count;
-}
-
 Bars two_bars() {
     return {{{first_variant, {{"upsweep", 300.5}, {"downsweep", 100}}, 390.25, 420.75, "400.5 us"},
              {{Ink::Role::variant, 1}, {{"walk", 900}}, {}, {}, "900 us, the longest of all by far"}}};

@@ -21,7 +21,7 @@ constexpr const char* tools[] = {"memcheck", "racecheck", "initcheck", "syncchec
 // A tool makes kernels ten to a hundred times slower.
 constexpr int64_t requests_of_variant = 3;
 constexpr double patience = 120;
-constexpr int64_t most_workers = 8;
+constexpr int64_t most_sanitizers = 8;
 constexpr int64_t longest_log = 1 << 20;
 
 std::optional<std::string> find_sanitizer() {
@@ -90,7 +90,8 @@ class Sanitizing {
         report_.size = static_cast<int64_t>(tasks_.size()) * requests_of_variant;
         {
             std::vector<std::jthread> threads;
-            for (int64_t i = 0; i < std::min<int64_t>(most_workers, static_cast<int64_t>(tasks_.size())); ++i)
+            for (int64_t i = 0; i < std::min<int64_t>(most_sanitizers, static_cast<int64_t>(tasks_.size()));
+                 ++i)
                 threads.emplace_back([this] { work(); });
         }
         if (problem_) return *problem_;

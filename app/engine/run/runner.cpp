@@ -28,7 +28,6 @@
 #include "profiling/clocks.h"
 
 namespace sawtooth {
-namespace {
 
 // Everything that determines the inputs, and therefore the reference.
 struct InputKey {
@@ -40,6 +39,8 @@ struct InputKey {
     std::map<std::string, Value> parameters;  // those that renew inputs, with their effective values
     bool operator==(const InputKey&) const = default;
 };
+
+namespace {
 
 InputKey key_of(const Configuration& configuration, const Request& request) {
     const Family& family = *configuration.family;

@@ -14,10 +14,6 @@ namespace {
 
 constexpr const char *again = "Run again###again", *copy = "Copy as command", *away = "×###put away";
 
-float button_width(const char* words) {
-    return ImGui::CalcTextSize(words, nullptr, true).x + 2 * ImGui::GetStyle().FramePadding.x;
-}
-
 float buttons_width() {
     return button_width(again) + button_width(copy) + ImGui::GetFrameHeight() + 2 * units(8);
 }

@@ -201,10 +201,6 @@ void draw_menu(LabState& lab) {
     ImGui::EndPopup();
 }
 
-float button_width(const char* words) {
-    return ImGui::CalcTextSize(words).x + 2 * ImGui::GetStyle().FramePadding.x;
-}
-
 // Draws the button in the colour of a switch that is on, if About is a tab behind others.
 void draw_about_button() {
     const ImVec4 ground = ImGui::GetStyleColorVec4(ImGuiCol_CheckMark);

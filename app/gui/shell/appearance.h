@@ -7,6 +7,9 @@
 
 namespace sawtooth {
 
+// Frames that Dear ImGui needs until layout and fits no longer change.
+constexpr int frames_to_settle = 6;
+
 constexpr double smallest_scale = 1, scale_step = 0.25;
 
 // Loads the fonts; notes missing ones in the Log.

@@ -11,10 +11,6 @@ namespace {
 
 constexpr const char *show = "Show", *copy = "Copy path", *away = "Dismiss", *title = "Crash report";
 
-float button_width(const char* words) {
-    return ImGui::CalcTextSize(words).x + 2 * ImGui::GetStyle().FramePadding.x;
-}
-
 }  // namespace
 
 float crash_row_height(const LabState& lab) { return lab.crash ? ImGui::GetFrameHeight() + units(8) : 0; }

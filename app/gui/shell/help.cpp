@@ -10,7 +10,7 @@
 namespace sawtooth {
 namespace {
 
-constexpr const char* name = "help";
+constexpr const char* popup_name = "help";
 
 using Rows = std::vector<std::pair<std::string, std::string>>;
 
@@ -69,14 +69,14 @@ void draw_shortcuts(float room) {
 void draw_help(LabState& lab) {
     if (lab.wants_help) {
         if (!lab.help) lab.help = Help{"", "", true};
-        ImGui::OpenPopup(name);
+        ImGui::OpenPopup(popup_name);
     }
     const ImGuiViewport& window = *ImGui::GetMainViewport();
     if (lab.help && lab.help->lists_shortcuts)
         ImGui::SetNextWindowPos(window.GetCenter(), ImGuiCond_Appearing, {0.5f, 0.5f});
     const ImVec2 room = window.WorkSize;
     ImGui::SetNextWindowSizeConstraints({0, 0}, {room.x * 0.95f, room.y * 0.95f});
-    if (!ImGui::BeginPopup(name)) return;
+    if (!ImGui::BeginPopup(popup_name)) return;
     const Help& help = *lab.help;
     ImGui::PushTextWrapPos(units(help.lists_shortcuts ? 640 : 400));
     if (!help.title.empty()) {

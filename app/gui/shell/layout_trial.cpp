@@ -21,7 +21,6 @@ namespace {
 constexpr rlim_t most_processor_seconds = 2;
 constexpr double longest_trial = 10;               // seconds, in case the process waits for something
 constexpr rlim_t most_growth = rlim_t{500} << 20;  // bytes of address space
-constexpr int frames_to_settle = 6;
 
 // Writes while the process reads.
 void write_all(int pipe, std::string_view text) {
@@ -48,7 +47,7 @@ void limit_process() {
 }
 
 // A lab with the first family and without an engine.
-LabState idle_lab(const Settings& settings) {
+LabState idle_lab(const WindowSettings& settings) {
     LabState lab;
     lab.engine = {[](const Request&, const View&) { return 0; },
                   [](const Sweep&) { return 0; },
@@ -86,7 +85,7 @@ void draw_without_display(LabState& lab, ImVec2 size) {
 }
 
 // Draws a window of that size, then another size to which its user changes it.
-void try_at(const Settings& settings, const std::string& layout, ImVec2 size, ImVec2 then) {
+void try_at(const WindowSettings& settings, const std::string& layout, ImVec2 size, ImVec2 then) {
     LabState lab = idle_lab(settings);
     const Context context(lab);
     ImGui::GetIO().BackendFlags |= ImGuiBackendFlags_RendererHasTextures;
@@ -126,7 +125,7 @@ void use_layout(LabState& lab, const std::string& layout) {
 }
 
 int try_layout(const std::string& argument) {
-    Settings settings;
+    WindowSettings settings;
     if (!read_settings(argument, settings).skipped.empty()) return 2;
     limit_process();
     const std::string layout(std::istreambuf_iterator<char>(std::cin), {});

@@ -12,10 +12,6 @@ namespace {
 
 constexpr const char *accept = "Restore", *discard = "Discard";
 
-float button_width(const char* words) {
-    return ImGui::CalcTextSize(words).x + 2 * ImGui::GetStyle().FramePadding.x;
-}
-
 }  // namespace
 
 float restore_row_height(const LabState& lab) {

@@ -10,8 +10,6 @@
 namespace sawtooth {
 namespace {
 
-constexpr int frames_to_settle = 6;  // Dear ImGui needs them for the layout and for fits
-
 std::optional<Error> check_options(const ShotOptions& options) {
     if (!options.panel.empty() && !find_panel(options.panel))
         return Error::usage(

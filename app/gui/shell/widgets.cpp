@@ -129,6 +129,10 @@ void begin_tooltips(LabState& lab) {
 
 void end_tooltips(LabState& lab) { draw_tooltip(lab.tooltips.elided); }
 
+float button_width(const char* label) {
+    return ImGui::CalcTextSize(label, nullptr, true).x + 2 * ImGui::GetStyle().FramePadding.x;
+}
+
 std::string elided_to(std::string_view text, float width) {
     return elided(ImGuiCanvas(ImGui::GetWindowDrawList()), text, width);
 }

@@ -29,6 +29,9 @@ void end_tooltips(LabState& lab);
 // innermost. If there is no item, the list of shortcuts follows.
 void offer_help(std::string_view title, std::string_view text, bool here, bool lists_shortcuts = false);
 
+// The width of a button with this label; a hidden part after "##" counts for nothing.
+float button_width(const char* label);
+
 // The text, cut with an ellipsis if it is wider than that; for the labels of widgets.
 std::string elided_to(std::string_view text, float width);
 // Draws one line, cut with an ellipsis if it does not fit; the tooltip then has the whole text.

@@ -53,7 +53,7 @@ struct CloseWindow {
 };
 using WindowHandle = std::unique_ptr<GLFWwindow, CloseWindow>;
 
-WindowHandle open_window(const Settings& settings) {
+WindowHandle open_window(const WindowSettings& settings) {
     glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
     glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
     glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
@@ -180,7 +180,7 @@ class Keeper {
     }
 
     std::string directory_;
-    Settings saved_;
+    WindowSettings saved_;
     KeptLab saved_lab_;
     bool layout_changed_ = false;
     double last_ = 0;

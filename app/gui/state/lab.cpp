@@ -487,4 +487,9 @@ void note(LabState& lab, LogLine::Kind kind, std::string text) {
     if (lab.log.size() > log_lines_kept) lab.log.pop_front();
 }
 
+void note_once(LabState& lab, const std::string& problem) {
+    if (std::ranges::none_of(lab.log, [&](const LogLine& line) { return line.text == problem; }))
+        note(lab, LogLine::Kind::problem, problem);
+}
+
 }  // namespace sawtooth

@@ -72,5 +72,7 @@ Request request_of(const LabState& lab);
 void tell_result(LabState& lab);
 
 void note(LabState& lab, LogLine::Kind kind, std::string text);
+// Notes a problem unless the log has it already.
+void note_once(LabState& lab, const std::string& problem);
 
 }  // namespace sawtooth

@@ -150,7 +150,7 @@ enum class ThemeChoice { system, dark, light };
 enum class Arrangement { explore, compare };  // of the panels
 
 // Settings that are saved between starts, beside the layout of the panels.
-struct Settings {
+struct WindowSettings {
     ThemeChoice theme = ThemeChoice::system;
     double scale = 0;  // 1 to 2; 0: that of the monitor
     int width = 1600, height = 900;
@@ -162,7 +162,7 @@ struct Settings {
     bool shows_history = true;
     std::vector<std::string> recent = {};  // paths of opened and saved files, the newest first
 
-    bool operator==(const Settings&) const = default;
+    bool operator==(const WindowSettings&) const = default;
 };
 
 // The settings at which a family was left: they return with the family, also at the next start.
@@ -406,7 +406,7 @@ struct LabState {
     std::optional<MeasuredTime> measured;
 
     // The state of the window itself.
-    Settings settings;
+    WindowSettings settings;
     // Options of the command line for this session: they override the settings until the user chooses again.
     struct Once {
         std::optional<ThemeChoice> theme;

@@ -5,7 +5,7 @@
 
 namespace sawtooth {
 
-void add_recent_file(Settings& settings, const std::string& path) {
+void add_recent_file(WindowSettings& settings, const std::string& path) {
     const auto is_control = [](unsigned char c) { return c < ' '; };
     std::error_code problem;
     const std::string absolute = std::filesystem::absolute(path, problem).lexically_normal().string();

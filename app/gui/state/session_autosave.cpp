@@ -70,11 +70,8 @@ void remove_file(LabState& lab, const std::string& path) {
 }
 
 // A full disk is told once.
-void note_once(LabState& lab, const std::optional<Error>& problem) {
-    if (!problem) return;
-    const std::string text = "the session cannot be autosaved: " + problem->text;
-    const auto told = [&](const LogLine& line) { return line.text == text; };
-    if (std::none_of(lab.log.begin(), lab.log.end(), told)) note(lab, LogLine::Kind::problem, text);
+void note_problem(LabState& lab, const std::optional<Error>& problem) {
+    if (problem) note_once(lab, "the session cannot be autosaved: " + problem->text);
 }
 
 }  // namespace
@@ -93,7 +90,7 @@ void SessionAutosave::follow(LabState& lab, double now) {
     if (!is_due(lab) || now - last_ < save_rest) return;
     last_ = now;
     saved_ = lab.session.revision;
-    lab.files->add(lab.session.autosave_path, session_write(lab, lab.session.autosave_path), note_once);
+    lab.files->add(lab.session.autosave_path, session_write(lab, lab.session.autosave_path), note_problem);
 }
 
 std::optional<double> SessionAutosave::due(const LabState& lab) const {

@@ -66,7 +66,7 @@ const char* name_of(BackendChoice backend) {
     return backend == BackendChoice::cuda ? "cuda" : backend == BackendChoice::cpu ? "cpu" : "auto";
 }
 
-bool set(Settings& settings, std::string_view name, std::string_view value) {
+bool set(WindowSettings& settings, std::string_view name, std::string_view value) {
     if (name == "backend") {
         for (const BackendChoice backend :
              {BackendChoice::cpu, BackendChoice::cuda, BackendChoice::automatic})
@@ -137,20 +137,18 @@ void note_skipped(LabState& lab, const std::string& path, const std::vector<std:
              fmt::format("{}: skipped {} more lines", path, lines.size() - most_lines));
 }
 
-void note_once(LabState& lab, const std::optional<Error>& problem) {
-    if (!problem) return;
-    const auto told = [&](const LogLine& line) { return line.text == problem->text; };
-    if (std::none_of(lab.log.begin(), lab.log.end(), told)) note(lab, LogLine::Kind::problem, problem->text);
+void note_problem_of_settings(LabState& lab, const std::optional<Error>& problem) {
+    if (problem) note_once(lab, problem->text);
 }
 
 void save(LabState& lab, const std::string& path, std::string text) {
     lab.files->add(
-        path, [path, text = std::move(text)] { return write_file(path, text); }, note_once);
+        path, [path, text = std::move(text)] { return write_file(path, text); }, note_problem_of_settings);
 }
 
 }  // namespace
 
-std::string settings_text(const Settings& settings) {
+std::string settings_text(const WindowSettings& settings) {
     std::string text = fmt::format(
         "theme = {}\nscale = {}\nwidth = {}\nheight = {}\nbackend = {}\ndevice = {}\nrecording = {}\nlayout "
         "= "
@@ -181,7 +179,7 @@ TakenLines take_lines(std::string_view text,
     return lines;
 }
 
-TakenLines read_settings(std::string_view text, Settings& settings) {
+TakenLines read_settings(std::string_view text, WindowSettings& settings) {
     return take_lines(
         text, [&](std::string_view name, std::string_view value) { return set(settings, name, value); });
 }

@@ -34,7 +34,7 @@ struct TakenLines {
 TakenLines take_lines(std::string_view text,
                       const std::function<bool(std::string_view name, std::string_view value)>& take);
 
-std::string settings_text(const Settings& settings);
-TakenLines read_settings(std::string_view text, Settings& settings);
+std::string settings_text(const WindowSettings& settings);
+TakenLines read_settings(std::string_view text, WindowSettings& settings);
 
 }  // namespace sawtooth

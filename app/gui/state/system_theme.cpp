@@ -18,7 +18,7 @@
 namespace sawtooth {
 namespace {
 
-constexpr int64_t longest_file = 1 << 20;
+constexpr int64_t longest_theme_file = 1 << 20;
 
 std::string lower(std::string text) {
     std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -27,7 +27,7 @@ std::string lower(std::string text) {
 
 // The value of `key=` in a file of such lines.
 std::optional<std::string> entry(const std::filesystem::path& path, const std::string& key) {
-    const auto content = read_file(path.string(), longest_file);
+    const auto content = read_file(path.string(), longest_theme_file);
     if (!content) return {};
     const std::string text = "\n" + *content;
     const size_t found = text.find("\n" + key + "=");

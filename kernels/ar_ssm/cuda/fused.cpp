@@ -13,9 +13,9 @@ namespace {
 
 constexpr int64_t most_ranks = 64;
 
-class Launches {
+class FusedLaunches {
   public:
-    explicit Launches(cuda::PlanBuilder& builder) : job_(builder, true) {}
+    explicit FusedLaunches(cuda::PlanBuilder& builder) : job_(builder, true) {}
 
     void add_forward() {
         const int64_t panel = columns_at_once(job_.hidden + 2 * job_.rank, 192, 64),
@@ -86,7 +86,7 @@ class Launches {
 }  // namespace
 
 Outcome<Plan> plan_fused_on_cuda(const PlanRequest& request) {
-    return plan_in_passes<cuda::PlanBuilder, Launches>(request);
+    return plan_in_passes<cuda::PlanBuilder, FusedLaunches>(request);
 }
 
 }  // namespace sawtooth::ar_ssm

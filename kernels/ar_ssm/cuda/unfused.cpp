@@ -9,9 +9,9 @@
 namespace sawtooth::ar_ssm {
 namespace {
 
-class Launches {
+class UnfusedLaunches {
   public:
-    explicit Launches(cuda::PlanBuilder& builder) : job_(builder, false) {}
+    explicit UnfusedLaunches(cuda::PlanBuilder& builder) : job_(builder, false) {}
 
     void add_forward() {
         convolution(convolve(job_));
@@ -93,7 +93,7 @@ class Launches {
 }  // namespace
 
 Outcome<Plan> plan_unfused_on_cuda(const PlanRequest& request) {
-    return plan_in_passes<cuda::PlanBuilder, Launches>(request);
+    return plan_in_passes<cuda::PlanBuilder, UnfusedLaunches>(request);
 }
 
 }  // namespace sawtooth::ar_ssm

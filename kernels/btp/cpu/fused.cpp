@@ -131,8 +131,8 @@ struct Walk {
 };
 
 // Works on one block, which `value` enters and `next` leaves.
-using Act = void (*)(const Tensors&, const BlockRooms&, int64_t head, int64_t index, const float* value,
-                     float* next);
+using WorkOnBlock = void (*)(const Tensors&, const BlockRooms&, int64_t head, int64_t index,
+                             const float* value, float* next);
 
 void solve(const Tensors& job, const BlockRooms& rooms, int64_t head, int64_t index, const float* carry,
            float* next) {
@@ -156,7 +156,7 @@ void differentiate(const Tensors& job, const BlockRooms& rooms, int64_t head, in
                         job.order == Order::one ? nullptr : gradient);
 }
 
-void walk_stretch(const Walk& walk, Act act, const cpu::Item& item) {
+void walk_stretch(const Walk& walk, WorkOnBlock act, const cpu::Item& item) {
     const Tensors& job = walk.job;
     const int64_t stretch = item.index / job.heads, head = item.index % job.heads;
     const auto rooms = cpu::take_rooms<WalkRooms>(item.scratch, job);
@@ -170,7 +170,7 @@ void walk_stretch(const Walk& walk, Act act, const cpu::Item& item) {
     if (walk.from_end && stretch + 1 == walk.stretches) job.store_first_gradient(value, head);
 }
 
-void add(cpu::PlanBuilder& builder, const Tensors& job, LaunchInfo info, bool from_end, Act act) {
+void add(cpu::PlanBuilder& builder, const Tensors& job, LaunchInfo info, bool from_end, WorkOnBlock act) {
     const Walk& walk = builder.keep(Walk(builder, job, from_end));
     for (const Buffer& shared : {walk.totals, walk.prefixes, walk.decays}) info.writes.push_back(shared);
     // An item waits only for items with smaller indices.

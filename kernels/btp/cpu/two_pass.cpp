@@ -57,13 +57,13 @@ struct TwoPass {
     }
 };
 
-using Act = void (TwoPass::*)(const BlockRooms& rooms, int64_t head, int64_t index) const;
+using BlockStep = void (TwoPass::*)(const BlockRooms& rooms, int64_t head, int64_t index) const;
 
 LaunchInfo with_rooms(LaunchInfo info, const Tensors& job) {
     return with_scratch(std::move(info), cpu::scratch_bytes<BlockRooms>(job));
 }
 
-void add_blocks(cpu::PlanBuilder& builder, const TwoPass& pass, LaunchInfo info, Act act) {
+void add_blocks(cpu::PlanBuilder& builder, const TwoPass& pass, LaunchInfo info, BlockStep act) {
     const Side blocks = side("B H", pass.job.heads) * pieces("L", pass.job.length, "BL", pass.job.block);
     builder.launch(with_rooms(std::move(info), pass.job), blocks, [&pass, act](const cpu::Item& item) {
         const int64_t blocks = pass.job.blocks();
@@ -73,7 +73,8 @@ void add_blocks(cpu::PlanBuilder& builder, const TwoPass& pass, LaunchInfo info,
 }
 
 // Adds a launch whose items walk the blocks of a head in order, or from the last one.
-void add_heads(cpu::PlanBuilder& builder, const TwoPass& pass, LaunchInfo info, Act act, bool from_end) {
+void add_heads(cpu::PlanBuilder& builder, const TwoPass& pass, LaunchInfo info, BlockStep act,
+               bool from_end) {
     builder.launch(with_rooms(std::move(info), pass.job), side("B H", pass.job.heads),
                    [=, &pass](const cpu::Item& item) {
                        const int64_t blocks = pass.job.blocks();

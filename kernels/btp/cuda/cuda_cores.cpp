@@ -42,7 +42,7 @@ LaunchInfo on_cuda_cores(LaunchInfo info) {
     return info;
 }
 
-void add_forward(cuda::PlanBuilder& builder, const CudaJob& job, bool adds_carries, LaunchInfo info) {
+void add_plain_forward(cuda::PlanBuilder& builder, const CudaJob& job, bool adds_carries, LaunchInfo info) {
     const Tile tile(job, builder, adds_carries && job.order == Order::two);
     const Side blocks = tile.stretches() * tile.rows();
     MoreArguments given = job.arguments();
@@ -54,7 +54,7 @@ void add_forward(cuda::PlanBuilder& builder, const CudaJob& job, bool adds_carri
     builder.launch(on_cuda_cores(std::move(info)), {blocks}, source, given);
 }
 
-void add_second_pass(cuda::PlanBuilder& builder, const CudaJob& job) {
+void add_plain_second_pass(cuda::PlanBuilder& builder, const CudaJob& job) {
     const Tile tile(job, builder, false);
     const Side stretches = job.order == Order::full ? Side() : tile.stretches();
     MoreArguments given = job.arguments();
@@ -63,7 +63,7 @@ void add_second_pass(cuda::PlanBuilder& builder, const CudaJob& job) {
                    tile.source("plain_second_pass.cu", "second_pass"), given);
 }
 
-Buffer add_first_gradient_pass(cuda::PlanBuilder& builder, const CudaJob& job) {
+Buffer add_plain_first_gradient_pass(cuda::PlanBuilder& builder, const CudaJob& job) {
     const Tile tile(job, builder, false);
     MoreArguments given = job.arguments();
     Buffer dc = builder.take("dc", job.carry.shape);
@@ -75,7 +75,7 @@ Buffer add_first_gradient_pass(cuda::PlanBuilder& builder, const CudaJob& job) {
     return dc;
 }
 
-void add_gradients(cuda::PlanBuilder& builder, const CudaJob& job, LaunchInfo info, const Buffer& dc) {
+void add_plain_gradients(cuda::PlanBuilder& builder, const CudaJob& job, LaunchInfo info, const Buffer& dc) {
     const Tile tile(job, builder, job.order == Order::two && !dc);
     const bool walks = job.order == Order::full && dc, looks_back = job.order == Order::full && !dc;
     const Side stretches = walks ? Side() : tile.stretches();
@@ -90,7 +90,8 @@ void add_gradients(cuda::PlanBuilder& builder, const CudaJob& job, LaunchInfo in
 }  // namespace
 
 const Passes& passes_on_cuda_cores() {
-    static const Passes passes = {add_forward, add_second_pass, add_first_gradient_pass, add_gradients};
+    static const Passes passes = {add_plain_forward, add_plain_second_pass, add_plain_first_gradient_pass,
+                                  add_plain_gradients};
     return passes;
 }
 

@@ -61,13 +61,13 @@ void add_gradients(cuda::PlanBuilder& builder, const CudaJob& job) {
     add_weight_gradients(builder, weight_gradients(job, sorted), job, given);
 }
 
-void add_launches(cuda::PlanBuilder& builder, const CudaJob& job) {
+void add_fused_launches(cuda::PlanBuilder& builder, const CudaJob& job) {
     add_look_up(builder, job);
     if (job.dx) add_gradients(builder, job);
 }
 
 }  // namespace
 
-Outcome<Plan> plan_fused_on_cuda(const PlanRequest& request) { return plan_of(request, add_launches); }
+Outcome<Plan> plan_fused_on_cuda(const PlanRequest& request) { return plan_of(request, add_fused_launches); }
 
 }  // namespace sawtooth::lut_sequence

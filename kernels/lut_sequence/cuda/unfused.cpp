@@ -110,7 +110,7 @@ class Unfused {
     int64_t block_;
 };
 
-void add_launches(cuda::PlanBuilder& builder, const CudaJob& job) {
+void add_unfused_launches(cuda::PlanBuilder& builder, const CudaJob& job) {
     Unfused plan(builder, job);
     plan.add_forward();
     if (job.dx) plan.add_backward();
@@ -118,6 +118,8 @@ void add_launches(cuda::PlanBuilder& builder, const CudaJob& job) {
 
 }  // namespace
 
-Outcome<Plan> plan_unfused_on_cuda(const PlanRequest& request) { return plan_of(request, add_launches); }
+Outcome<Plan> plan_unfused_on_cuda(const PlanRequest& request) {
+    return plan_of(request, add_unfused_launches);
+}
 
 }  // namespace sawtooth::lut_sequence

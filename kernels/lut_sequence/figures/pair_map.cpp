@@ -12,7 +12,7 @@ namespace sawtooth::lut_sequence {
 namespace {
 
 constexpr int64_t most_with_pairs = 128;     // positions; with more of them a cell is a tile
-constexpr int64_t most_cells = 256;          // per side; with more tiles a cell shows several
+constexpr int64_t most_tiles_drawn = 256;    // per side; with more tiles a cell shows several
 constexpr int64_t most_positions = 1 << 12;  // the pairs of more would keep the window waiting
 
 enum PairKind { skipped, idle, query, key, positional, none, kinds };
@@ -51,7 +51,7 @@ struct PairCounts {
 struct Bins {
     Bins(const Drawn& drawn, int64_t length) : tile(drawn.tile), length(length) {
         const int64_t tiles = ceil_divide(length, tile);
-        step = length <= most_with_pairs ? 1 : tile * ceil_divide(tiles, most_cells);
+        step = length <= most_with_pairs ? 1 : tile * ceil_divide(tiles, most_tiles_drawn);
         count = ceil_divide(length, step);
     }
     // "query 5: tile 0", "queries 16 to 31: tile 1"

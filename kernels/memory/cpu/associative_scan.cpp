@@ -47,7 +47,7 @@ class Tree {
 
     float* m(int64_t slot) { return rooms_.m + slot * size_; }
     float* s(int64_t slot) { return rooms_.s ? rooms_.s + slot * size_ : nullptr; }
-    void set_scalars(int64_t slot, Gate gate) { at(slot) = {gate.decay, gate.keep, gate.keep}; }
+    void set_scalars(int64_t slot, TokenGate gate) { at(slot) = {gate.decay, gate.keep, gate.keep}; }
     int64_t combines() const { return combines_; }
 
     // Puts the total of [first, first + count) into its last slot; totals of left halves stay.
@@ -153,7 +153,7 @@ void outer_products(const TileStrip& at, int64_t token, float step, float* to, c
 void fill_leaf(const TileStrip& at, int64_t leaf, Tree& tree) {
     const StripChain& chain = at.tiled.chain;
     const int64_t token = at.tokens().first + leaf;
-    const Gate gate = chain.gate(at.sequence(), token);
+    const TokenGate gate = chain.gate(at.sequence(), token);
     outer_products(at, token, -gate.step, tree.m(leaf), cpu::Into::set);
     if (chain.rule->has_momentum) std::copy_n(tree.m(leaf), chain.strip_size(), tree.s(leaf));
     tree.set_scalars(leaf, gate);
@@ -165,7 +165,7 @@ void finish_leaf(const TileStrip& at, int64_t leaf, Tree& tree) {
     const CpuJob& job = at.tiled.job;
     const StripChain& chain = at.tiled.chain;
     const int64_t token = at.tokens().first + leaf;
-    const Gate gate = chain.gate(at.sequence(), token);
+    const TokenGate gate = chain.gate(at.sequence(), token);
     float *const m = tree.m(leaf), *const s = tree.s(leaf);
     if (chain.rule->has_momentum) {
         cpu::scale(s, gate.keep, chain.strip_size());
@@ -203,7 +203,7 @@ void scan_tile(const TiledChain& tiled, const cpu::Item& item, int64_t tile, con
     item.tally.combines += tree.combines() + count;
 }
 
-void scan_strip(const TiledChain& tiled, const cpu::Item& item) {
+void scan_tree(const TiledChain& tiled, const cpu::Item& item) {
     const int64_t size = tiled.chain.strip_size();
     const auto rooms = cpu::take_rooms<ScanRooms>(item.scratch, tiled);
     walk_tiles(tiled, item, [&](int64_t tile) {
@@ -226,7 +226,7 @@ AddRange on_cpu::associative_scan(const CpuJob& job, Range longest, Room& room) 
             launches::gates(job, tokens) + Buffers{tiled.keys, tiled.values, first_of(job.q, tokens)});
         info.writes.push_back(tiled.errors);
         builder.launch(with_scratch(std::move(info), cpu::scratch_bytes<ScanRooms>(tiled)),
-                       tiled.chain.sides(), [&tiled](const cpu::Item& item) { scan_strip(tiled, item); });
+                       tiled.chain.sides(), [&tiled](const cpu::Item& item) { scan_tree(tiled, item); });
     };
 }
 

@@ -60,7 +60,7 @@ TileCoefficients::TileCoefficients(const StripChain& chain, int64_t sequence, Ra
 }
 
 void TileCoefficients::advance(int64_t token) {
-    const Gate gate = chain_.gate(sequence_, token);
+    const TokenGate gate = chain_.gate(sequence_, token);
     kept *= gate.keep;
     a *= gate.decay;
     b = gate.decay * b + kept;

@@ -36,7 +36,7 @@ void sum_tile(const TiledChain& tiled, int64_t item, int64_t tile, const OuterPr
 }
 
 // Turns sums into the states before their tiles: S after a tile is h S + its sum, M is a M + b S + its sum.
-void scan_strip(const TiledChain& tiled, const cpu::Item& item) {
+void scan_sums(const TiledChain& tiled, const cpu::Item& item) {
     const StripChain& chain = tiled.chain;
     const int64_t at = item.index, size = chain.strip_size();
     float *const m = chain.m_of(at), *const s = chain.s_of(at);
@@ -62,7 +62,7 @@ void add_sums(cpu::PlanBuilder& builder, const TiledChain& tiled) {
                                 cpu::take_rooms<OuterProductRooms>(item.scratch, tiled));
                    });
     builder.launch(launches::scan_tiles(tiled.chain, tiled.tiling, tiled), tiled.chain.sides(),
-                   [&tiled](const cpu::Item& item) { scan_strip(tiled, item); });
+                   [&tiled](const cpu::Item& item) { scan_sums(tiled, item); });
 }
 
 AddRange matrix_chunks(const CpuJob& job, Range longest, bool scans_sums, Room& room) {
@@ -104,7 +104,7 @@ AddRange on_cpu::atlas_parallel(const CpuJob& job, Range longest, Room& room) {
 
 namespace {
 
-constexpr int64_t block_rows = 16;
+constexpr int64_t solved_rows = 16;
 
 struct SolveRooms {
     PrepareRooms prepare;
@@ -116,14 +116,14 @@ struct SolveRooms {
         : prepare(scratch, tiled),
           w(scratch.take<float>(tiled.sources)),
           h(scratch.take<float>(tiled.sources)),
-          weights(scratch.take<float>(block_rows * tiled.sources)),
-          t(scratch.take<float>(block_rows * tiled.sources)),
-          before(scratch.take<float>(block_rows * padded(tiled.job.d))) {}
+          weights(scratch.take<float>(solved_rows * tiled.sources)),
+          t(scratch.take<float>(solved_rows * tiled.sources)),
+          before(scratch.take<float>(solved_rows * padded(tiled.job.d))) {}
 };
 
 // Writes the inverse of I + the triangle below the diagonal of `t` [count, stride] to `inverse` [16, 16].
 void invert(const float* t, int64_t stride, int64_t count, float* inverse) {
-    std::fill_n(inverse, block_rows * lanes, 0.0f);
+    std::fill_n(inverse, solved_rows * lanes, 0.0f);
     for (int64_t r = 0; r < count; ++r) {
         inverse[r * lanes + r] = 1;
         cpu::multiply({.left = {t + r * stride},
@@ -157,10 +157,10 @@ void solve_tile(const TiledChain& tiled, int64_t sequence, int64_t tile, const S
     const int64_t slot = tiled.slot(sequence, tile), stride = tiled.sources, key_row = padded(chain.columns);
     const float* const keys = tiled.keys_of(slot);
     float* const solved = tiled.solved_of(slot);
-    float inverse[block_rows * lanes];
+    float inverse[solved_rows * lanes];
     TileCoefficients coefficients(chain, sequence, tokens, rooms.w, rooms.h);
-    for (int64_t first = 0; first < tokens.count() && !stop.stop_requested(); first += block_rows) {
-        const int64_t count = std::min(block_rows, tokens.count() - first), reach = first + count;
+    for (int64_t first = 0; first < tokens.count() && !stop.stop_requested(); first += solved_rows) {
+        const int64_t count = std::min(solved_rows, tokens.count() - first), reach = first + count;
         for (int64_t r = 0; r < count; ++r) {
             std::copy_n(rooms.w, padded(reach), rooms.weights + r * stride);
             float* const line = solved + (first + r) * key_row;

@@ -35,7 +35,7 @@ struct StripRooms {
 
 // S = keep S - step * (sum of e_i k_i^T over the window). All errors use the current M; step * e_i go to
 // `errors`.
-void add_window(const StripChain& chain, const Gate& gate, const float* m, float* s, const float* k,
+void add_window(const StripChain& chain, const TokenGate& gate, const float* m, float* s, const float* k,
                 int64_t stride, const float* v, int64_t count, float* errors) {
     cpu::multiply(
         {.left = {k, stride, 1}, .right = {m}, .target = {errors}, .rows = count, .inner = chain.columns});
@@ -70,7 +70,7 @@ void walk_block(const CpuJob& job, const Strip& strip, Range tokens, const Strip
     for (int64_t token = tokens.first; token < tokens.last; ++token) {
         if (!strip.sum_of_y) chain.put_boundary(strip.item, token, strip.m);
         const int64_t at = token - sources.first;
-        Gate gate = chain.gate(sequence, token);
+        TokenGate gate = chain.gate(sequence, token);
         float u[lanes], y[lanes];
         if (job.rule->is_windowed) {
             const int64_t from =

@@ -96,7 +96,7 @@ void multiply_by_w(const CpuJob& job, int64_t sequence, Range tokens, int64_t fi
 
 Side StripChain::sides() const { return side("B", batch) * pieces(rows_word, rows, lanes); }
 
-Gate StripChain::gate(int64_t sequence, int64_t token) const {
+TokenGate StripChain::gate(int64_t sequence, int64_t token) const {
     const int64_t i = sequence * length + token;
     const float step = thetas_ ? thetas_[i] : 1;
     const float share = windows_ ? 1 / static_cast<float>(windows_[i]) : share_;

@@ -14,7 +14,7 @@ using cpu::padded;
 using cpu::strips_of;
 
 // The effect of a token on a matrix: how much of it and of the momentum is kept, and the size of the step.
-struct Gate {
+struct TokenGate {
     float decay = 1, keep = 0, step = 1;
 };
 
@@ -41,7 +41,7 @@ struct StripChain : Chain {
     float* m_of(int64_t item) const { return strip_of(m.live, item); }
     float* s_of(int64_t item) const { return strip_of(s.live, item); }
 
-    Gate gate(int64_t sequence, int64_t token) const;
+    TokenGate gate(int64_t sequence, int64_t token) const;
     // The first token of the longest window that may end at `token`, and of the one that does.
     int64_t first_source(int64_t token) const { return std::max<int64_t>(token - (window - 1), 0); }
     int64_t first_of_window(int64_t sequence, int64_t token) const {

@@ -29,9 +29,9 @@ struct LatticeRooms {
           y(scratch.take<float>(padded(job.d))) {}
 };
 
-// load_initial loads a slot before the first token, put_boundary stores it at the start of a chunk, and
-// put_final stores it after the last token, also as the last boundary.
-void load_initial(const CpuJob& job, int64_t item, float* slot) {
+// load_initial_slot loads a slot before the first token, put_boundary stores it at the start of a chunk, and
+// put_final_slot stores it after the last token, also as the last boundary.
+void load_initial_slot(const CpuJob& job, int64_t item, float* slot) {
     const int64_t stride = padded(job.d);
     std::copy_n(job.m.from.as<float>() + item * job.d, job.d, slot);
     std::fill(slot + job.d, slot + stride, 0.0f);
@@ -48,7 +48,7 @@ void put_boundary(const CpuJob& job, int64_t item, int64_t token, const float* s
         std::copy_n(slot, job.d, boundary_of(job, item, token / job.chunk));
 }
 
-void put_final(const CpuJob& job, int64_t item, const float* slot) {
+void put_final_slot(const CpuJob& job, int64_t item, const float* slot) {
     if (job.m.to) std::copy_n(slot, job.d, job.m.to.as<float>() + item * job.d);
     if (job.boundaries) std::copy_n(slot, job.d, boundary_of(job, item, job.boundary_count - 1));
 }
@@ -135,9 +135,9 @@ void walk_lattice(const CpuJob& job, Range tokens, const cpu::Item& item) {
     const auto each = [&](auto&& act) {
         each_slot(job, sequence, slots, [&](int64_t at, float* slot) { act(job, at, slot); });
     };
-    if (tokens.first == 0) each(load_initial);
+    if (tokens.first == 0) each(load_initial_slot);
     walk_tokens(job, sequence, tokens, true, rooms, item.stop, slots);
-    if (tokens.last == job.length) each(put_final);
+    if (tokens.last == job.length) each(put_final_slot);
 }
 
 int64_t scratch_of_local_lattice(const CpuJob& job) { return cpu::scratch_bytes<LocalLatticeRooms>(job); }
@@ -150,13 +150,13 @@ void run_local_lattice(const CpuJob& job, const LocalSlots& local, const cpu::It
         each_slot(job, local.sequence, slots, [&](int64_t slot, float* numbers) { act(job, slot, numbers); });
     };
     if (local.shard.first == 0)
-        each(load_initial);
+        each(load_initial_slot);
     else
         std::copy_n(local.before.m + at, size, slots);
     walk_tokens(job, local.sequence, local.tokens, local.is_first(), rooms.walk, item.stop, slots);
     if (!local.is_last()) return;
     if (local.shard.last == job.length)
-        each(put_final);
+        each(put_final_slot);
     else
         std::copy_n(slots, size, local.after.m + at);
 }
@@ -279,7 +279,7 @@ void walk_slot(const TiledSlots& tiled, const cpu::Item& item) {
     const int64_t sequence = item.index / job.slot_count, i = item.index % job.slot_count;
     float* const x = job.m.live.as<float>() + item.index * tiled.stride;
     const auto rooms = cpu::take_rooms<WalkSlotRooms>(item.scratch, tiled);
-    if (tiling.tokens().first == 0) load_initial(job, item.index, x);
+    if (tiling.tokens().first == 0) load_initial_slot(job, item.index, x);
     for (int64_t tile = 0; tile < tiling.count() && !item.stop.stop_requested(); ++tile) {
         const Range tokens = tiling.at(tile);
         if (tiling.opening(tile) == tile) {
@@ -293,7 +293,7 @@ void walk_slot(const TiledSlots& tiled, const cpu::Item& item) {
         if (tiling.closes_chunk(tile)) cpu::normalise(x, tiled.stride);
         item.tally.combines += tokens.count();
     }
-    if (tiling.tokens().last == job.length) put_final(job, item.index, x);
+    if (tiling.tokens().last == job.length) put_final_slot(job, item.index, x);
 }
 
 struct ReadSlotsRooms {

@@ -34,8 +34,8 @@ void norm_silu(float* row, int64_t count) {
 }
 
 // Steps M of one sequence strip by strip: e = M k - v, M = decay M - step e k^T, y = M q.
-void step_matrix(const StripChain& chain, float* matrix, const Gate& gate, const float* k, const float* v,
-                 const float* q, float* y) {
+void step_matrix(const StripChain& chain, float* matrix, const TokenGate& gate, const float* k,
+                 const float* v, const float* q, float* y) {
     for (int64_t strip = 0; strip < chain.strips(); ++strip) {
         float* const m = matrix + strip * chain.strip_size();
         float e[lanes];

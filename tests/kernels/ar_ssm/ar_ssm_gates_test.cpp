@@ -13,12 +13,6 @@ namespace {
 using namespace ar_ssm_facts;
 using Numbers = std::vector<double>;
 
-Settings sized(int64_t length, int64_t width, int64_t rank, int64_t hidden, const Settings& more = {}) {
-    const Settings settings = {{"batch", int64_t{2}}, {"length", length},      {"d_model", width},
-                               {"max_rank", rank},    {"gate_hidden", hidden}, {"backward", true}};
-    return with(settings, more);
-}
-
 Numbers numbers(const Arrays& arrays, std::string_view name) {
     const Array* const array = find(arrays, name);
     REQUIRE(array);

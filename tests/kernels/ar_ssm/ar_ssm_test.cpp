@@ -15,12 +15,6 @@ namespace {
 
 using namespace ar_ssm_facts;
 
-Settings sized(int64_t length, int64_t width, int64_t rank, int64_t hidden, const Settings& more = {}) {
-    const Settings settings = {{"batch", int64_t{2}}, {"length", length},      {"d_model", width},
-                               {"max_rank", rank},    {"gate_hidden", hidden}, {"backward", true}};
-    return with(settings, more);
-}
-
 TEST_CASE("every variant of ar_ssm is right in every length, direction and gate mode",
           "[ar_ssm][cpu][cuda][gpu]") {
     // Lengths around 1, a row of tensor cores (16), tiles of 64 and 128, and one of more than two such tiles.

@@ -23,4 +23,12 @@ inline Arrays inputs_for(const Parameters& parameters, uint64_t seed = 1) {
     return inputs;
 }
 
+// Returns settings for two sequences, with gradients.
+inline Settings sized(int64_t length, int64_t width, int64_t rank, int64_t hidden,
+                      const Settings& more = {}) {
+    const Settings settings = {{"batch", int64_t{2}}, {"length", length},      {"d_model", width},
+                               {"max_rank", rank},    {"gate_hidden", hidden}, {"backward", true}};
+    return with(settings, more);
+}
+
 }  // namespace sawtooth::ar_ssm_facts

@@ -12,8 +12,6 @@ namespace {
 
 using namespace attention_facts;
 
-const std::vector<std::string> variants = {"naive", "streaming"};
-
 struct Sizes {
     int64_t heads, key_heads, length, queries, d;
 };

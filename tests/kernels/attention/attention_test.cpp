@@ -15,8 +15,6 @@ using attention::kind_of;
 using attention::Mask;
 using attention::TileKind;
 
-const std::vector<std::string> variants = {"naive", "streaming"};
-
 Settings sized(int64_t heads, int64_t length, int64_t d, int64_t window, const Settings& more = {}) {
     return with({{"H", heads}, {"N", length}, {"D", d}, {"window", window}, {"backward", true}}, more);
 }

@@ -20,4 +20,6 @@ inline attention::TileKind kind_by_pairs(const attention::Mask& mask, Range quer
     return near && far ? TileKind::mixed : near ? TileKind::near : far ? TileKind::far : TileKind::skipped;
 }
 
+inline const std::vector<std::string> variants = {"naive", "streaming"};
+
 }  // namespace sawtooth::attention_facts

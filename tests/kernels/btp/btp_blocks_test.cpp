@@ -16,8 +16,6 @@ namespace {
 using namespace btp_facts;
 using namespace figure_facts;
 
-Result result_of(const Settings& settings) { return figure_facts::result_of(btp_family(), settings); }
-
 // All gates but one are 1/2, and all inputs are 1. From the gate of 0 on every prefix product of its block is
 // 0: its logarithm is -inf, and the difference of two of them is NaN, on the diagonal too; their ratio is set
 // to 0.

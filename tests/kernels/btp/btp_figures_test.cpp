@@ -20,8 +20,6 @@ namespace {
 using namespace btp;
 using namespace figure_facts;
 
-Result result_of(const Settings& settings) { return figure_facts::result_of(btp_family(), settings); }
-
 Result run_with(const Settings& settings) { return run_in_engine(btp_family(), settings); }
 
 // Returns an output of the reference with another order.

@@ -16,8 +16,6 @@ namespace {
 
 using namespace btp_facts;
 
-const std::vector<std::string> variants = {"sequential", "two_pass", "fused", "decode"};
-
 Settings small(const Value& order, int64_t length, int64_t block, const Settings& more = {}) {
     const Settings settings = {{"B", int64_t{3}},  {"H", int64_t{2}}, {"L", length},     {"BL", block},
                                {"DH", int64_t{5}}, {"order", order},  {"backward", true}};

@@ -19,7 +19,6 @@ namespace {
 using namespace btp_facts;
 using btp::Construction;
 
-const std::vector<std::string> variants = {"sequential", "two_pass", "fused", "decode"};
 const std::vector<std::string> with_gradients = {"two_pass", "fused"};
 const std::vector<Value> orders = {one, two, full};
 

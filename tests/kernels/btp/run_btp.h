@@ -2,6 +2,7 @@
 
 #include "kernels/btp/family.h"
 #include "kernels/btp/parts.h"
+#include "tests/kernels/figures/figure_facts.h"
 #include "tests/kit/run_family.h"
 
 // Helpers for tests of the family btp.
@@ -38,5 +39,9 @@ struct Constant {
         fill(*find(inputs, "dx"), dx);
     }
 };
+
+inline const std::vector<std::string> variants = {"sequential", "two_pass", "fused", "decode"};
+
+inline Result result_of(const Settings& settings) { return figure_facts::result_of(btp_family(), settings); }
 
 }  // namespace sawtooth::btp_facts

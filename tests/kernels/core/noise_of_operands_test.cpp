@@ -10,7 +10,7 @@
 namespace sawtooth {
 namespace {
 
-constexpr double unit = 0x1p-24;
+constexpr double unit_of_float = 0x1p-24;
 
 // Returns the relative error of a product of `count` factors in one draw.
 double error_of_product(uint64_t draw, int count, double factor) {
@@ -33,7 +33,7 @@ TEST_CASE("the errors of a long product are those of a random walk, and differ i
         square += error * error / draws;
         mean += error / draws;
     }
-    const double expected = unit * std::sqrt(count / 3.0);
+    const double expected = unit_of_float * std::sqrt(count / 3.0);
     CHECK(std::sqrt(square) > 0.7 * expected);
     CHECK(std::sqrt(square) < 1.4 * expected);
     CHECK(std::abs(mean) < 0.6 * expected);
@@ -61,7 +61,7 @@ TEST_CASE("a sum of equal terms drifts, and one of different terms does not", "[
             sum += term(i);
             exact += term(i);
         }
-        return std::abs(sum.value() - exact) / (unit * std::abs(exact));
+        return std::abs(sum.value() - exact) / (unit_of_float * std::abs(exact));
     };
     double drift = 0, walk = 0;
     for (uint64_t draw = 1; draw <= 20; ++draw) {

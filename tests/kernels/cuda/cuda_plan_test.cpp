@@ -9,8 +9,8 @@ namespace {
 using namespace sawtooth;
 
 const char* const kernels =
-    "struct Arguments { const float* x; float* y; long count; int shift; };\n"
-    "extern \"C\" __global__ void __launch_bounds__(THREADS) add(Arguments given) {\n"
+    "struct PlanArguments { const float* x; float* y; long count; int shift; };\n"
+    "extern \"C\" __global__ void __launch_bounds__(THREADS) add(PlanArguments given) {\n"
     "    extern __shared__ float dynamic[];\n"
     "    __shared__ float tile[256];\n"
     "    tile[threadIdx.x] = given.x[threadIdx.x];\n"
@@ -19,7 +19,7 @@ const char* const kernels =
     "    if (threadIdx.x < given.count) given.y[threadIdx.x] = tile[255 - threadIdx.x] + given.shift;\n"
     "}\n";
 
-struct Arguments {
+struct PlanArguments {
     const float* x;
     float* y;
     int64_t count;
@@ -52,7 +52,7 @@ struct Built {
         builder.take<double>(7);
         builder.take_zeroed<uint32_t>(3);
         builder.launch({"add", "Adds."}, {{grid.x, "4"}, {grid.y}, {grid.z}},
-                       {"kernels/add.cu", "add", {}, threads, shared_bytes}, Arguments{x, y, 5, 3});
+                       {"kernels/add.cu", "add", {}, threads, shared_bytes}, PlanArguments{x, y, 5, 3});
         return builder.finish();
     }
 };
@@ -142,8 +142,8 @@ TEST_CASE("a plan returns its first failure", "[cuda]") {
     Built built;
     const PlanRequest request = built.request(false);
     cuda::PlanBuilder builder(request);
-    builder.launch({"subtract", "Subtracts."}, {}, {"kernels/add.cu", "subtract", {}, 32}, Arguments{});
-    builder.launch({"none", "Is not there."}, {}, {"kernels/none.cu", "none", {}, 32}, Arguments{});
+    builder.launch({"subtract", "Subtracts."}, {}, {"kernels/add.cu", "subtract", {}, 32}, PlanArguments{});
+    builder.launch({"none", "Is not there."}, {}, {"kernels/none.cu", "none", {}, 32}, PlanArguments{});
     const auto plan = builder.finish();
     REQUIRE_FALSE(plan);
     CHECK(plan.error().text == "kernels/add.cu has no kernel subtract (extern \"C\" __global__)");

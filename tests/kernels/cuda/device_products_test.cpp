@@ -25,12 +25,12 @@ using P = Products<precision>;
 constexpr int lines = lies == Lies::in_rows ? INNER : COLUMNS, width = lies == Lies::in_rows ? COLUMNS : INNER;
 constexpr int stride = width + bank_padding<precision>;
 
-struct Arguments {
+struct ProductArguments {
     const float *left, *right;
     float* to;
 };
 
-extern "C" __global__ void __launch_bounds__(32) product(Arguments given) {
+extern "C" __global__ void __launch_bounds__(32) product(ProductArguments given) {
     __shared__ __align__(16) P::Element right[lines * stride];
     for (int at = threadIdx.x; at < lines * width; at += 32)
         right[at / width * stride + at % width] = P::element(given.right[at]);
@@ -45,7 +45,7 @@ extern "C" __global__ void __launch_bounds__(32) product(Arguments given) {
 }
 )";
 
-struct Arguments {
+struct ProductArguments {
     const float *left, *right;
     float* to;
 };
@@ -127,8 +127,8 @@ std::vector<float> multiply_on(cuda::Device& device, const cuda::Source& source,
     if (!kernel) FAIL(kernel.error().text);
     Queue queue;
     queue.stream = device.stream();
-    Arguments given = {static_cast<const float*>(left.get()), static_cast<const float*>(right.get()),
-                       static_cast<float*>(result.get())};
+    ProductArguments given = {static_cast<const float*>(left.get()), static_cast<const float*>(right.get()),
+                              static_cast<float*>(result.get())};
     void* arguments[] = {&given};
     cuda::launch(queue, *kernel, {1, 1, 1}, {32, 1, 1}, 0, arguments);
     REQUIRE(queue.error.empty());

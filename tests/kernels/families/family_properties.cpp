@@ -8,6 +8,7 @@
 #include <set>
 
 #include "kernels/core/dimensions.h"
+#include "tests/kernels/families/schema_facts.h"
 
 namespace sawtooth {
 namespace {
@@ -61,8 +62,6 @@ int64_t check_same_bits(const Array& got, const Array& wanted, const std::functi
     CHECK(differing == 0);
     return compared;
 }
-
-bool is_sentence(const std::string& text) { return text.size() > 1 && text.back() == '.'; }
 
 // The inputs of a case with one non-finite number in one array.
 struct Strange {
@@ -282,7 +281,7 @@ int64_t check_described(const Plan& plan, const Arrays& inputs, const Arrays& ou
         const LaunchInfo& info = *launch.info;
         INFO(info.name);
         CHECK_FALSE(info.name.empty());
-        CHECK(is_sentence(info.meaning));
+        CHECK(schema_facts::is_sentence(info.meaning));
         CHECK_FALSE(info.grid_formula.empty());
         CHECK(info.grid.x >= 1);
         CHECK(info.work.bytes > 0);

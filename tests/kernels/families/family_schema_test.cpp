@@ -25,8 +25,6 @@ void check_names(const Rows& rows) {
     }
 }
 
-bool is_sentence(const std::string& text) { return text.size() > 1 && text.back() == '.'; }
-
 TEST_CASE("the variants of every bench case accept its settings", "[family][bench]") {
     for (const Family* family : offered_families())
         for (const Backend backend : {Backend::cpu, Backend::cuda})

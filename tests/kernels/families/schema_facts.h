@@ -83,4 +83,6 @@ inline std::string variant_refusal(std::string_view family, std::string_view var
     return row->refusal(settled(family, settings, {}, chip.backend), chip).value_or("");
 }
 
+inline bool is_sentence(const std::string& text) { return text.size() > 1 && text.back() == '.'; }
+
 }  // namespace sawtooth::schema_facts

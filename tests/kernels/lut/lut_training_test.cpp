@@ -189,7 +189,7 @@ TEST_CASE("integers are judged by fixed-point sums, and their distance to float6
     }
 }
 
-std::vector<std::string> launches_of(const std::string& variant, const Settings& more) {
+std::vector<std::string> launches_with(const std::string& variant, const Settings& more) {
     const Problem problem(lut_family(), sized(9, 20, 9, 33, 4, more));
     return names_of(plan_on_cpu(lut_family(), variant, problem.parameters, problem.inputs));
 }
@@ -198,17 +198,17 @@ TEST_CASE("limits and normalisation are launches of their own, only where they a
     using Names = std::vector<std::string>;
     for (const char* variant : {"unfused", "fused"}) {
         INFO(variant);
-        const Names plain = launches_of(variant, {});
-        Names normalised = plain, limited = launches_of(variant, {{"gradient_policy", "internal"}});
+        const Names plain = launches_with(variant, {});
+        Names normalised = plain, limited = launches_with(variant, {{"gradient_policy", "internal"}});
         normalised.insert(normalised.end(),
                           {"clear_largest_dweights", "largest_gradient", "normalise_gradients"});
         limited.emplace_back("limit_weights");
-        CHECK(launches_of(variant, {{"normalise_gradients", true}}) == normalised);
-        CHECK(launches_of(variant, {{"gradient_policy", "internal"}, {"weight_min", 0.0}}) == limited);
+        CHECK(launches_with(variant, {{"normalise_gradients", true}}) == normalised);
+        CHECK(launches_with(variant, {{"gradient_policy", "internal"}, {"weight_min", 0.0}}) == limited);
         // Neither policy reads what belongs to the other.
-        CHECK(launches_of(variant, {{"weight_min", 0.0}}) == plain);
+        CHECK(launches_with(variant, {{"weight_min", 0.0}}) == plain);
         limited.pop_back();
-        CHECK(launches_of(variant, {{"gradient_policy", "internal"}, {"normalise_gradients", true}}) ==
+        CHECK(launches_with(variant, {{"gradient_policy", "internal"}, {"normalise_gradients", true}}) ==
               limited);
     }
 }

@@ -20,7 +20,7 @@ namespace {
 using namespace figure_facts;
 using namespace memory_facts;
 
-Request memory_request(const Settings& settings) {
+Request timed_request(const Settings& settings) {
     Request request;
     request.family = "memory";
     request.repeats = 2;
@@ -224,7 +224,7 @@ TEST_CASE("the pulse is a grid with the levels that fire together below", "[memo
 std::vector<Figure> swept(const std::string& id, const Settings& settings, const std::vector<Value>& chunks) {
     TemporaryFolder folder;
     LocalSource source(folder.path());
-    const Request request = memory_request(settings);
+    const Request request = timed_request(settings);
     for (Sweep& sweep : figure_sweeps(request, parameters_with(settings), Backend::cpu)) {
         if (sweep.id != id) continue;
         for (SweepAxis& axis : sweep.axes)
@@ -317,7 +317,7 @@ TEST_CASE("both readouts of one strategy stand in one plot, the boundary's dashe
 TEST_CASE("every way to launch is drawn with its idle share, on a GPU", "[memory][figures]") {
     const Parameters parameters = memory_family().defaults();
     const auto has_ways = [&](Backend backend) {
-        const auto sweeps = figure_sweeps(memory_request({}), parameters, backend);
+        const auto sweeps = figure_sweeps(timed_request({}), parameters, backend);
         return std::any_of(sweeps.begin(), sweeps.end(),
                            [](const Sweep& sweep) { return sweep.id == "launch"; });
     };
@@ -327,7 +327,7 @@ TEST_CASE("every way to launch is drawn with its idle share, on a GPU", "[memory
     const auto figures = memory::launch_figures([&] {
         TemporaryFolder folder;
         LocalSource source(folder.path());
-        Request request = memory_request({{"length", int64_t{100}}, {"d", int64_t{8}}});
+        Request request = timed_request({{"length", int64_t{100}}, {"d", int64_t{8}}});
         request.variants = {"sequential"};
         return *run_sweep(source, {"launch", request, {{"launch", {"sync", "stream"}}}}, {});
     }());
@@ -362,7 +362,7 @@ TEST_CASE("usual chunks of tnt are those of the defaults, and its curves have th
 
 TEST_CASE("points appear as the sweep makes them", "[memory][figures]") {
     SweepResult empty;
-    empty.sweep = figure_sweeps(memory_request({}), memory_family().defaults(), Backend::cpu).front();
+    empty.sweep = figure_sweeps(timed_request({}), memory_family().defaults(), Backend::cpu).front();
     for (const Figure& figure : figures_of(empty)) {
         INFO(figure.id);
         CHECK_FALSE(figure.missing.empty());

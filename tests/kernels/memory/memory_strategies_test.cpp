@@ -10,7 +10,7 @@ namespace {
 using namespace memory_facts;
 
 // Small settings, with short last chunks and tiles.
-Settings usual(const std::string& rule) {
+Settings usual_settings(const std::string& rule) {
     return {{"rule", rule},         {"batch", int64_t{2}},    {"length", int64_t{150}},
             {"d", int64_t{20}},     {"compress", int64_t{6}}, {"slot_count", int64_t{5}},
             {"chunk", int64_t{70}}, {"C_G", int64_t{48}},     {"C_L", int64_t{11}}};
@@ -18,8 +18,9 @@ Settings usual(const std::string& rule) {
 
 TEST_CASE("a run is the fold of a strategy over its chunks", "[memory][cpu]") {
     const int64_t chunk = GENERATE(1, 16, 70);
-    const auto parameters = parameters_with(
-        with(usual(any_rule()), {{"chunk", chunk}, {"C_G", chunk}, {"C_L", std::min<int64_t>(chunk, 11)}}));
+    const auto parameters =
+        parameters_with(with(usual_settings(any_rule()),
+                             {{"chunk", chunk}, {"C_G", chunk}, {"C_L", std::min<int64_t>(chunk, 11)}}));
     const Arrays inputs = inputs_for(parameters);
     for (const std::string& name : strategies_for(parameters)) {
         const PlanRequest request{.family = memory_family(),
@@ -57,7 +58,7 @@ TEST_CASE("the room of a strategy limits the chunks per call", "[memory][cpu]") 
 TEST_CASE("every strategy is the algorithm of its name", "[memory][cpu]") {
     using Names = std::vector<std::string>;
     const std::string rule = any_rule();
-    const auto parameters = parameters_with(usual(rule));
+    const auto parameters = parameters_with(usual_settings(rule));
     const Arrays inputs = inputs_for(parameters);
     const bool is_matrix = rule != "lattice" && rule != "trellis";
     const int64_t items = is_matrix ? 2 * 2 : 2;  // two sequences; two strips of 16 of 20 rows
@@ -102,7 +103,7 @@ TEST_CASE("every strategy is the algorithm of its name", "[memory][cpu]") {
 }
 
 TEST_CASE("a stopped pool stops every strategy within a block of tokens", "[memory][cpu]") {
-    const auto parameters = parameters_with(usual(any_rule()));
+    const auto parameters = parameters_with(usual_settings(any_rule()));
     const Arrays inputs = inputs_for(parameters);
     cpu::Pool pool(2);
     std::stop_source source;
