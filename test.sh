@@ -48,7 +48,7 @@ tidy)
     need_packages test "${test_packages[@]}"
     need_packages tidy clang-tidy-14
     (cd "$root" && quietly "$root/build/tidy-configure.log" cmake --preset release -B build/tidy \
-        -D CMAKE_DISABLE_PRECOMPILE_HEADERS=ON -D CCACHE=OFF)
+        -D CMAKE_DISABLE_PRECOMPILE_HEADERS=ON -D FILES_TOGETHER=OFF -D CCACHE=OFF)
     set_up_done
     exec run-clang-tidy-14 -quiet -p "$root/build/tidy" "^$root/(app|kernels|profiling|tests|viz)/.*"
     ;;

@@ -41,7 +41,8 @@ struct ArraySpec {
                    const Arrays& inputs) = nullptr;   // null: every dimension names a parameter
     bool (*used)(const Parameters&) = nullptr;        // null: always
     Dtype (*dtype_for)(const Parameters&) = nullptr;  // null: `dtype`
-    // Whether an input is rounded to the parameter `dtype`, and whether kernels store an output in it.
+    // Whether an input is rounded to the parameter `dtype`, and whether kernels store an output in it, or in
+    // `out_dtype` if the family has that parameter and the output is no gradient.
     bool rounded = true;
     bool extra = false;  // an output stored only on request, never in timed runs
 

@@ -23,7 +23,7 @@ constexpr int parts = static_cast<int>(lanes) / width;  // vectors of 16 numbers
 
 float dot(const float* left, const float* right, int64_t count) {
     V sums[parts];
-    for (int p = 0; p < parts; ++p) sums[p] = hn::Zero(tag);
+    for (V& sum : sums) sum = hn::Zero(tag);
     for (int64_t i = 0; i < count; i += lanes) HWY_UNROLL(4)
     for (int p = 0; p < parts; ++p)
         sums[p] =

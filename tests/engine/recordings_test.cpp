@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "app/engine/sources/local_source.h"
+#include "kernels/families.h"
 #include "tests/engine/engine_events.h"
 #include "tests/kit/catch.h"
 #include "tests/kit/contains.h"

@@ -67,9 +67,8 @@ class ParallelCheck {
         task_.base = requests.front().base;
         task_.parts = requests.size() * parts_;
         task_.part_name = "part of the check";
-        task_.work = [this](WorkerSource& source, const std::string& on, size_t part, std::stop_token stop) {
-            return work(source.cells(), on, part, std::move(stop));
-        };
+        task_.work = [this](WorkerSource& source, const std::string& on, size_t part,
+                            const std::stop_token& stop) { return work(source.cells(), on, part, stop); };
         task_.finished = [this](size_t part) { finish(families_[part / parts_]); };
         const auto count = static_cast<int64_t>(parts_);
         for (const CheckRequest& request : requests) {

@@ -10,6 +10,7 @@
 #include "kernels/btp/parts.h"
 #include "kernels/core/table.h"
 #include "tests/engine/run_engine.h"
+#include "tests/kernels/btp/run_btp.h"
 #include "tests/kernels/figures/figure_facts.h"
 #include "tests/kit/catch.h"
 #include "tests/kit/contains.h"
@@ -18,6 +19,7 @@ namespace sawtooth {
 namespace {
 
 using namespace btp;
+using namespace btp_facts;
 using namespace figure_facts;
 
 Result run_with(const Settings& settings) { return run_in_engine(btp_family(), settings); }

@@ -327,8 +327,10 @@ TEST_CASE("totals spread in place become the states before their groups", "[row_
         const States next = {{chain.carry[0].data(), chain.carry[1].data()}};
         spread(op, totals, 40, 3, carry, totals);
         for (int64_t group = 0; group < 40; ++group) {
-            for (int p = 0; p < planes_of(op); ++p)
-                CHECK(std::memcmp(totals.plane[p] + group * 3, next.plane[p], 3 * sizeof(float)) == 0);
+            for (int p = 0; p < planes_of(op); ++p) {
+                const float *const total = totals.plane[p] + group * 3, *const at = next.plane[p];
+                CHECK(same_bits({total, total + 3}, {at, at + 3}));
+            }
             combine(op, next, States{{chain.in[0].data(), chain.in[1].data()}}.from(group * 3), next, 3);
         }
         for (int p = 0; p < planes_of(op); ++p) CHECK(same_bits(data.carry[p], chain.carry[p]));

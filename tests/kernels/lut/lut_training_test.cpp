@@ -33,7 +33,10 @@ Problem by_hand(double eps) {
         {floats("x", {1, 4}, {1, 3, 3, -0.5f}), integers("anchors", {2, 2, 2}, {0, 1, 1, 3, 2, 1, 3, -1}),
          floats("dy", {1, 2}, {2, -1})});
     const auto weights = problem["weights"].as<float>();
-    for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i % 8 + i / 8 * 10);
+    for (size_t i = 0; i < weights.size(); ++i) {
+        const size_t detector = i / 8;
+        weights[i] = static_cast<float>(i % 8 + 10 * detector);
+    }
     return problem;
 }
 
