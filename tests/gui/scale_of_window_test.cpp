@@ -82,7 +82,7 @@ TEST_CASE("the portal's colour scheme decides, a desktop without a wish is light
     CHECK_FALSE(system_prefers_dark(0));
     CHECK(system_prefers_dark({}));
     std::filesystem::create_directory(folder.file("gtk-4.0"));
-    put(folder.file("gtk-4.0/settings.ini"), "[WindowSettings]\ngtk-application-prefer-dark-theme=1\n");
+    put(folder.file("gtk-4.0/settings.ini"), "[Settings]\ngtk-application-prefer-dark-theme=1\n");
     CHECK(system_prefers_dark(0));
     CHECK_FALSE(system_prefers_dark(2));
 }

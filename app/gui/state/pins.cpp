@@ -113,8 +113,8 @@ const Pin* baseline(const LabState& lab) {
 }
 
 std::vector<std::string> names_of_pins(const LabState& lab) {
-    std::map<const Family*, std::vector<Facts>>
-        facts;  // of the pins of a family in order, then of the result
+    // Those of the pins of a family, in order, and then of the result.
+    std::map<const Family*, std::vector<Facts>> facts;
     for (const Pin& pin : lab.pins)
         facts[pin.settings.family].push_back(facts_of(*pin.settings.family, *pin.result));
     if (lab.result) facts[lab.family].push_back(facts_of(*lab.family, *lab.result));
