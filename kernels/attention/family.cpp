@@ -191,7 +191,7 @@ std::optional<std::string> check_shared(const char* launch, int64_t asked, const
 }
 
 std::optional<std::string> check_tensor_cores(const Parameters& parameters, const Chip& chip,
-                                              int64_t forward_bytes) {
+                                              int64_t forward_bytes, int64_t backward_bytes) {
     if (parameters.is("dtype", "f32"))
         return "dtype = f32: must be f16 or bf16 on the GPU, where it uses tensor cores; naive accepts f32";
     if (const int64_t d = parameters.integer("D"); d != 16 && d != 32 && d != 64 && d != 128)
@@ -200,12 +200,13 @@ std::optional<std::string> check_tensor_cores(const Parameters& parameters, cons
     if (auto refused = check_heads(parameters)) return refused;
     if (auto refused = check_shared("forward", forward_bytes, parameters, chip)) return refused;
     if (!runs_backward(parameters)) return {};
-    return check_shared("backward", attention::backward_shared_bytes(parameters), parameters, chip);
+    return check_shared("backward", backward_bytes, parameters, chip);
 }
 
 std::optional<std::string> check_streaming(const Variant&, const Parameters& parameters, const Chip& chip) {
     if (chip.backend == Backend::cpu) return {};
-    return check_tensor_cores(parameters, chip, attention::forward_shared_bytes(parameters));
+    return check_tensor_cores(parameters, chip, attention::forward_shared_bytes(parameters),
+                              attention::backward_shared_bytes(parameters));
 }
 
 // Checks the limits of wgmma: a warp group of 4 warps multiplies 64 rows at a time (PTX ISA).
@@ -226,7 +227,8 @@ std::optional<std::string> check_wgmma(const Variant&, const Parameters& paramet
                std::to_string(registers) +
                " registers per thread for scores, probabilities and sums; at most " +
                std::to_string(most_registers) + " are available for them";
-    return check_tensor_cores(parameters, chip, attention::warpgroup_shared_bytes(parameters));
+    return check_tensor_cores(parameters, chip, attention::warpgroup_shared_bytes(parameters),
+                              attention::warpgroup_backward_bytes(parameters));
 }
 
 // Returns the tiles of an output: gradients of keys and values have key tiles, other outputs query tiles.
@@ -248,6 +250,11 @@ Rounding rounding(const Variant& variant, const Parameters& parameters, Backend 
     Rounding rounding = rounding_to_dtype(variant, parameters);
     if (variant.name == "naive") rounding.narrow = 0;
     return rounding;
+}
+
+// Returns whether thread blocks of streaming_wgmma add to the same gradients.
+bool adds_gradients(const Parameters& parameters) {
+    return runs_backward(parameters) && attention::backward_step(parameters) > 0;
 }
 
 std::vector<Variant> variants() {
@@ -272,6 +279,7 @@ std::vector<Variant> variants() {
          .idea = "Like streaming, with the warp-group products and bulk copies of Hopper.",
          .outputs = outputs,
          .rounds_inside = true,
+         .unordered = adds_gradients,
          .check = check_wgmma,
          .plan_cuda = attention::plan_wgmma_on_cuda},
     };

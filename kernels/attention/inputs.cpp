@@ -33,7 +33,7 @@ void add_gpu_cases(std::vector<BenchCase>& cases, bool backward, const std::stri
                                                  {"BLOCK_N", int64_t{wgmma ? 128 : 64}},
                                                  {"warps", int64_t{wgmma || wide ? 8 : 4}},
                                                  {"warps_backward", int64_t{8}},
-                                                 {"stages", int64_t{wgmma && wide ? 1 : 2}}});
+                                                 {"stages", int64_t{2}}});
         bench.variants = {variant};
         cases.push_back(bench);
     }

@@ -65,12 +65,16 @@ inline LaunchInfo forward(const Tensors& t) {
             .work = {.operations = products(t, 2)}};
 }
 
-inline LaunchInfo preprocess(const Tensors& t) {
-    return {.name = "preprocess",
-            .meaning = "Multiplies o with its gradient, row by row.",
-            .reads = {t.o, t.dout},
-            .writes = {t.delta},
-            .work = {.operations = 2 * t.query_numbers()}};
+inline LaunchInfo preprocess(const Tensors& t, bool clears = false) {
+    LaunchInfo info = {.name = "preprocess",
+                       .meaning = "Multiplies o with its gradient, row by row.",
+                       .reads = {t.o, t.dout},
+                       .writes = {t.delta},
+                       .work = {.operations = 2 * t.query_numbers()}};
+    if (!clears) return info;
+    info.meaning += " Clears dq1 and dq2.";
+    info.writes = info.writes + Buffers{t.dq1, t.dq2};
+    return info;
 }
 
 // `dq1` and `dq2` have one copy per group of key tiles, or are the outputs if there is one group. `rows` is
@@ -83,6 +87,14 @@ inline LaunchInfo backward(const Tensors& t, const Buffer& dq1, const Buffer& dq
                  t.softmax,
         .writes = {t.dk1, t.dk2, t.dv, dq1, dq2},
         .work = {.operations = products(t, rows)}};
+}
+
+// The backward pass of which every thread block adds the gradients of queries for its keys.
+inline LaunchInfo adding_backward(const Tensors& t) {
+    LaunchInfo info = backward(t, t.dq1, t.dq2, 5);
+    info.meaning += " Gradients of queries are added in memory, in any order.";
+    info.reads = info.reads + Buffers{t.dq1, t.dq2};
+    return info;
 }
 
 inline LaunchInfo sum_groups(const Tensors& t, const Buffer& dq1, const Buffer& dq2) {

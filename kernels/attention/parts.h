@@ -30,11 +30,14 @@ Outcome<Plan> plan_streaming_on_cpu(const PlanRequest& request);
 Outcome<Plan> plan_naive_on_cuda(const PlanRequest& request);
 Outcome<Plan> plan_streaming_on_cuda(const PlanRequest& request);
 Outcome<Plan> plan_wgmma_on_cuda(const PlanRequest& request);
-// The dynamic shared memory of a thread block of streaming, of streaming_wgmma, and of the backward pass of
-// both.
+// The dynamic shared memory of a thread block of streaming and of streaming_wgmma, in the passes of both.
 int64_t forward_shared_bytes(const Parameters& parameters);
-int64_t warpgroup_shared_bytes(const Parameters& parameters);
 int64_t backward_shared_bytes(const Parameters& parameters);
+int64_t warpgroup_shared_bytes(const Parameters& parameters);
+int64_t warpgroup_backward_bytes(const Parameters& parameters);
+// The queries that a step of backward_wgmma.cu takes; 0 if it cannot have these tiles, and streaming_wgmma
+// has the backward pass of streaming.
+int64_t backward_step(const Parameters& parameters);
 // The registers that a thread of streaming_wgmma needs for sums, scores and probabilities.
 int64_t warpgroup_registers(const Parameters& parameters);
 

@@ -98,9 +98,9 @@ struct Variant {
     std::vector<std::string> outputs = {};
     size_t row = 0;              // index into the family's own table of variants, if it has one
     bool rounds_inside = false;  // on CUDA intermediate values are rounded to the parameter `dtype` too
-    // On CUDA atomics may add its floats in any order: a run counts the output values that changed from one
-    // repeat to another.
-    bool unordered = false;
+    // Returns whether atomics add its floats in any order on CUDA, so that a run counts the output values that
+    // changed from one repeat to another; null: they never do.
+    bool (*unordered)(const Parameters&) = nullptr;
     // Returns why the variant cannot run these parameters on the chip; null: it always can.
     std::optional<std::string> (*check)(const Variant&, const Parameters&, const Chip&) = nullptr;
     // Returns whether the variant equals the reference up to rounding; null: it does.
@@ -120,6 +120,7 @@ struct Variant {
     std::optional<std::string> refusal(const Parameters& parameters, const Chip& chip) const {
         return check ? check(*this, parameters, chip) : std::nullopt;
     }
+    bool is_unordered(const Parameters& parameters) const { return unordered && unordered(parameters); }
     bool is_exact(const Parameters& parameters) const { return !exact || exact(*this, parameters); }
     Shape shape_of(const ArraySpec& output, const Parameters& parameters, const Arrays& inputs) const {
         return shape ? shape(*this, output, parameters, inputs) : output.shape_for(parameters, inputs);

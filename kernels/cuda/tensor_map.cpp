@@ -21,11 +21,13 @@ Outcome<TensorMap> tensor_map(const void* array, Storage storage, const Shape& s
     const auto swizzle = box_columns * element == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
                          : box_columns * element == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
                                                        : CU_TENSOR_MAP_SWIZZLE_32B;
+    const auto type = storage == Storage::f32    ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32
+                      : storage == Storage::bf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
+                                                 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
     CUtensorMap made;
     const CUresult result = (*calls)->cuTensorMapEncodeTiled(
-        &made, storage == Storage::bf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
-        3, const_cast<void*>(array), sizes, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
-        CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+        &made, type, 3, const_cast<void*>(array), sizes, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+        swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     if (result != CUDA_SUCCESS) return driver_error("cuTensorMapEncodeTiled", result);
     TensorMap map;
     static_assert(sizeof map == sizeof made);

@@ -86,7 +86,7 @@ std::vector<Variant> variants() {
                  ", with its grid; on a GPU floats are "
                  "added by atomics, so that their last bits depend on the order.",
          .outputs = outputs,
-         .unordered = true,
+         .unordered = lut_table::adds_floats,
          .exact = lut::is_exact,
          .plan_cpu = lut::plan_unfused_on_cpu,
          .plan_cuda = lut::plan_unfused_on_cuda},

@@ -177,7 +177,7 @@ std::vector<Variant> variants() {
                  ", with its grid: events and a hash table in "
                  "memory; on a GPU floats are added by atomics, so that their last bits depend on the order.",
          .outputs = outputs,
-         .unordered = true,
+         .unordered = lut_table::adds_floats,
          .check = check_events,
          .exact = lut_table::is_exact,
          .plan_cpu = lut_sequence::plan_unfused_on_cpu,

@@ -265,7 +265,7 @@ Outcome<Arrays> finished(Arrays outputs, std::initializer_list<Sums<Real>*> all,
 // weights are updated in steps.
 template <template <class> class Reference>
 Outcome<Arrays> definition_by(const DefinitionRequest& request) {
-    const bool in_steps = request.variant.unordered && !request.parameters.is("arithmetic", "integer");
+    const bool in_steps = request.variant.is_unordered(request.parameters);
     if (request.noisy)
         return Reference<Noisy>(request.parameters, request.inputs, in_steps).compute(request.stop);
     return Reference<double>(request.parameters, request.inputs, in_steps).compute(request.stop);

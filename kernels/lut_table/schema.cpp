@@ -302,9 +302,9 @@ std::vector<ArraySpec> table_gradients(const std::string& rows) {
     };
 }
 
-bool is_exact(const Variant&, const Parameters& parameters) {
-    return !parameters.is("arithmetic", "integer");
-}
+bool is_exact(const Variant&, const Parameters& parameters) { return adds_floats(parameters); }
+
+bool adds_floats(const Parameters& parameters) { return !parameters.is("arithmetic", "integer"); }
 
 Rounding rounding(const Variant&, const Parameters& parameters, Backend) {
     if (!parameters.is("arithmetic", "integer")) return {};

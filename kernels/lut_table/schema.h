@@ -57,6 +57,8 @@ std::vector<ArraySpec> table_gradients(const std::string& rows);
 
 // Whether a variant equals the float64 formulas up to rounding: not if its terms become integers.
 bool is_exact(const Variant& variant, const Parameters& parameters);
+// Whether terms are added as floats, whose sums depend on the order.
+bool adds_floats(const Parameters& parameters);
 // How a variant rounds: integer sums are exact; only their conversion to floats rounds, and then the
 // subtraction in weights_after.
 Rounding rounding(const Variant& variant, const Parameters& parameters, Backend backend);

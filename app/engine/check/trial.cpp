@@ -124,9 +124,10 @@ std::optional<Tried> try_out(const Trial& trial, const Machine& machine, double 
         return tried;
     }
     tried.outputs = outputs->last;
+    const bool unordered = trial.variant().is_unordered(trial.configuration.parameters);
     for (const Array& output : outputs->last) {
         const Array* const first = find(outputs->first, output.name);
-        const bool again = first && !trial.variant().unordered;
+        const bool again = first && !unordered;
         if (const auto changed = again ? changed_since(*first, output) : std::nullopt) {
             tried.verdicts.push_back(*changed);
             continue;

@@ -251,6 +251,7 @@ std::optional<Error> SingleRun::judge_repeat(size_t v, const Arrays& first) {
     if (!later) return later.error();
     VariantResult& made = row(v);
     int64_t changed = 0, count = 0;
+    const bool unordered = variant(v).is_unordered(result_.parameters);
     for (const Array& output : *later) {
         const Array* const before = find(first, output.name);
         if (!before || before->shape != output.shape) continue;
@@ -258,13 +259,13 @@ std::optional<Error> SingleRun::judge_repeat(size_t v, const Arrays& first) {
         const int64_t differing = changed_values(*before, output);
         changed += differing;
         if (differing == 0) continue;
-        if (variant(v).unordered) {
+        if (unordered) {
             repeated_[v].push_back(copied({output}).front());
             continue;
         }
         set_verdict(made, *changed_since(*before, output));
     }
-    if (!variant(v).unordered) return {};
+    if (!unordered) return {};
     made.metrics.push_back({"changed_values", "changed values", "", static_cast<double>(changed)});
     if (changed > 0)
         result_.notes.push_back(fmt::format("{}: {} of {} output values changed from one repeat to another",

@@ -33,4 +33,11 @@ struct WarpgroupArguments {
     Arguments arguments;
 };
 
+// Arguments of backward_wgmma.cu. The maps copy queries in boxes of STEP rows, keys in boxes of BLOCK_N rows,
+// and gradients in boxes of 64 rows and 32 columns.
+struct WarpgroupBackwardArguments {
+    TensorMap q1, q2, dout, k1, k2, v, dq1, dq2;
+    Arguments arguments;
+};
+
 }  // namespace sawtooth::attention

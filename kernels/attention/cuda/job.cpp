@@ -55,18 +55,36 @@ cuda::Defines CudaJob::with_rows(cuda::Defines defines) const {
     return defines;
 }
 
+cuda::Defines CudaJob::streaming_defines(const Parameters& p) const {
+    return with_rows({{"BLOCK_M", block_m},
+                      {"BLOCK_N", block_n},
+                      {"HEAD", d},
+                      {"STAGES", p.integer("stages")},
+                      {"PRECISION", p.text("dtype")},
+                      {"CAUSAL", mask.causal}});
+}
+
+cuda::Defines CudaJob::forward_defines(const Parameters& p) const {
+    cuda::Defines defines = streaming_defines(p);
+    defines.emplace_back("ZERO_SCALE", scale == 0);
+    return defines;
+}
+
 CudaJob prepared_job(cuda::PlanBuilder& builder) {
     CudaJob job(builder);
     if (job.q) add_rotations(builder, prologue(job), job, "rotate");
     return job;
 }
 
-void add_preprocess(cuda::PlanBuilder& builder, const CudaJob& job) {
+void add_preprocess(cuda::PlanBuilder& builder, const CudaJob& job, bool clears) {
     const Parameters& p = builder.parameters();
-    builder.launch(preprocess(job), {job.query_side(), job.head_side()},
+    builder.launch(preprocess(job, clears), {job.query_side(), job.head_side()},
                    {.file = "kernels/attention/cuda/preprocess.cu",
                     .entry = "preprocess",
-                    .defines = {{"STORAGE", name_of(job.storage)}, {"HEAD", job.d}, {"BLOCK_M", job.block_m}},
+                    .defines = {{"STORAGE", name_of(job.storage)},
+                                {"HEAD", job.d},
+                                {"BLOCK_M", job.block_m},
+                                {"CLEARS", clears}},
                     .threads = 32 * p.integer("warps_backward")},
                    job.arguments());
 }

@@ -1,7 +1,8 @@
 // delta_i = sum of o_id do_id, for BLOCK_M queries of a head per thread block. A warp sums one row at a time,
-// or several if HEAD is a power of two below 64.
+// or several if HEAD is a power of two below 64. With CLEARS it also sets dq1 and dq2 to 0, to which
+// backward_wgmma.cu adds; HEAD is then a multiple of 4.
 //
-// Defines: THREADS, SHARED_BYTES, BLOCK_M, HEAD, STORAGE.
+// Defines: THREADS, SHARED_BYTES, BLOCK_M, HEAD, STORAGE, CLEARS.
 
 #include "kernels/attention/cuda/arguments.cuh"
 #include "kernels/cuda/device/reductions.cuh"
@@ -36,5 +37,14 @@ extern "C" __global__ void __launch_bounds__(THREADS) preprocess(attention::Argu
         }
         sum = device::sum_of_lanes<lanes>(sum);
         if (lane == 0 && query < given.queries) given.delta[at] = sum;
+    }
+    if constexpr (CLEARS) {
+        const int64_t first = static_cast<int64_t>(blockIdx.x) * BLOCK_M;
+        const int64_t from = (static_cast<int64_t>(blockIdx.y) * given.queries + first) * HEAD / 4;
+        const int vectors =
+            static_cast<int>(min(given.queries - first, static_cast<int64_t>(BLOCK_M))) * HEAD / 4;
+        for (float* const to : {given.dq1, given.dq2})
+            for (int i = static_cast<int>(threadIdx.x); i < vectors; i += THREADS)
+                reinterpret_cast<float4*>(to)[from + i] = {0, 0, 0, 0};
     }
 }

@@ -6,8 +6,8 @@
 //   step             1                  2                     3
 //   tensor cores     q k^T              q k^T, p v of 1       q k^T, p v of 2     …
 //   other units          softmax 1          softmax 2             softmax 3
-// Probabilities go in registers from the sums of one product to the left factor of the next. With two groups
-// the softmax of one also runs during the products of the other.
+// Probabilities go in registers from the sums of one product to the left factor of the next. Two groups take
+// turns at the tensor cores, so that the softmax of one runs during the products of the other.
 //
 // Defines: THREADS, SHARED_BYTES, BLOCK_M, BLOCK_N, HEAD, STAGES, PRECISION (bf16 or f16), CAUSAL,
 // ZERO_SCALE, SHARING, CACHE.
@@ -133,6 +133,19 @@ __device__ void start_sums(const Factors& probabilities, const Element* values, 
     device::end_products();
 }
 
+// Returns true if the thread finds an infinity or NaN among its vectors of a tile of values.
+__device__ bool finds_nonfinite(const Element* values) {
+    const auto* const vectors = reinterpret_cast<const uint4*>(values);
+    uint32_t largest = 0;  // of two words, without their signs
+#pragma unroll 4
+    for (int at = static_cast<int>(threadIdx.x) % 128; at < BLOCK_N * HEAD / 8; at += 128) {
+        const uint4 vector = vectors[at];
+        for (const uint32_t two : {vector.x, vector.y, vector.z, vector.w})
+            largest = __vmaxu2(largest, two & 0x7fff7fffu);
+    }
+    return (largest & 0xffffu) >= device::PRECISION::exponent || largest >> 16 >= device::PRECISION::exponent;
+}
+
 // Replaces infinities and NaN of values by zeros, and returns true if the tile had any. They must not meet
 // the zeros of hidden pairs (hidden.cuh). A product cannot leave pairs out, and a branch between products
 // would make the compiler wait for each of them. So in tiles with hidden pairs such numbers become zeros
@@ -140,8 +153,10 @@ __device__ void start_sums(const Factors& probabilities, const Element* values, 
 // tile, so that it waits only for itself. Where the other group was there before, it finds zeros, and
 // `found_by_any` set, which is stored before the zeros and read after them.
 __device__ bool clear_nonfinite(Element* values, volatile int& found_by_any) {
+    const bool finds = finds_nonfinite(values);
+    device::order_stores_of_block();
+    if (!device::any_of_group(finds || found_by_any != 0)) return false;
     auto* const vectors = reinterpret_cast<uint4*>(values);
-    bool found = false;
     for (int at = static_cast<int>(threadIdx.x) % 128; at < BLOCK_N * HEAD / 8; at += 128) {
         uint4 vector = vectors[at];
         bool changes = false;
@@ -150,16 +165,14 @@ __device__ bool clear_nonfinite(Element* values, volatile int& found_by_any) {
             changes = changes || kept != *two;
             *two = kept;
         }
-        found = found || changes;
         if (!changes) continue;
         found_by_any = 1;
         device::order_stores_of_block();
         vectors[at] = vector;
     }
-    device::order_stores_of_block();
-    found = found || found_by_any != 0;
     device::make_stores_visible_to_products();
-    return device::any_of_group(found);
+    device::sync_group();
+    return true;
 }
 
 // Adds the infinities and NaN of all tiles with hidden pairs to the sums of the queries that see them.
@@ -183,48 +196,66 @@ __device__ void add_nonfinite(const Arguments& given, const Mask& mask, int64_t 
     }
 }
 
-__device__ void consume(Shared& shared, const Arguments& given, const Mask& mask, int query, int tiles,
-                        int64_t head) {
-    const int group = device::warp_of_thread() / 4, down = device::warp_of_thread() % 4 * 16;
+// A group of four warps and its queries.
+struct Consumer {
+    Shared& shared;
+    const Arguments& given;
+    const Mask& mask;
+    const int query;  // the first of the thread block
+    const int group = device::uniform_warp_of_thread() / 4, first = query + group * bands * 64;
+    const int down = device::warp_of_thread() % 4 * 16;
     const float factor = factor_of(given.scale);
-    OnlineSoftmax rows[bands];
-#pragma unroll
-    for (OnlineSoftmax& band : rows) band.start();
     Ring ring{shared};
+    OnlineSoftmax rows[bands];
     Factors probabilities;
     Element* values = nullptr;
-    const int first = query + group * bands * 64;
     bool has_nonfinite = false;
-    const auto take_values = [&](int key) {
+
+    __device__ TileKind kind(int tile) const {
+        return mask.kind(query, query + BLOCK_M, tile * BLOCK_N, (tile + 1) * BLOCK_N);
+    }
+    // Returns the end of a run of tiles of the kind of `tile`; it may go on behind it.
+    __device__ int end_of_run(int tile, int tiles) const {
+        const int mine = tile + device::lane_of_thread();
+        const bool differs = mine >= tiles || kind(mine) != kind(tile);
+        const unsigned others = __ballot_sync(device::whole_warp, differs);
+        return tile + (others == 0 ? 32 : __ffs(others) - 1);
+    }
+
+    __device__ void take_values(int key) {
         values = ring.take();
         // This asks about all queries of the thread block: the groups share the tile, so that a number that
         // one group clears is missing for the other.
         if (mask.forbids(query, key, key + BLOCK_N) && clear_nonfinite(values, shared.has_nonfinite))
             has_nonfinite = true;
-    };
-    shared.queries.wait(0);
-    for (int tile = 0; tile < tiles; ++tile) {
+    }
+
+    // Adds a tile of keys. `queries` are those of its encoding, or the near ones of a mixed tile.
+    template <bool is_mixed>
+    __device__ void visit(const Element* queries, int tile) {
         const int key = tile * BLOCK_N;
-        const TileKind kind = mask.kind(query, query + BLOCK_M, key, key + BLOCK_N);
         const Element* const keys = ring.take();
-        const Element* const far_keys = kind == TileKind::mixed ? ring.take() : keys;
+        const Element* const far_keys = is_mixed ? ring.take() : nullptr;
 #pragma unroll
         for (int b = 0; b < bands; ++b) {
             constexpr int last = bands - 1;
             OnlineSoftmax& before = rows[b == 0 ? last : b - 1];
             const int row = (group * bands + b) * 64;
             Tile scores[key_tiles];
-            start_scores(kind == TileKind::far ? shared.far_queries : shared.near_queries, row, keys, scores);
+            if constexpr (groups == 2) device::wait_for_turn(group);
+            start_scores(queries, row, keys, scores);
             const bool follows = b > 0 || tile > 0;
             if (follows) {
                 if (b == 1 - lag) take_values(key - lag * BLOCK_N);
                 start_sums(probabilities, values, before.sums);
+                if constexpr (groups == 2) device::pass_turn(1 - group);
                 device::wait_for_products<1>();
             } else {
+                if constexpr (groups == 2) device::pass_turn(1 - group);
                 device::wait_for_products<0>();
             }
             device::keep_in_place(scores);
-            if (kind == TileKind::mixed) {
+            if constexpr (is_mixed) {
                 // Mixed tiles are few and registers are scarce, so this takes a few keys at a time.
                 constexpr int some = key_tiles < 4 ? key_tiles : 4;
 #pragma unroll
@@ -236,10 +267,7 @@ __device__ void consume(Shared& shared, const Arguments& given, const Mask& mask
                     choose(mask, query + row + down, key + 8 * n, far, &scores[n]);
                 }
             }
-            if (b == last && lag == 1) {
-                ring.release();
-                if (kind == TileKind::mixed) ring.release();
-            }
+            if (b == last && lag == 1) release_keys<is_mixed>();
             apply_zero_scale(scores);
             if (mask.forbids(query + row + down, key, key + BLOCK_N))
                 hide(mask, query + row + down, key, scores);
@@ -247,27 +275,46 @@ __device__ void consume(Shared& shared, const Arguments& given, const Mask& mask
             device::wait_for_products<0>();
             device::keep_in_place(before.sums);
             if (b == 0 && tile > 0) ring.release();
-            if (b == last && lag == 0) {
-                ring.release();
-                if (kind == TileKind::mixed) ring.release();
-            }
+            if (b == last && lag == 0) release_keys<is_mixed>();
             rows[b].rescale(kept);
 #pragma unroll
             for (int k = 0; k < BLOCK_N / 16; ++k)
                 probabilities[k] = P::left(scores[2 * k], scores[2 * k + 1]);
         }
     }
-    if (lag == 1) take_values((tiles - 1) * BLOCK_N);
-    start_sums(probabilities, values, rows[bands - 1].sums);
-    device::wait_for_products<0>();
-#pragma unroll
-    for (int b = 0; b < bands; ++b) {
-        device::keep_in_place(rows[b].sums);
-        const int row = first + b * 64 + down;
-        if (has_nonfinite) add_nonfinite(given, mask, head, query, row, tiles, rows[b].sums);
-        rows[b].finish<device::PRECISION>(given, head, row);
+    template <bool is_mixed>
+    __device__ void release_keys() {
+        ring.release();
+        if constexpr (is_mixed) ring.release();
     }
-}
+
+    __device__ void run(int tiles, int64_t head) {
+#pragma unroll
+        for (OnlineSoftmax& band : rows) band.start();
+        shared.queries.wait(0);
+        if (groups == 2 && group == 1) device::pass_turn(0);  // the first turn
+        for (int tile = 0; tile < tiles;) {
+            const int end = end_of_run(tile, tiles);
+            if (kind(tile) == TileKind::mixed) {
+                for (; tile < end; ++tile) visit<true>(shared.near_queries, tile);
+            } else {
+                const Element* const queries =
+                    kind(tile) == TileKind::far ? shared.far_queries : shared.near_queries;
+                for (; tile < end; ++tile) visit<false>(queries, tile);
+            }
+        }
+        if (lag == 1) take_values((tiles - 1) * BLOCK_N);
+        start_sums(probabilities, values, rows[bands - 1].sums);
+        device::wait_for_products<0>();
+#pragma unroll
+        for (int b = 0; b < bands; ++b) {
+            device::keep_in_place(rows[b].sums);
+            const int row = first + b * 64 + down;
+            if (has_nonfinite) add_nonfinite(given, mask, head, query, row, tiles, rows[b].sums);
+            rows[b].finish<device::PRECISION>(given, head, row);
+        }
+    }
+};
 
 extern "C" __global__ void __launch_bounds__(THREADS, groups == 1 && registers <= 112 ? 2 : 1)
     forward(const __grid_constant__ WarpgroupArguments given) {
@@ -291,7 +338,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, groups == 1 && registers <
     const int64_t head = blockIdx.y;
     if (device::warp_of_thread() < consumers) {
         if constexpr (groups > 1) device::take_registers<240>();
-        consume(shared, given.arguments, mask, query, tiles, head);
+        Consumer{shared, given.arguments, mask, query}.run(tiles, head);
     } else {
         if constexpr (groups > 1) device::keep_registers<24>();
         if (threadIdx.x == 32 * consumers) produce(shared, given, mask, query, tiles, head);

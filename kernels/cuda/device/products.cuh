@@ -80,6 +80,14 @@ struct HalfProducts {
         return left;
     }
 
+    // Stores a left factor to shared memory; lane l names row l % 8 of the tile whose numbers are a[l / 8].
+    static __device__ void store_left(const Left& left, Element* row) {
+        asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                         static_cast<uint32_t>(__cvta_generic_to_shared(row))),
+                     "r"(left.a[0]), "r"(left.a[1]), "r"(left.a[2]), "r"(left.a[3])
+                     : "memory");
+    }
+
     // The following two load two right factors [16, 8], of which the second has the next 8 columns.
     // Here rows of `from` are columns of the factor: [16, stride], 16 elements of each.
     static __device__ void right_in_columns(const Element* from, int stride, Right (&two)[2]) {

@@ -55,6 +55,25 @@ __device__ void sync_threads() {
     jitter();
 }
 
+// The same; also returns whether `mine` holds for any of the threads.
+template <int number, int threads>
+__device__ bool any_of_threads(bool mine) {
+    int any;
+    jitter();
+    asm volatile(
+        "{\n"
+        ".reg .pred mine, any;\n"
+        "setp.ne.b32 mine, %3, 0;\n"
+        "barrier.red.or.pred any, %1, %2, mine;\n"
+        "selp.b32 %0, 1, 0, any;\n"
+        "}\n"
+        : "=r"(any)
+        : "n"(number), "n"(threads), "r"(static_cast<int>(mine))
+        : "memory");
+    jitter();
+    return any != 0;
+}
+
 // Orders memory accesses: the threads of the block see what this thread did before the call before what it
 // does afterwards.
 __device__ inline void order_stores_of_block() {

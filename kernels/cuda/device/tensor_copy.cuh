@@ -19,4 +19,29 @@ __device__ inline void copy_box(const TensorMap& map, void* to, Barrier& barrier
     jitter();
 }
 
+// Starts to add one box in shared memory to an f32 array. Boxes outside the array are left out. One thread
+// calls it, and the following functions, which name the additions of this thread.
+__device__ inline void add_box(const TensorMap& map, const void* from, int x, int y, int z) {
+    jitter();
+    asm volatile(
+        "cp.reduce.async.bulk.tensor.3d.global.shared::cta.add.tile.bulk_group [%0, {%2, %3, %4}], [%1];" ::
+            "l"(&map),
+        "r"(shared_address(from)), "r"(x), "r"(y), "r"(z)
+        : "memory");
+    jitter();
+}
+__device__ inline void end_batch_of_adds() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+// Waits until the boxes of all batches have been read from shared memory.
+__device__ inline void wait_until_adds_are_read() {
+    jitter();
+    asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+    jitter();
+}
+// Waits until all batches have been added.
+__device__ inline void wait_for_adds() {
+    jitter();
+    asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+    jitter();
+}
+
 }  // namespace sawtooth::device

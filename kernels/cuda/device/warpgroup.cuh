@@ -29,6 +29,12 @@ struct Swizzled {
         return described(from, bytes, next / 16);
     }
 
+    // Returns where `bytes` of a row lie, in bytes from the first row.
+    static __device__ int offset(int row, int bytes) {
+        const int at = row * row_bytes + bytes;
+        return at ^ (at >> 3 & (row_bytes - 16));
+    }
+
   private:
     static __device__ uint64_t described(const void* from, int bytes, int leading) {
         constexpr uint32_t swizzle = row_bytes == 128 ? 1 : row_bytes == 64 ? 2 : 3;
@@ -60,6 +66,25 @@ __device__ void wait_for_products() {
     jitter();
 }
 
+// Keeps the computation of all numbers before the next wait. The assembler moves waits up to the products
+// before them, where nothing runs beside the tensor cores; a branch that depends on the numbers stops it. It
+// is hardly ever taken, and then does nothing.
+template <int tiles>
+__device__ void finish_before_wait(const Tile (&all)[tiles]) {
+    uint32_t word = 0;
+#pragma unroll
+    for (int n = 0; n < tiles; ++n)
+#pragma unroll
+        for (int at = 0; at < 4; ++at) word ^= __float_as_uint(all[n][at]);
+    asm volatile(
+        "{\n"
+        ".reg .pred rare;\n"
+        "setp.eq.u32 rare, %0, 0x7f7fffff;\n"
+        "@rare nanosleep.u32 0;\n"
+        "}\n" ::"r"(word)
+        : "memory");
+}
+
 // Makes earlier stores to shared memory visible to products of the group that start after a barrier.
 __device__ inline void make_stores_visible_to_products() {
     jitter();
@@ -67,7 +92,15 @@ __device__ inline void make_stores_visible_to_products() {
     jitter();
 }
 
-// A barrier of the group, which tells whether `mine` holds for any of its threads.
+// Waits until all threads of the group are here; each then sees what the others stored before.
+__device__ inline void sync_group() {
+    jitter();
+    asm volatile("barrier.cta.sync.aligned %0, 128;" ::"r"(static_cast<int>(threadIdx.x / 128) + 1)
+                 : "memory");
+    jitter();
+}
+
+// The same; also tells whether `mine` holds for any of its threads.
 __device__ inline bool any_of_group(bool mine) {
     int any;
     jitter();
@@ -83,6 +116,18 @@ __device__ inline bool any_of_group(bool mine) {
         : "memory");
     jitter();
     return any != 0;
+}
+
+// Two groups take turns: each waits until the other one has passed the turn to it.
+__device__ inline void wait_for_turn(int group) {
+    jitter();
+    asm volatile("barrier.cta.sync.aligned %0, 256;" ::"r"(group + 8) : "memory");
+    jitter();
+}
+__device__ inline void pass_turn(int group) {
+    jitter();
+    asm volatile("barrier.cta.arrive.aligned %0, 256;" ::"r"(group + 8) : "memory");
+    jitter();
 }
 
 // Sets the number of registers per thread, called by all warps of a group: takes registers beyond those that
@@ -129,14 +174,16 @@ struct WarpgroupStep;
 #define SAWTOOTH_WARPGROUP_STEP(PRECISION, COLUMNS, WIDTH, o1, o2, o3, o4, o5, o6)                          \
     template <>                                                                                             \
     struct WarpgroupStep<Precision::PRECISION, COLUMNS> {                                                   \
-        template <bool right_in_rows>                                                                       \
+        template <bool right_in_rows, bool left_in_columns = false>                                         \
         static __device__ void add(Tile (&sums)[COLUMNS], uint64_t left, uint64_t right, int keeps) {       \
             asm volatile("{\n.reg .pred keeps;\nsetp.ne.b32 keeps, " o3                                     \
                          ", 0;\n"                                                                           \
                          "wgmma.mma_async.sync.aligned.m64n" #WIDTH "k16.f32." #PRECISION "." #PRECISION    \
-                         " {" SAWTOOTH_NAMES_##COLUMNS "}, " o1 ", " o2 ", keeps, 1, 1, 0, " o4 ";\n}\n"    \
+                         " {" SAWTOOTH_NAMES_##COLUMNS "}, " o1 ", " o2 ", keeps, 1, 1, " o4 ", " o5        \
+                                                       ";\n}\n"                                             \
                          : SAWTOOTH_TILES_##COLUMNS(0)                                                      \
-                         : "l"(left), "l"(right), "r"(keeps), "n"(right_in_rows ? 1 : 0));                  \
+                         : "l"(left), "l"(right), "r"(keeps), "n"(left_in_columns ? 1 : 0),                 \
+                           "n"(right_in_rows ? 1 : 0));                                                     \
         }                                                                                                   \
         template <bool right_in_rows>                                                                       \
         static __device__ void add(Tile (&sums)[COLUMNS], const Products<Precision::PRECISION>::Left& left, \

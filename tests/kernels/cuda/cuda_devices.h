@@ -55,8 +55,7 @@ inline Plan plan_on_device(cuda::Device& device, const Family& family, const std
 
 // Whether a variant gives the same bits every time, which it need not if atomics of a GPU add floats.
 inline bool keeps_bits(const Variant& variant, const Parameters& parameters, Backend backend) {
-    return backend == Backend::cpu || !variant.unordered ||
-           (parameters.has("arithmetic") && parameters.is("arithmetic", "integer"));
+    return backend == Backend::cpu || !variant.is_unordered(parameters);
 }
 
 // Returns a plan for inputs that only have shapes.

@@ -29,6 +29,7 @@ CompiledFamily compile(cuda::Device& device, const Family& family,
                        const std::vector<CoveringSetting>& settings) {
     CompiledFamily compiled{family.name + " for " + device.chip().architecture, "", settings.size()};
     device.on_compiling([&](const std::string&) { ++compiled.kernels; });
+    std::string warnings = device.warnings();  // of all families so far
     for (const CoveringSetting& setting : settings) {
         const Arrays inputs = input_shapes(family, setting.parameters, true);
         const auto planned = [&](bool dry) {
@@ -54,12 +55,14 @@ CompiledFamily compile(cuda::Device& device, const Family& family,
                 ++compiled.launches;
             }
         }
+        const std::string now = device.warnings();
+        if (now != warnings) faults += now;
+        warnings = now;
         if (faults.empty()) continue;
         compiled.faults +=
             setting.variant->name + " " + words_of(family, setting.parameters) + ": " + faults + "\n";
     }
     device.on_compiling({});
-    compiled.faults += device.warnings();
     return compiled;
 }
 
