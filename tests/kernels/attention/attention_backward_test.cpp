@@ -113,18 +113,17 @@ TEST_CASE("the backward pass of groups is right around the borders of tiles", "[
     const Tiles tiles = GENERATE(from_range(tiles_of_groups));
     const auto [causal, dtype] = GENERATE(table<bool, const char*>({{true, "bf16"}, {false, "f16"}}));
     for (const int64_t window : {1, 129})
-        for (const int64_t length : {1, 64, 129, 300})
-            for (const int64_t queries : {length, (length + 1) / 2}) {
-                const auto parameters = parameters_for(tiles, {{"Z", int64_t{2}},
-                                                               {"H", int64_t{4}},
-                                                               {"H_kv", int64_t{2}},
-                                                               {"N", length},
-                                                               {"N_q", queries},
-                                                               {"window", window},
-                                                               {"causal", causal},
-                                                               {"dtype", dtype}});
-                check_on_gpu(parameters, generated_inputs(parameters));
-            }
+        for (const auto& [length, queries] : {std::pair<int64_t, int64_t>{1, 1}, {129, 129}, {300, 170}}) {
+            const auto parameters = parameters_for(tiles, {{"Z", int64_t{2}},
+                                                           {"H", int64_t{4}},
+                                                           {"H_kv", int64_t{2}},
+                                                           {"N", length},
+                                                           {"N_q", queries},
+                                                           {"window", window},
+                                                           {"causal", causal},
+                                                           {"dtype", dtype}});
+            check_on_gpu(parameters, generated_inputs(parameters));
+        }
 }
 
 // Beside the changed vector lie pairs of the same tile that are hidden: masked, or of the other encoding.
