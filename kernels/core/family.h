@@ -98,8 +98,8 @@ struct Variant {
     std::vector<std::string> outputs = {};
     size_t row = 0;              // index into the family's own table of variants, if it has one
     bool rounds_inside = false;  // on CUDA intermediate values are rounded to the parameter `dtype` too
-    // Returns whether atomics add its floats in any order on CUDA, so that a run counts the output values that
-    // changed from one repeat to another; null: they never do.
+    // Returns whether atomics add its floats in any order on CUDA, so that a run counts the output values
+    // that changed from one repeat to another; null: they never do.
     bool (*unordered)(const Parameters&) = nullptr;
     // Returns why the variant cannot run these parameters on the chip; null: it always can.
     std::optional<std::string> (*check)(const Variant&, const Parameters&, const Chip&) = nullptr;
