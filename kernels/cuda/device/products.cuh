@@ -13,7 +13,8 @@
 //   bf16  mma.m16n8k16, 8 bits of mantissa
 //   f16   mma.m16n8k16, 11 bits, up to 65504
 //   tf32  mma.m16n8k8, 11 bits: the upper 19 bits of an f32
-//   f32   fused multiply-adds
+//   rounded_tf32  the same if factors in shared memory are rounded already, which saves rounding them at each
+//   use f32   fused multiply-adds
 #pragma once
 
 #include "kernels/cuda/device/warp.cuh"
@@ -23,7 +24,7 @@ namespace sawtooth::device {
 
 using Tile = float[4];
 
-enum class Precision { f32, tf32, bf16, f16 };
+enum class Precision { f32, tf32, rounded_tf32, bf16, f16 };
 
 __device__ inline uint32_t to_tf32(float value) {
     uint32_t rounded;
@@ -136,8 +137,9 @@ struct FloatElements {
 };
 
 // A step of 16 inner columns is two instructions of 8.
-template <>
-struct Products<Precision::tf32> : FloatElements {
+template <bool are_rounded>
+struct Tf32Products {
+    using Element = float;
     static constexpr int inner = 16;
     struct Left {
         uint32_t a[2][4];
@@ -146,9 +148,30 @@ struct Products<Precision::tf32> : FloatElements {
         uint32_t b[2][2];
     };
 
+    static __device__ Element element(float value) {
+        return are_rounded ? __uint_as_float(to_tf32(value)) : value;
+    }
+    static __device__ float value(Element element) { return element; }
+    static __device__ uint32_t factor(Element element) {
+        return are_rounded ? __float_as_uint(element) : to_tf32(element);
+    }
+
     static __device__ Left left(const Tile& low, const Tile& high) {
         return {{{to_tf32(low[0]), to_tf32(low[2]), to_tf32(low[1]), to_tf32(low[3])},
                  {to_tf32(high[0]), to_tf32(high[2]), to_tf32(high[1]), to_tf32(high[3])}}};
+    }
+    static __device__ Left left_in_rows(const Element* from, int stride) {
+        Left left;
+#pragma unroll
+        for (int half = 0; half < 2; ++half)
+#pragma unroll
+            for (int lower = 0; lower < 2; ++lower) {
+                const float2 pair = *reinterpret_cast<const float2*>(
+                    from + (lane_of_thread() / 4 + 8 * lower) * stride + 8 * half + lane_of_thread() % 4 * 2);
+                left.a[half][lower] = factor(pair.x);
+                left.a[half][2 + lower] = factor(pair.y);
+            }
+        return left;
     }
 
     static __device__ void right_in_columns(const Element* from, int stride, Right (&two)[2]) {
@@ -159,8 +182,8 @@ struct Products<Precision::tf32> : FloatElements {
             for (int half = 0; half < 2; ++half) {
                 const float2 pair =
                     *reinterpret_cast<const float2*>(from + (8 * n + g) * stride + 8 * half + 2 * q);
-                two[n].b[half][0] = to_tf32(pair.x);
-                two[n].b[half][1] = to_tf32(pair.y);
+                two[n].b[half][0] = factor(pair.x);
+                two[n].b[half][1] = factor(pair.y);
             }
     }
     static __device__ void right_in_rows(const Element* from, int stride, Right (&two)[2]) {
@@ -171,7 +194,7 @@ struct Products<Precision::tf32> : FloatElements {
             for (int half = 0; half < 2; ++half)
 #pragma unroll
                 for (int k = 0; k < 2; ++k)
-                    two[n].b[half][k] = to_tf32(from[(8 * half + 2 * q + k) * stride + 8 * n + g]);
+                    two[n].b[half][k] = factor(from[(8 * half + 2 * q + k) * stride + 8 * n + g]);
     }
 
     static __device__ void add(Tile& c, const Left& left, const Right& right) {
@@ -184,6 +207,11 @@ struct Products<Precision::tf32> : FloatElements {
                   "r"(right.b[half][0]), "r"(right.b[half][1]));
     }
 };
+
+template <>
+struct Products<Precision::tf32> : Tf32Products<false> {};
+template <>
+struct Products<Precision::rounded_tf32> : Tf32Products<true> {};
 
 // Every lane holds rows g and g + 8 of the left factor and columns 2 q, 2 q + 1 of the right one.
 template <>
@@ -379,6 +407,29 @@ __device__ void multiply_both(Tile (&left)[inner], Tile (&other_left)[inner],
         for (int k = 0; k < steps; ++k)
             multiply_step<precision, lies>(left_of<precision>(left, k), left_of<precision>(other_left, k),
                                            right + k * along, stride, to, other_to);
+    }
+}
+
+// to[16, 8 columns] += left[16, inner] right[inner, 8 columns], both in shared memory. A product of tensor
+// cores waits for the one before it that adds to the same sums, so every second step has sums of its own.
+template <Precision precision, Lies lies, int inner, int columns>
+__device__ void multiply(const typename Products<precision>::Element* left, int left_stride,
+                         const typename Products<precision>::Element* right, int right_stride,
+                         Tile (&to)[columns]) {
+    using P = Products<precision>;
+    constexpr bool splits = precision != Precision::f32;
+    constexpr int unrolled = splits ? inner / P::inner : 1;
+    Tile odd[columns] = {};
+#pragma unroll unrolled
+    for (int k = 0; k < inner; k += P::inner)
+        multiply_step<precision, lies>(P::left_in_rows(left + k, left_stride),
+                                       right + k * (lies == Lies::in_rows ? right_stride : 1), right_stride,
+                                       splits && k / P::inner % 2 == 1 ? odd : to);
+    if constexpr (splits) {
+#pragma unroll
+        for (int n = 0; n < columns; ++n)
+#pragma unroll
+            for (int at = 0; at < 4; ++at) to[n][at] += odd[n][at];
     }
 }
 

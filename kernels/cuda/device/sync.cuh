@@ -74,6 +74,15 @@ __device__ bool any_of_threads(bool mine) {
     return any != 0;
 }
 
+// A barrier for the group of 128 neighbouring threads that the thread belongs to. It is barrier 1 + the
+// number of the group, also for products of groups (warpgroup.cuh).
+__device__ inline void sync_group() {
+    jitter();
+    asm volatile("barrier.cta.sync.aligned %0, 128;" ::"r"(static_cast<int>(threadIdx.x / 128) + 1)
+                 : "memory");
+    jitter();
+}
+
 // Orders memory accesses: the threads of the block see what this thread did before the call before what it
 // does afterwards.
 __device__ inline void order_stores_of_block() {

@@ -60,7 +60,12 @@ __device__ void store_elements(const Tile (&from)[tiles], typename Products<prec
                                int stride) {
     using P = Products<precision>;
     if constexpr (sizeof(typename P::Element) == 4) {
-        store_tiles(from, to, stride);
+        Tile rounded[tiles];
+#pragma unroll
+        for (int n = 0; n < tiles; ++n)
+#pragma unroll
+            for (int at = 0; at < 4; ++at) rounded[n][at] = P::element(from[n][at]);
+        store_tiles(rounded, to, stride);
     } else {
         auto* const mine = to + row_of_lane() * stride + column_of_lane();
 #pragma unroll
@@ -71,31 +76,32 @@ __device__ void store_elements(const Tile (&from)[tiles], typename Products<prec
     }
 }
 
-// Calls visit(element, there, at) for every element of a lane's tiles, which start at row `first_row` of an
-// unpadded f32 matrix [rows, columns]. `there` tells whether the matrix has the element, `at` is its index.
+// Calls visit(element, there, at) for every element of a lane's tiles, which start at (first_row,
+// first_column) of an unpadded f32 matrix [rows, columns]. `there` tells whether the matrix has the element,
+// `at` is its index.
 template <int rows, int columns, class Tiles, class Visit>
-__device__ void for_each_unpadded(Tiles& held, int first_row, Visit visit) {
+__device__ void for_each_unpadded(Tiles& held, int first_row, int first_column, Visit visit) {
 #pragma unroll
     for (int n = 0; n < static_cast<int>(sizeof(held) / sizeof(Tile)); ++n)
 #pragma unroll
         for (int at = 0; at < 4; ++at) {
             const int row = first_row + row_of_lane() + at / 2 * 8,
-                      column = 8 * n + column_of_lane() + at % 2;
+                      column = first_column + 8 * n + column_of_lane() + at % 2;
             visit(held[n][at], row < rows && column < columns, row * columns + column);
         }
 }
 
 template <int rows, int columns, int tiles>
-__device__ void store_unpadded(const Tile (&from)[tiles], float* to, int first_row) {
-    for_each_unpadded<rows, columns>(from, first_row, [to](float element, bool there, int at) {
+__device__ void store_unpadded(const Tile (&from)[tiles], float* to, int first_row, int first_column) {
+    for_each_unpadded<rows, columns>(from, first_row, first_column, [to](float element, bool there, int at) {
         if (there) to[at] = element;
     });
 }
 
 // Loads tiles of an unpadded matrix; zeros if it is null.
 template <int rows, int columns, int tiles>
-__device__ void load_unpadded(const float* from, int first_row, Tile (&to)[tiles]) {
-    for_each_unpadded<rows, columns>(to, first_row, [from](float& element, bool there, int at) {
+__device__ void load_unpadded(const float* from, int first_row, int first_column, Tile (&to)[tiles]) {
+    for_each_unpadded<rows, columns>(to, first_row, first_column, [from](float& element, bool there, int at) {
         element = from && there ? from[at] : 0;
     });
 }
@@ -173,40 +179,43 @@ __device__ void scale_row(Tile (&all)[tiles], int half, float factor) {
     for (int n = 0; n < tiles; ++n) all[n][2 * half] *= factor, all[n][2 * half + 1] *= factor;
 }
 
-// Starts copies of `rows` rows of `columns` elements (a multiple of 16 bytes) into rows of `stride`, as
-// thread `thread` of `threads`; rows from `there` on become zeros.
-template <int columns, class Element>
-__device__ void copy_matrix(Element* to, int stride, const Element* from, int64_t from_stride, int rows,
-                            int there, int thread, int threads) {
-    constexpr int each = 16 / sizeof(Element), copies = columns / each;
-    static_assert(columns % each == 0);
-    for (int at = thread; at < rows * copies; at += threads) {
-        const int r = at / copies, c = at % copies * each;
-        copy_async<16>(to + r * stride + c, from + r * from_stride + c, r < there);
+// Scales the rows to norm 1; rows of zeros stay.
+template <int tiles>
+__device__ void normalise_rows(Tile (&all)[tiles]) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        float square = 0;
+#pragma unroll
+        for (int n = 0; n < tiles; ++n)
+            square += all[n][2 * half] * all[n][2 * half] + all[n][2 * half + 1] * all[n][2 * half + 1];
+        scale_row(all, half,
+                  inverse_norm(sum_of_quad(square), [&] { return wide_square_of_row(all, half); }));
     }
 }
 
-// The same with all threads of the block.
-template <int columns, class Element>
-__device__ void copy_matrix(Element* to, int stride, const Element* from, int64_t from_stride, int rows,
-                            int there) {
-    copy_matrix<columns>(to, stride, from, from_stride, rows, there, threadIdx.x, blockDim.x);
-}
-
-// Starts copies of a tile of `rows` contiguous rows of `columns` elements into rows of `stride`, by `threads`
-// threads; rows from `there` on become zeros. The addresses of a thread differ by constants.
-template <int rows, int columns, int threads, class Element>
-__device__ void copy_tile(Element* to, int stride, const Element* from, int there) {
+// Starts copies of `rows` rows of `columns` elements (a multiple of 16 bytes), `from_stride` elements apart,
+// into rows of `stride`, as thread `thread` of `threads`; rows from `there` on become zeros.
+template <int rows, int columns, int threads, int from_stride = columns, class Element>
+__device__ void copy_tile(Element* to, int stride, const Element* from, int there,
+                          int thread = static_cast<int>(threadIdx.x)) {
     constexpr int each = 16 / sizeof(Element), copies = columns / each;
-    constexpr int step = threads < rows * copies ? threads / copies : rows;
-    static_assert(columns % each == 0 && threads % copies == 0);
-    const int row = static_cast<int>(threadIdx.x) / copies,
-              column = static_cast<int>(threadIdx.x) % copies * each;
-    if (row >= step) return;
-    to += row * stride + column;
-    from += row * columns + column;
+    static_assert(columns % each == 0);
+    if constexpr (threads % copies == 0) {  // the addresses of a thread differ by constants
+        constexpr int step = threads / copies < rows ? threads / copies : rows;
+        const int row = thread / copies, column = thread % copies * each;
+        if (row >= step) return;
+        to += row * stride + column;
+        from += row * from_stride + column;
 #pragma unroll
-    for (int r = 0; r < rows; r += step) copy_async<16>(to + r * stride, from + r * columns, row + r < there);
+        for (int r = 0; r < rows; r += step)
+            if (rows % step == 0 || row + r < rows)
+                copy_async<16>(to + r * stride, from + r * from_stride, row + r < there);
+    } else {
+        for (int at = thread; at < rows * copies; at += threads) {
+            const int row = at / copies, column = at % copies * each;
+            copy_async<16>(to + row * stride + column, from + row * from_stride + column, row < there);
+        }
+    }
 }
 
 }  // namespace sawtooth::device

@@ -41,4 +41,12 @@ __device__ Struct shuffle_up(const Struct& mine, int delta) {
     return each_float(mine, [delta](float one) { return __shfl_up_sync(whole_warp, one, delta); });
 }
 
+// Transposes a matrix of 8 x 8 16-bit words that is spread over the warp: lane l gives, and gets, words
+// 2 (l % 4) and the next of row l / 4. All lanes must call it.
+__device__ inline uint32_t transpose(uint32_t two) {
+    uint32_t turned;
+    asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(turned) : "r"(two));
+    return turned;
+}
+
 }  // namespace sawtooth::device

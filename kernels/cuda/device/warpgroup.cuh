@@ -92,15 +92,7 @@ __device__ inline void make_stores_visible_to_products() {
     jitter();
 }
 
-// Waits until all threads of the group are here; each then sees what the others stored before.
-__device__ inline void sync_group() {
-    jitter();
-    asm volatile("barrier.cta.sync.aligned %0, 128;" ::"r"(static_cast<int>(threadIdx.x / 128) + 1)
-                 : "memory");
-    jitter();
-}
-
-// The same; also tells whether `mine` holds for any of its threads.
+// Like sync_group (sync.cuh); also tells whether `mine` holds for any of its threads.
 __device__ inline bool any_of_group(bool mine) {
     int any;
     jitter();

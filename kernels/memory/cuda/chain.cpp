@@ -19,8 +19,8 @@ using cuda::PlanBuilder;
 using cuda::StructBytes;
 
 constexpr int64_t float_bytes = 4;
-constexpr int64_t copy_warps = 3;  // warps of chain_walk.cu that copy
-constexpr int64_t walk_sides = 3;
+constexpr int64_t copy_warps = 4;   // warps of chain_walk.cu that copy
+constexpr int64_t group_warps = 4;  // warps that walk 16 rows
 
 // A chain, its inputs, and how they are prepared.
 struct ChainJob {
@@ -62,16 +62,15 @@ struct Cut {
     int64_t sources, source_block;  // sources of a tile; sources processed together
     int64_t rows, columns;
     ElementType element;  // type of the factors of products
-    int64_t warps;        // warps that walk or sum
-    bool keeps_boundary;
+    int64_t groups;       // of 16 rows, which a thread block walks or sums
 
-    int64_t strip() const { return 16 * warps; }
+    int64_t strip() const { return 16 * groups; }
 };
 
 // The bytes of `Shared` in chain_walk.cu.
-int64_t walk_shared_bytes(const ChainJob& job, const Cut& cut) {
+int64_t walk_shared_bytes(const ChainJob& job, const Cut& cut, int64_t sides) {
     const int64_t element = cut.element.bytes, padding = cut.element.padding;
-    const int64_t key_stride = cut.columns + padding;
+    const int64_t key_stride = cut.columns + padding, error_stride = cut.source_block + padding;
     const int64_t side = StructBytes()
                              .array(cut.source_block * key_stride, element, 16)                     // k
                              .array((job.solves ? cut.source_block : 1) * key_stride, element, 16)  // x
@@ -80,8 +79,11 @@ int64_t walk_shared_bytes(const ChainJob& job, const Cut& cut) {
                              .array(4, float_bytes, 16)                                             // scalars
                              .total();
     return StructBytes()
-        .array(walk_sides, side, 16)
-        .array((cut.keeps_boundary ? cut.strip() : 1) * (cut.columns + 4), float_bytes, 16)
+        .array(sides, side, 16)
+        .array((job.reads_memory() ? cut.strip() : 1) * key_stride, element, 16)    // m
+        .array(cut.strip() * error_stride, element, 16)                             // added_m
+        .array((job.has_momentum() ? cut.strip() : 1) * error_stride, element, 16)  // added_s
+        .array((job.rescales ? group_warps : 1) * cut.strip(), 8)                   // squares
         .total();
 }
 
@@ -98,17 +100,27 @@ int64_t read_shared_bytes(const Cut& cut, bool at_boundary, int64_t sides) {
         .total();
 }
 
-// The bytes of `Shared` in chain_solve.cu, which is f32 for any storage.
+// The bytes of `Shared` in chain_solve.cu, whose products are tf32 if the precision is bf16.
 int64_t solve_shared_bytes(const Cut& cut) {
-    const int64_t tile = cut.padded_tile, padding = cut.element.padding;
+    const int64_t tile = cut.padded_tile;
+    const int64_t padding = element_type(cut.element.bytes == 2 ? "tf32" : cut.element.precision).padding;
     return StructBytes()
-        .array(tile * (cut.columns + padding), float_bytes, 16)      // k
-        .array(tile * (2 * cut.columns + padding), float_bytes, 16)  // x
-        .array(tile * (tile + padding), float_bytes, 16)             // t
-        .array(tile * (16 + 4), float_bytes, 16)                     // inverse
-        .array(tile, 12, float_bytes)                                // gates
-        .array(tile, float_bytes)                                    // decays
+        .array(tile * (cut.columns + padding), float_bytes, 16)  // k
+        .array(tile * (tile + padding), float_bytes, 16)         // t
+        .array(tile * (16 + padding), float_bytes, 16)           // inverse
+        .array(3 * tile + tile / 16, float_bytes)                // before, after, all, decays
         .total();
+}
+
+// The sides of a walk: as many as the steps of a tile if a thread block takes one tile. If it takes all, four
+// if an SM still holds the blocks that it gets, as a step may take less than half of the time of a copy.
+int64_t walk_sides(const ChainJob& job, const Cut& cut, const Chip& chip) {
+    if (!job.reads_memory()) return std::clamp<int64_t>(cut.sources / cut.source_block, 2, 3);
+    const int64_t bytes = walk_shared_bytes(job, cut, 4);
+    const int64_t blocks = ceil_divide(cut.rows / cut.strip() * job.chain.batch, chip.multiprocessors);
+    const bool fits = bytes <= chip.shared_bytes_per_block &&
+                      blocks * (bytes + cuda::reserved_shared_bytes) <= chip.shared_bytes_per_multiprocessor;
+    return fits ? 4 : 3;
 }
 
 // Two sides if an SM still holds two thread blocks: overlapped copies gain more than a third block.
@@ -119,8 +131,8 @@ int64_t read_sides(const Cut& cut, bool at_boundary, const Chip& chip) {
     return !at_boundary && fits ? 2 : 1;
 }
 
-// The cut into tiles of at most `most` tokens. The warps of a walk are the largest divisor of the number of
-// strips of 16 rows up to four, or one if there are so few strips that each gets an SM of its own.
+// The cut into tiles of at most `most` tokens. A thread block walks as many groups of 16 rows as divide
+// their number, up to four, or one if there are so few that each gets an SM of its own.
 Cut cut_with(const ChainJob& job, int64_t most, const Chip& chip) {
     const Chain& chain = job.chain;
     Cut cut{};
@@ -134,11 +146,9 @@ Cut cut_with(const ChainJob& job, int64_t most, const Chip& chip) {
     cut.source_block =
         cut.sources <= std::max<int64_t>(cut.padded_tile, 32) + 16 ? cut.sources : cut.padded_tile;
     cut.sources = round_up(cut.sources, cut.source_block);
-    const int64_t strips = cut.rows / 16;
-    const bool walks_alone = job.reads_memory() && strips * chain.batch <= 2 * chip.multiprocessors;
-    cut.warps = walks_alone ? 1 : strips % 4 == 0 ? 4 : strips % 2 == 0 ? 2 : 1;
-    cut.keeps_boundary =
-        !job.solves && job.reads_memory() && (cut.tiles_a_chunk > 1 || cut.sources > cut.source_block);
+    const int64_t groups = cut.rows / 16;
+    const bool walks_alone = job.reads_memory() && groups * chain.batch <= 2 * chip.multiprocessors;
+    cut.groups = walks_alone ? 1 : groups % 4 == 0 ? 4 : groups % 2 == 0 ? 2 : 1;
     return cut;
 }
 
@@ -146,8 +156,8 @@ Cut cut_with(const ChainJob& job, int64_t most, const Chip& chip) {
 Cut cut_of(const ChainJob& job, const Chip& chip) {
     for (int64_t most = 64;; most /= 2) {
         Cut cut = cut_with(job, most, chip);
-        const auto fits = [&] { return walk_shared_bytes(job, cut) <= chip.shared_bytes_per_block; };
-        while (!fits() && cut.warps > 1) cut.warps /= 2;
+        const auto fits = [&] { return walk_shared_bytes(job, cut, 3) <= chip.shared_bytes_per_block; };
+        while (!fits() && cut.groups > 1) cut.groups /= 2;
         const bool rest_fits = read_shared_bytes(cut, false, 1) <= chip.shared_bytes_per_block &&
                                (!job.solves || solve_shared_bytes(cut) <= chip.shared_bytes_per_block);
         if ((fits() && rest_fits) || most == 16) return cut;
@@ -266,13 +276,14 @@ KernelSource ChainLaunches::chain_kernel(const char* name, int64_t threads, int6
 }
 
 void ChainLaunches::add_prepare(Range range) {
-    const Defines rows = {{"KEYS", name_of(job_.keys.storage)},
-                          {"VALUES", name_of(job_.values.storage)},
-                          {"VALUE_WIDTH", chain().d},
-                          {"NORMALISE_KEYS", job_.normalises_keys},
-                          {"NORMALISE_VALUES", job_.normalises_values},
-                          {"READS_W_OMEGA", chain().rule->reads_w_omega},
-                          {"TILE", cut_.padded_tile}};
+    Defines rows = {{"KEYS", name_of(job_.keys.storage)},
+                    {"VALUES", name_of(job_.values.storage)},
+                    {"VALUE_WIDTH", chain().d},
+                    {"NORMALISE_KEYS", job_.normalises_keys},
+                    {"NORMALISE_VALUES", job_.normalises_values},
+                    {"READS_W_OMEGA", chain().rule->reads_w_omega},
+                    {"TILE", cut_.padded_tile}};
+    if (job_.solves) rows.emplace_back("STORED", name_of(cut_.element.storage));
     const KernelSource source = job_.solves ? chain_kernel("chain_solve", 128, solve_shared_bytes(cut_), rows)
                                             : chain_kernel("chain_prepare", 128, 0, rows);
     const auto words = job_.solves ? launches::solve : launches::prepare;
@@ -283,14 +294,15 @@ void ChainLaunches::add_walk(Range range) {
     const TiledRange tiling = tiling_of(range);
     const TileArrays arrays = arrays_of(range);
     const Side strips = pieces(chain().rows_word, cut_.rows, cut_.strip()), batch = side("B", chain().batch);
-    const KernelSource walk =
-        chain_kernel("chain_walk", 32 * (cut_.warps + copy_warps), walk_shared_bytes(job_, cut_),
-                     {{"WARPS", cut_.warps},
-                      {"SOURCE_BLOCK", cut_.source_block},
-                      {"SOLVES", job_.solves},
-                      {"READS_MEMORY", job_.reads_memory()},
-                      {"KEEPS_BOUNDARY", cut_.keeps_boundary},
-                      {"RESCALES", job_.rescales}});
+    const int64_t sides = walk_sides(job_, cut_, builder_.chip());
+    const KernelSource walk = chain_kernel("chain_walk", 32 * (group_warps * cut_.groups + copy_warps),
+                                           walk_shared_bytes(job_, cut_, sides),
+                                           {{"GROUPS", cut_.groups},
+                                            {"SIDES", sides},
+                                            {"SOURCE_BLOCK", cut_.source_block},
+                                            {"SOLVES", job_.solves},
+                                            {"READS_MEMORY", job_.reads_memory()},
+                                            {"RESCALES", job_.rescales}});
     if (job_.reads_memory())
         return builder_.launch(launches::walk(chain(), tiling, arrays), {.y = strips, .z = batch}, walk,
                                given(range));

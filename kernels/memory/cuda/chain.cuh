@@ -2,7 +2,7 @@
 //   M_t = a_t M + b_t S - sum of w_ts e_s k_s^T,  S_t = h_t S - sum of h_ts e_s k_s^T.
 // The coefficients are running sums and products of the gates, so nothing is divided by a product.
 //
-// Defines: PRECISION, WINDOWS_VARY (whether every token has a window of its own).
+// Defines: PRECISION, HAS_MOMENTUM, WINDOWS_VARY (whether every token has a window of its own).
 #pragma once
 
 #include "kernels/cuda/device/products.cuh"
@@ -19,9 +19,13 @@ using Element = P::Element;
 struct StateCoefficients {
     float a = 1, b = 0, h = 1;
     __device__ void advance(const Gate& gate) {
-        h *= gate.keep;
+        h = HAS_MOMENTUM ? h * gate.keep : 0;
         a *= gate.decay;
         b = gate.decay * b + h;
+    }
+    // The coefficients after these tokens and the later ones.
+    __device__ StateCoefficients then(const StateCoefficients& later) const {
+        return {later.a * a, later.a * b + later.b * h, later.h * h};
     }
 };
 
@@ -46,11 +50,30 @@ struct SourceCoefficients {
     __device__ SourceCoefficients(int at_token, const Windows& of_tile) : at(at_token), windows(of_tile) {}
     // This is also called for tokens before the source: w and h stay zero.
     __device__ void advance(const Gate& gate, int token) {
-        h *= gate.keep;
+        h = HAS_MOMENTUM ? h * gate.keep : 0;
         if (at <= token && windows.reach(at, token)) h += gate.step;
         w = gate.decay * w + h;
     }
 };
+
+// Walks a source over the `count` tokens of a tile of `tokens`: calls visit(t, w before token t, w after it).
+template <int tokens, class Visit>
+__device__ void walk_source(SourceCoefficients& source, const Gate* gates, int count, Visit visit) {
+    // Gates are loaded eight at a time, because the compiler moves no load over what `visit` stores.
+    constexpr int each = 8;
+    static_assert(tokens % each == 0);
+    for (int first = 0; first < tokens; first += each) {
+        Gate some[each];
+#pragma unroll
+        for (int k = 0; k < each; ++k) some[k] = gates[first + k];
+#pragma unroll
+        for (int k = 0; k < each; ++k) {
+            const float before = source.w;
+            if (first + k < count) source.advance(some[k], first + k);
+            visit(first + k, before, source.w);
+        }
+    }
+}
 
 // Stores w and h of all `sources` after the last token, zeros for missing ones, then a, b, h and a zero. All
 // threads of the block call it; each owns whole sources.

@@ -55,21 +55,6 @@ struct Shared {
 };
 static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
 
-// Scales the queries of the warp's 16 tokens to norm 1. A lane owns two of them, row_of_lane() and the eighth
-// after it.
-__device__ void normalise_rows(Tile (&q)[column_tiles]) {
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-        float square = 0;
-#pragma unroll
-        for (int n = 0; n < column_tiles; ++n)
-            square += q[n][2 * half] * q[n][2 * half] + q[n][2 * half + 1] * q[n][2 * half + 1];
-        const float factor = device::inverse_norm(device::sum_of_quad(square),
-                                                  [&] { return device::wide_square_of_row(q, half); });
-        device::scale_row(q, half, factor);
-    }
-}
-
 // w = sqrt(ROWS) silu(w) / max(norm(silu(w)), 1e-12) for the rows of 16 tokens; columns from ROWS on are
 // zeros.
 __device__ void norm_silu(Tile (&w)[row_tiles]) {
@@ -122,9 +107,8 @@ struct TileStages {
     // Copies M or S [rows, columns] at the start of a tile. Their padding is stored as zeros.
     __device__ void copy_state(const void* from, int state_tile, Side& side) const {
         const int64_t slot = batch * given.tiling.tiles + state_tile;
-        device::copy_matrix<columns>(side.elements, state_stride,
-                                     static_cast<const Element*>(from) + slot * rows * columns, columns, rows,
-                                     rows);
+        device::copy_tile<rows, columns, THREADS>(
+            side.elements, state_stride, static_cast<const Element*>(from) + slot * rows * columns, rows);
     }
     // Copies keys [block, columns] and errors [rows, block] of block `number` of the tile's sources. Keys
     // after the last token become zeros; their errors were computed from zeros too.
@@ -134,14 +118,12 @@ struct TileStages {
         const int there = first < tokens.last ? static_cast<int>(tokens.last - first) : 0;
         // Any address will do if nothing is read.
         const int64_t row = batch * (tiling.last - tiling.origin) + (there > 0 ? first - tiling.origin : 0);
-        device::copy_matrix<columns>(side.elements, state_stride,
-                                     static_cast<const Element*>(given.keys) + row * columns, columns, block,
-                                     there);
+        device::copy_tile<block, columns, THREADS>(
+            side.elements, state_stride, static_cast<const Element*>(given.keys) + row * columns, there);
         const int64_t slot = batch * tiling.tiles + tile;
-        device::copy_matrix<block>(
+        device::copy_tile<rows, block, THREADS, SOURCES>(
             side.errors(), error_stride,
-            static_cast<const Element*>(given.errors) + slot * rows * SOURCES + number * block, SOURCES, rows,
-            rows);
+            static_cast<const Element*>(given.errors) + slot * rows * SOURCES + number * block, rows);
     }
 
     // Computes -w_ts of a block of sources, [tile_tokens, block]: one thread per source fills its column
@@ -152,10 +134,9 @@ struct TileStages {
         const Windows windows = windows_of(given.tiling, given.gates, batch * given.length + tokens.first);
         for (int s = threadIdx.x; s < block; s += THREADS) {
             SourceCoefficients source(first + s, windows);
-            for (int t = 0; t < tile_tokens; ++t) {
-                if (t < count) source.advance(shared.gates[t], t);
-                shared.weights[AT_BOUNDARY ? 0 : t][s] = t < count && first + s < count ? -source.w : 0;
-            }
+            walk_source<tile_tokens>(source, shared.gates, count, [&](int t, float, float w) {
+                shared.weights[AT_BOUNDARY ? 0 : t][s] = t < count && first + s < count ? -w : 0;
+            });
         }
     }
 };
@@ -210,14 +191,30 @@ __device__ void add_sources_one_by_one(const Shared& shared, Side& side, Tile (&
     }
 }
 
-// Computes a_t and b_t of the two tokens of a lane, `first` and `first` + 8.
+// Computes a_t and b_t of the two tokens of a lane, `first` and `first` + 8, of a tile of `tokens`.
 __device__ void load_factors(const Shared& shared, int tokens, int first, float (&a)[2], float (&b)[2]) {
-    // Every lane walks the gates itself: a barrier would cost more than these few products.
-    StateCoefficients state;
-    for (int t = 0; t < tokens && t <= first + 8; ++t) {
-        state.advance(shared.gates[t]);
-        if (t == first) a[0] = state.a, b[0] = state.b;
-        if (t == first + 8) a[1] = state.a, b[1] = state.b;
+    // Every warp scans all gates, two a lane: a barrier would cost more.
+    static_assert(tile_tokens <= 64);
+    const int lane = device::lane_of_thread();
+    StateCoefficients even, odd;  // after the lane's tokens
+    if (2 * lane < tokens) even.advance(shared.gates[2 * lane]);
+    odd = even;
+    if (2 * lane + 1 < tokens) odd.advance(shared.gates[2 * lane + 1]);
+    StateCoefficients before;  // of the tokens of lower lanes
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+        const StateCoefficients all = before.then(odd);
+        const StateCoefficients earlier = device::shuffle_up(all, step);
+        if (lane >= step) before = earlier.then(before);
+    }
+    even = before.then(even), odd = before.then(odd);
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        const int token = first + 8 * half;
+        const StateCoefficients of_even = device::shuffle(even, token / 2),
+                                of_odd = device::shuffle(odd, token / 2);
+        a[half] = token % 2 == 0 ? of_even.a : of_odd.a;
+        b[half] = token % 2 == 0 ? of_even.b : of_odd.b;
     }
 }
 
@@ -245,7 +242,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainReadArgume
         const auto* const queries = static_cast<const device::QUERIES::Word*>(reading.queries);
         const int64_t first = batch * given.length + tokens.first + before;
         device::load_rows<device::QUERIES, COLUMNS>(queries + first * COLUMNS, there, q);
-        if (NORMALISE_QUERIES) normalise_rows(q);
+        if (NORMALISE_QUERIES) device::normalise_rows(q);
     };
     // Gates and queries are inputs that no earlier launch writes, except z and r of trellis.
     if (!AT_BOUNDARY)
@@ -254,7 +251,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainReadArgume
     if (QUERIES_ARE_INPUT) load_own_queries();
     device::wait_for_launches_before();
     device::let_next_launch_start();
-    // Stage 0 is copied while a_t and b_t are computed.
+    // Stage 0 is copied while a_t, b_t and the weights of block 0 are computed.
     tile_stages.start_copies(0, shared.sides[0]);
     device::end_batch_of_copies();
     if (!QUERIES_ARE_INPUT) load_own_queries();
@@ -262,6 +259,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainReadArgume
     if constexpr (!AT_BOUNDARY) {
         device::sync_block();  // the gates are visible to every lane
         load_factors(shared, tokens.count(), before + device::row_of_lane(), a, b);
+        tile_stages.make_weights(0);
     }
     // The second pass replaces products that multiplied zero by a value that is not finite.
 #pragma unroll 1
@@ -277,7 +275,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainReadArgume
             if (SIDES == 2 && stage + 1 < stages)
                 tile_stages.start_copies(stage + 1, shared.sides[(stage + 1) % SIDES]);
             device::end_batch_of_copies();
-            if (stage >= states) tile_stages.make_weights(stage - states);
+            // Those of block 0 are there, unless a first pass has replaced them.
+            if (blocks > 1 && (stage > states || (stage == states && one_by_one)))
+                tile_stages.make_weights(stage - states);
             // Waits for the thread's copies of this stage; with two sides the next stage is still being
             // copied.
             device::wait_for_copies_but_last<SIDES - 1>();

@@ -2,16 +2,27 @@
 // w_(t-1)s (k_s . k_t) e_s, a triangular system (I + T) E = diag(a) K M - V (the WY form). M is not known yet
 // when all tiles are solved at once, so the system is solved for K and V: (I + T) X = [diag(a) K, V], and
 // chain_walk.cu uses E = X_K M - X_V. Blocks of 16 tokens: a product subtracts the terms of earlier blocks,
-// the inverse of the block's own triangle does the rest. A warp owns columns of X, which are independent.
+// the inverse of the block's own triangle does the rest.
+//
+// A strip of 16 columns of X is independent of the others. A warp keeps it in registers, transposed, so that
+// the solution of a block is the left factor of the products for later blocks.
+//   warp     0          1          2          3
+//   tokens   0 … 15     16 … 31    32 … 47    48 … 63    keys
+//                       barrier                          keys and coefficients are visible
+//   -T       (0, 0)     (1, 1)     (2, 2)     (3, 3)     blocks, and the inverses of these
+//            (1, 0)     (2, 0)     (2, 1)     (3, 0)
+//            (3, 1)     (3, 2)
+//                       barrier                          all blocks are visible
+//   X^T      16 columns each, strip after strip
 //
 // With two tokens, keys of norm 1, c = k_0 . k_1 and the step theta:
 //   T = [0 0; theta c 0],  e_0 = M k_0 - v_0,  e_1 = a_0 M k_1 - v_1 - theta c e_0.
 //
-// Defines: THREADS, SHARED_BYTES, KEYS, VALUES (storages), COLUMNS (d), NORMALISE_KEYS, PRECISION (of the
-// stored arrays), TILE.
+// Defines: THREADS, SHARED_BYTES, KEYS, VALUES, STORED (storages of inputs and of what is stored), COLUMNS
+// (d), NORMALISE_KEYS, PRECISION (of the stored arrays), TILE.
 
 #include "kernels/cuda/device/dependent_launch.cuh"
-#include "kernels/cuda/device/rows.cuh"
+#include "kernels/cuda/device/integers.cuh"
 #include "kernels/cuda/device/sync.cuh"
 #include "kernels/cuda/device/tiles.cuh"
 #include "kernels/memory/cuda/chain.cuh"
@@ -23,138 +34,205 @@ using device::Precision;
 using device::Tile;
 
 // The solve uses more than bf16, because everything after it depends on its result.
-constexpr Precision inner_precision = precision == Precision::bf16 ? Precision::tf32 : precision;
+constexpr Precision inner_precision = precision == Precision::f32 ? Precision::f32 : Precision::rounded_tf32;
+using Inner = device::Products<inner_precision>;
 constexpr int warps = THREADS / 32;
 constexpr int d = device::round_up(COLUMNS, 16), block_rows = 16, blocks = TILE / block_rows;
 constexpr int padding = device::bank_padding<inner_precision>;
-constexpr int key_stride = d + padding, x_stride = 2 * d + padding, t_stride = TILE + padding;
-constexpr int inverse_stride = block_rows + 4;
-static_assert(THREADS % 32 == 0 && TILE % block_rows == 0, "16 rows or columns per warp");
+constexpr int key_stride = d + padding, t_stride = TILE + padding, inverse_stride = block_rows + padding;
+static_assert(THREADS % 32 == 0 && blocks <= warps, "a warp owns at most one block of tokens");
+static_assert(TILE < THREADS, "a thread owns at most one source, the last thread none");
+static_assert(!HAS_MOMENTUM && !WINDOWS_VARY, "the delta rule has neither");
 
 struct Shared {
-    alignas(16) float k[TILE][key_stride];            // one row per token
-    alignas(16) float x[TILE][x_stride];              // [diag(a) K, V], then X
+    alignas(16) float k[TILE][key_stride];            // one row per token, rounded as factors like the others
     alignas(16) float t[TILE][t_stride];              // -T
     alignas(16) float inverse[TILE][inverse_stride];  // inverses of the diagonal blocks of I + T
-    Gate gates[TILE];
-    float decays[TILE];  // a before each token
+    // Products of the decays of a block's tokens: before a token, after it and times its step, and of all.
+    float before[TILE], after[TILE], all[blocks];
+    float decays[TILE];  // of all earlier tokens of the tile
 };
 static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
 
-// Loads keys and values of the tile into shared memory, one warp per token. Missing rows are zeros.
-__device__ void load_rows(const ChainArguments& given, int64_t batch, Range tokens, Shared& shared) {
-    const auto* const keys = static_cast<const device::KEYS::Word*>(given.given_keys);
-    const auto* const values = static_cast<const device::VALUES::Word*>(given.given_values);
-    for (int t = device::warp_of_thread(); t < TILE; t += warps) {
-        const bool there = t < tokens.count();
-        const int64_t at = (batch * given.length + tokens.first + t) * COLUMNS;
-        device::stage_row<device::KEYS, COLUMNS, d>(keys + at, there, NORMALISE_KEYS, shared.k[t]);
-        device::stage_row<device::VALUES, COLUMNS, d>(values + at, there, false, shared.x[t] + d);
-        // The right side of the system is [diag(a) K, V]. A lane reads only its own elements of k.
-        for (int column = device::lane_of_thread(); column < d; column += 32)
-            shared.x[t][column] = shared.decays[t] * shared.k[t][column];
+// The product of the decays of blocks first … last - 1.
+__device__ float decay_of_blocks(const Shared& shared, int first, int last) {
+    float product = 1;
+#pragma unroll
+    for (int i = 0; i < blocks; ++i)
+        if (i >= first && i < last) product *= shared.all[i];
+    return product;
+}
+
+// Computes what a source becomes in block i, whose gates lane l has for token l % 16, and block (i, i) of
+// -w_(t-1)s. Nothing is divided by a product. Both halves of the warp do the same.
+__device__ void load_coefficients(int i, const Gate& gate, Shared& shared) {
+    const int s = device::lane_of_thread() % block_rows;
+    float before = gate.decay, after = gate.decay;
+#pragma unroll
+    for (int step = 1; step < block_rows; step *= 2) {
+        const float lower = __shfl_up_sync(device::whole_warp, before, step, block_rows),
+                    upper = __shfl_down_sync(device::whole_warp, after, step, block_rows);
+        if (s >= step) before *= lower;
+        if (s + step < block_rows) after *= upper;
+    }
+    if (s == block_rows - 1) shared.all[i] = before;
+    before = __shfl_up_sync(device::whole_warp, before, 1, block_rows);
+    after = __shfl_down_sync(device::whole_warp, after, 1, block_rows);
+    shared.before[16 * i + s] = s == 0 ? 1 : before;
+    shared.after[16 * i + s] = gate.step * (s == block_rows - 1 ? 1 : after);
+    float w = 0;
+#pragma unroll
+    for (int t = 0; t < block_rows; ++t) {
+        const float decay = __shfl_sync(device::whole_warp, gate.decay, t);
+        shared.t[16 * i + t][16 * i + s] = -w;
+        w = t == s ? gate.step : w * decay;
     }
 }
 
-// Computes a before each token of the tile, and -w_(t-1)s below the diagonal with zeros elsewhere, one thread
-// per column.
-__device__ void load_coefficients(const Windows& windows, int tokens, Shared& shared) {
-    for (int s = threadIdx.x; s < TILE; s += THREADS) {
-        SourceCoefficients source(s, windows);
-        for (int t = 0; t < TILE; ++t) {
-            shared.t[t][s] = s < t && t < tokens ? -source.w : 0;
-            if (t < tokens) source.advance(shared.gates[t], t);
+// Computes block (i, j) of -T, the coefficients times K K^T.
+__device__ void multiply_keys(int i, int j, Shared& shared) {
+    // t is k_t . k_s of 16 tokens t and 16 tokens s, then times -w_(t-1)s.
+    Tile t[2];
+    device::clear(t);
+    device::multiply<inner_precision, Lies::in_columns, d>(shared.k[16 * i], key_stride, shared.k[16 * j],
+                                                           key_stride, t);
+    const float between = decay_of_blocks(shared, j + 1, i);
+#pragma unroll
+    for (int n = 0; n < 2; ++n)
+#pragma unroll
+        for (int at = 0; at < 4; ++at) {
+            const int token = 16 * i + device::row_of_lane() + at / 2 * 8,
+                      source = 16 * j + 8 * n + device::column_of_lane() + at % 2;
+            float& to = shared.t[token][source];
+            const float coefficient = i == j ? to : -shared.after[source] * between * shared.before[token];
+            to = Inner::element(coefficient * t[n][at]);
         }
-    }
-    if (threadIdx.x != THREADS - 1) return;
-    float a = 1;
-    for (int t = 0; t < TILE; ++t) {
-        shared.decays[t] = a;
-        if (t < tokens) a *= shared.gates[t].decay;
-    }
 }
 
-// Computes -T = the coefficients times K K^T, 16 rows per warp.
-__device__ void multiply_keys(Shared& shared) {
-    for (int i = device::warp_of_thread(); i < blocks; i += warps) {
-        // t is k_t . k_s of 16 tokens t and all s, then times -w_(t-1)s.
-        Tile k[d / 8], t[TILE / 8], coefficients[TILE / 8];
-        device::load_tiles(shared.k[16 * i], key_stride, k);
-        device::clear(t);
-        device::multiply<inner_precision, Lies::in_columns>(k, &shared.k[0][0], key_stride, t);
-        device::load_tiles(shared.t[16 * i], t_stride, coefficients);
-#pragma unroll
-        for (int n = 0; n < TILE / 8; ++n)
-#pragma unroll
-            for (int at = 0; at < 4; ++at) t[n][at] *= coefficients[n][at];
-        device::store_tiles(t, shared.t[16 * i], t_stride);
-    }
-}
-
-// Inverts the diagonal blocks of I + T, one warp per block, one lane per column.
-__device__ void invert(Shared& shared) {
+// Inverts diagonal block i of I + T, one lane per column.
+__device__ void invert(int i, Shared& shared) {
     const int lane = device::lane_of_thread();
-    for (int i = device::warp_of_thread(); i < blocks; i += warps) {
-        if (lane >= block_rows) continue;
-        float x[block_rows];
+    if (lane >= block_rows) return;
+    float x[block_rows];
 #pragma unroll
-        for (int r = 0; r < block_rows; ++r) {
-            float sum = r == lane ? 1 : 0;
+    for (int r = 0; r < block_rows; ++r) {
+        x[r] = r == lane ? 1 : 0;
 #pragma unroll
-            for (int c = 0; c < r; ++c) sum += shared.t[16 * i + r][16 * i + c] * x[c];
-            x[r] = sum;
-            shared.inverse[16 * i + r][lane] = sum;
-        }
+        for (int c = 0; c < r; ++c) x[r] += shared.t[16 * i + r][16 * i + c] * x[c];
     }
+#pragma unroll
+    for (int r = 0; r < block_rows; ++r) shared.inverse[16 * i + r][lane] = Inner::element(x[r]);
 }
 
-// Solves a block of 16 columns of X by substitution, one lane per column. The product with the inverse gives
-// the same, but it multiplies later rows by zero, which gives NaN if they are not finite.
-__device__ void substitute(Shared& shared, int i, int column) {
+// The right side of the system, [diag(a) K, V], and where its solution goes.
+struct System {
+    const Shared& shared;
+    const device::VALUES::Word* v;  // of the tile's tokens, [tokens, COLUMNS]
+    Element *solved, *values;       // of the tile's tokens, [tokens, d]
+    int tokens;
+
+    __device__ float key(int token, int column) const {
+        return shared.decays[token] * shared.k[token][column];
+    }
+    __device__ float value(int token, int column) const {
+        return token < tokens && column < COLUMNS ? device::VALUES::widen(v[token * COLUMNS + column]) : 0;
+    }
+};
+
+// Solves 16 columns by substitution, one lane per column, and stores the solution. The products give the
+// same, but they multiply later tokens by zero, which gives NaN if they are not finite. Not inlined, because
+// it is rarely needed.
+__device__ __noinline__ void substitute(const System& system, bool of_keys, int column, Element* to) {
     const int lane = device::lane_of_thread();
-    if (lane >= 16) return;
-    for (int r = 1; r < block_rows; ++r) {
-        float sum = shared.x[16 * i + r][column + lane];
-        for (int c = 0; c < r; ++c)
-            sum += shared.t[16 * i + r][16 * i + c] * shared.x[16 * i + c][column + lane];
-        shared.x[16 * i + r][column + lane] = sum;
+    float x[TILE];
+    for (int t = 0; t < (lane < 16 ? system.tokens : 0); ++t) {
+        x[t] = of_keys ? system.key(t, column + lane) : system.value(t, column + lane);
+        for (int s = 0; s < t; ++s) x[t] += system.shared.t[t][s] * x[s];
+        to[t * d + column + lane] = P::element(x[t]);
     }
 }
 
-// Solves two tiles of 8 columns of X, block after block.
-__device__ void solve_columns(Shared& shared, int column) {
-    for (int i = 0; i < blocks; ++i) {
-        float* const here = &shared.x[16 * i][column];
-        Tile x[2], left[2];
-        device::load_tiles(here, x_stride, x);
-        for (int j = 0; j < i; ++j) {
-            device::load_tiles(&shared.t[16 * i][16 * j], t_stride, left);
-            device::multiply<inner_precision, Lies::in_rows>(left, &shared.x[16 * j][column], x_stride, x);
-        }
-        device::store_tiles(x, here, x_stride);
-        device::sync_warp();  // the right side of this block is visible: the product reads whole rows
-        device::load_tiles(shared.inverse[16 * i], inverse_stride, left);
-        device::clear(x);
-        device::multiply<inner_precision, Lies::in_rows>(left, here, x_stride, x);
-        device::sync_warp();  // all lanes have read it: the solution may overwrite it
-        if (__any_sync(device::whole_warp, !device::are_finite(x)))
-            substitute(shared, i, column);
+// Solves 16 columns of X for the right side K or V. The whole warp must call it.
+struct Strip {
+    const System& system;
+    Tile x[blocks][2];  // [16 columns, TILE tokens]
+
+    // Calls visit(element, token, column) for the lane's elements.
+    template <class Visit>
+    __device__ void for_each(Visit visit) {
+#pragma unroll
+        for (int i = 0; i < blocks; ++i)
+#pragma unroll
+            for (int n = 0; n < 2; ++n)
+#pragma unroll
+                for (int at = 0; at < 4; ++at)
+                    visit(x[i][n][at], 16 * i + 8 * n + device::column_of_lane() + at % 2,
+                          device::row_of_lane() + at / 2 * 8);
+    }
+
+    __device__ void load(bool of_keys, int column) {
+        if (of_keys)
+            for_each([&](float& element, int t, int c) { element = system.key(t, column + c); });
         else
-            device::store_tiles(x, here, x_stride);
-        device::sync_warp();  // the solution is visible to later blocks
+            for_each([&](float& element, int t, int c) { element = system.value(t, column + c); });
     }
-}
 
-// Stores the keys and X of the tile's tokens.
-__device__ void store_solution(const ChainArguments& given, int64_t first_row, int tokens,
-                               const Shared& shared) {
-    auto* const keys = static_cast<Element*>(given.keys) + first_row * d;
-    auto* const solved = static_cast<Element*>(given.solved) + first_row * d;
-    auto* const values = static_cast<Element*>(given.values) + first_row * d;
-    for (int at = threadIdx.x; at < tokens * d; at += THREADS) {
-        keys[at] = P::element(shared.k[at / d][at % d]);
-        solved[at] = P::element(shared.x[at / d][at % d]);
-        values[at] = P::element(shared.x[at / d][d + at % d]);
+    // Solves block after block.
+    __device__ void solve() {
+        const Shared& shared = system.shared;
+#pragma unroll
+        for (int i = 0; i < blocks; ++i) {
+            Tile solution[2];
+            device::clear(solution);
+            device::multiply<inner_precision, Lies::in_columns>(x[i], shared.inverse[16 * i], inverse_stride,
+                                                                solution);
+#pragma unroll
+            for (int n = 0; n < 2; ++n)
+#pragma unroll
+                for (int at = 0; at < 4; ++at) x[i][n][at] = solution[n][at];
+#pragma unroll
+            for (int later = i + 1; later < blocks; ++later)
+                device::multiply<inner_precision, Lies::in_columns>(x[i], &shared.t[16 * later][16 * i],
+                                                                    t_stride, x[later]);
+        }
+    }
+
+    template <Precision stored = precision>
+    __device__ void store(Element* to, int column) {
+        if constexpr (sizeof(Element) == 4) {
+            for_each([&](float element, int t, int c) {
+                if (t < system.tokens) to[t * d + column + c] = element;
+            });
+        } else {
+#pragma unroll
+            for (int i = 0; i < 4 * blocks; ++i) {
+                // Neighbours of a column become neighbours of a token.
+                const Tile& tile = x[i / 4][i / 2 % 2];
+                const int half = i % 2, t = i / 2 * 8 + device::row_of_lane(),
+                          c = column + 8 * half + device::column_of_lane();
+                const uint32_t pair =
+                    device::transpose(device::Products<stored>::pair(tile[2 * half], tile[2 * half + 1]));
+                if (t < system.tokens) *reinterpret_cast<uint32_t*>(to + t * d + c) = pair;
+            }
+        }
+    }
+
+    __device__ bool is_finite() const {
+        bool finite = true;
+#pragma unroll
+        for (int i = 0; i < blocks; ++i) finite = finite && device::are_finite(x[i]);
+        return !__any_sync(device::whole_warp, !finite);
+    }
+};
+
+// Stores the keys of the tile's tokens, 16 bytes at a time.
+__device__ void store_keys(const Shared& shared, int tokens, device::STORED::Word* to) {
+    constexpr int each = 16 / sizeof(Element);
+    for (int at = threadIdx.x * each; at < tokens * d; at += THREADS * each) {
+        float key[each];
+#pragma unroll
+        for (int n = 0; n < each; ++n) key[n] = shared.k[at / d][at % d + n];
+        device::store<device::STORED>(to, at, key);
     }
 }
 
@@ -167,28 +245,66 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_solve(ChainArguments
     extern __shared__ __align__(16) unsigned char memory[];
     Shared& shared = *reinterpret_cast<Shared*>(memory);
     const TilingArguments& tiling = given.tiling;
-    const int tile = blockIdx.x;
+    const int tile = blockIdx.x, warp = device::warp_of_thread();
     const int64_t batch = blockIdx.y;
     const Range tokens = tokens_of(tiling, tile);
     device::let_next_launch_start();
     const int64_t first_token = batch * given.length + tokens.first;
-    const Windows windows = windows_of(tiling, given.gates, first_token);
-    load_gates<WINDOWS_VARY>(given.gates, first_token, tokens.count(), shared.gates);
-    device::sync_block();  // the gates are visible to every column
-    load_coefficients(windows, tokens.count(), shared);
-    device::sync_block();  // the decays of one thread are visible to all warps
-    load_rows(given, batch, tokens, shared);
-    device::sync_block();  // all keys and coefficients are visible
-    multiply_keys(shared);
-    device::sync_block();  // -T is visible: other warps may invert its diagonal blocks
-    invert(shared);
-    device::sync_block();  // the inverses of all blocks are visible
-    for (int pair = device::warp_of_thread(); pair < 2 * d / 16; pair += warps)
-        solve_columns(shared, 16 * pair);
-    device::sync_block();  // all columns of X are visible: it is stored by rows
+    const int64_t first_row = batch * (tiling.last - tiling.origin) + tokens.first - tiling.origin;
+
+    const auto* const keys = static_cast<const device::KEYS::Word*>(given.given_keys);
+    const System system{shared,
+                        static_cast<const device::VALUES::Word*>(given.given_values) + first_token * COLUMNS,
+                        static_cast<Element*>(given.solved) + first_row * d,
+                        static_cast<Element*>(given.values) + first_row * d, tokens.count()};
+
+    // Keys of the warp's tokens and values of its first strip are on their way while gates become
+    // coefficients.
+    Tile k[d / 8];
+    const int own = 16 * warp;
+    device::load_rows<device::KEYS, COLUMNS>(keys + (first_token + own) * COLUMNS, tokens.count() - own, k);
+    Strip strip{system};
+    if (warp < d / 16) strip.load(false, 16 * warp);
+    if (warp < blocks) {
+        const int token = own + device::lane_of_thread() % block_rows;
+        const Gate gate = token < tokens.count() ? gate_at(given.gates, first_token + token) : Gate{1, 0, 0};
+        load_coefficients(warp, gate, shared);
+    }
+    if (NORMALISE_KEYS) device::normalise_rows(k);
+    if (warp < blocks) device::store_elements<inner_precision>(k, shared.k[own], key_stride);
+    device::sync_block();                        // all keys and coefficients are visible
+    const int block = threadIdx.x / block_rows;  // of the thread's own token
+    if (threadIdx.x < TILE)
+        shared.decays[threadIdx.x] = decay_of_blocks(shared, 0, block) * shared.before[threadIdx.x];
+    if (warp < blocks) {
+        multiply_keys(warp, warp, shared);
+        device::sync_warp();  // the diagonal block is visible to the warp's lanes
+        invert(warp, shared);
+    }
+    // The blocks below the diagonal, row by row.
+    for (int at = warp; at < blocks * (blocks - 1) / 2; at += warps) {
+        const int i = at >= 3 ? 3 : at >= 1 ? 2 : 1;
+        multiply_keys(i, at - i * (i - 1) / 2, shared);
+    }
+    device::sync_block();  // -T, the inverses and the decays are visible
     device::wait_for_launches_before();
-    store_solution(given, batch * (tiling.last - tiling.origin) + tokens.first - tiling.origin,
-                   tokens.count(), shared);
-    store_ends(shared.gates, tokens.count(), 0, tokens.count(), windows, TILE,
-               given.ends + (batch * tiling.tiles + tile) * (2 * TILE + 4));
+    for (int at = warp; at < 2 * d / 16; at += warps) {
+        const bool of_keys = at >= d / 16;
+        const int column = of_keys ? 16 * at - d : 16 * at;
+        Element* const to = of_keys ? system.solved : system.values;
+        if (of_keys || at >= warps) strip.load(of_keys, column);
+        strip.solve();
+        if (strip.is_finite())
+            strip.store(to, column);
+        else
+            substitute(system, of_keys, column, to);
+    }
+    store_keys(shared, tokens.count(), static_cast<device::STORED::Word*>(given.keys) + first_row * d);
+    float* const ends = given.ends + (batch * tiling.tiles + tile) * (2 * TILE + 4);
+    if (threadIdx.x < TILE) {
+        ends[threadIdx.x] = shared.after[threadIdx.x] * decay_of_blocks(shared, block + 1, blocks);
+        ends[TILE + threadIdx.x] = 0;
+    } else if (threadIdx.x == THREADS - 1) {
+        *reinterpret_cast<float4*>(ends + 2 * TILE) = {decay_of_blocks(shared, 0, blocks), 0, 0, 0};
+    }
 }
