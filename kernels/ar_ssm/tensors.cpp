@@ -13,7 +13,7 @@ Weights named_weights(ArrayOf array) {
 
 }  // namespace
 
-Tensors::Tensors(PlanBuilder& builder, bool fused)
+Tensors::Tensors(PlanBuilder& builder, bool fused, bool keeps_hidden)
     : Sizes(builder.parameters()),
       on_cuda(builder.request().device),
       tile(on_cuda ? tile_rows_on_cuda : tile_rows_on_cpu(cpu::padded(width))) {
@@ -56,8 +56,8 @@ Tensors::Tensors(PlanBuilder& builder, bool fused)
     stored_dx = builder.output("dx");
     gradient = named_weights([&](const char* name) { return builder.output(std::string("d") + name); });
     gates = as_computed(stored_gates);
-    hidden_units = units(keeps_all, "hidden");
-    hidden_rest = units(on_cuda && hard && storage != Storage::f32, "hidden_rest");
+    hidden_units = units(keeps_all && keeps_hidden, "hidden");
+    hidden_rest = units(on_cuda && keeps_hidden && hard && storage != Storage::f32, "hidden_rest");
     gate_slopes = ranks(backward, "gate_slopes");
     projected_u = ranks(fused || backward, "projected_u", between);
     projected_v = ranks(fused || backward, "projected_v", between);

@@ -38,8 +38,9 @@ struct WeightGradient {
 // padded to a multiple of 16 numbers. Scans, and gradients of ranks that are not factors of products, are
 // always f32.
 struct Tensors : Sizes {
-    // Takes the arrays of the variant fused, or those of unfused.
-    Tensors(PlanBuilder& builder, bool fused);
+    // Takes the arrays of the variant fused, or those of unfused. Without `keeps_hidden`, hidden units do not
+    // leave the registers of the launch that computes them.
+    Tensors(PlanBuilder& builder, bool fused, bool keeps_hidden = true);
 
     int64_t tiles() const { return ceil_divide(length, tile); }  // per sequence
     // The gradients of all weights, in the order of their launches.

@@ -13,6 +13,7 @@
 // Pointers to void are in the storage of the request, pointers to float in f32.
 #pragma once
 
+#include "kernels/cuda/device/tensor_map.cuh"
 #include "kernels/cuda/device/types.cuh"
 
 namespace sawtooth::ar_ssm {
@@ -45,6 +46,12 @@ struct Layer {
     // u from the start, of dc from the end, and if bidirectional also the other way.
     float *totals, *prefixes, *reverse_prefixes;
     float *gradient_totals, *gradient_prefixes, *reverse_gradient_prefixes;
+};
+
+// project_wgmma.cu: a layer, and maps of what it copies.
+struct ProjectArguments {
+    TensorMap x, gate_w1, u_proj, v_proj, gate_w2;
+    Layer layer;
 };
 
 // weight_gradients.cu. The gradients of all weights of a launch lie one after the other, `total` numbers, at

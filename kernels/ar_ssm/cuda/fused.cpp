@@ -18,22 +18,10 @@ class FusedLaunches {
     explicit FusedLaunches(cuda::PlanBuilder& builder) : job_(builder, true) {}
 
     void add_forward() {
-        const int64_t panel = columns_at_once(job_.hidden + 2 * job_.rank, 192, 64),
-                      depth = job_.long_depth();
-        const int64_t project_bytes = std::max(job_.forward_bytes(job_.tile, panel, depth),
-                                               job_.forward_bytes(job_.tile, ranks(), depth));
-        launch(project(job_),
-               cuda::StructBytes()
-                   .array(project_bytes / 16, 16, 16)
-                   .array(totals(), 4)
-                   .array(2 * job_.tile, 4)
-                   .total(),
-               {{"DEPTH", depth},
-                {"PANEL", panel},
-                {"RANKS", ranks()},
-                {"HARD", job_.hard},
-                {"GUMBEL", job_.gumbel},
-                {"BACKWARD", job_.backward}});
+        if (projects_in_groups(job_, job_.builder.chip()))
+            project_in_groups();
+        else
+            project_by_warps();
         scan_totals("totals_", false, job_.totals, job_.prefixes);
         if (job_.bidirectional) scan_totals("reverse_totals_", true, job_.totals, job_.reverse_prefixes);
         launch(scan_and_output(job_),
@@ -63,6 +51,65 @@ class FusedLaunches {
     }
 
   private:
+    void project_by_warps() {
+        const int64_t panel = columns_at_once(job_.hidden + 2 * job_.rank, 192, 64),
+                      depth = job_.long_depth();
+        const int64_t project_bytes = std::max(job_.forward_bytes(job_.tile, panel, depth),
+                                               job_.forward_bytes(job_.tile, ranks(), depth));
+        launch(project(job_),
+               cuda::StructBytes()
+                   .array(project_bytes / 16, 16, 16)
+                   .array(totals(), 4)
+                   .array(2 * job_.tile, 4)
+                   .total(),
+               {{"DEPTH", depth},
+                {"PANEL", panel},
+                {"RANKS", ranks()},
+                {"HARD", job_.hard},
+                {"GUMBEL", job_.gumbel},
+                {"BACKWARD", job_.backward}});
+    }
+
+    // The bytes of `Shared` in project_wgmma.cu.
+    int64_t group_bytes(int64_t stages) const {
+        constexpr int64_t groups = 2, depth = 64;
+        const int64_t logits = job_.hard ? job_.tile * job_.rank : 1;
+        return cuda::StructBytes()
+            .array(stages * (groups * job_.tile + job_.hidden + 2 * job_.rank) * depth, 2, 1024)
+            .array(job_.rank * job_.hidden, 2)
+            .array(2 * stages + 1, 8)
+            .array(groups * 4 * job_.rank, 4)
+            .array(groups * (4 + round_up(2 * logits, int64_t{4}) + 4 * logits), 1, 4)
+            .total();
+    }
+
+    void project_in_groups() {
+        const auto map = [&](const Buffer& array, int64_t depth, int64_t rows, int64_t columns,
+                             int64_t box_rows) {
+            return job_.builder.tensor_map(array.address, array.storage, {depth, rows, columns}, box_rows);
+        };
+        const auto weights = [&](const Buffer& array, int64_t rows, int64_t columns) {
+            return map(array, 1, rows, columns, rows);
+        };
+        const ProjectArguments given{map(job_.x, job_.batch, job_.length, job_.width, job_.tile),
+                                     weights(job_.weight.gate_w1, job_.hidden, job_.width),
+                                     weights(job_.weight.u_proj, job_.rank, job_.width),
+                                     weights(job_.weight.v_proj, job_.rank, job_.width),
+                                     weights(job_.weight.gate_w2, job_.rank, job_.hidden),
+                                     job_.arguments()};
+        const int64_t most = job_.builder.chip().shared_bytes_per_block;
+        const int64_t stages = group_bytes(4) <= most ? 4 : 3;
+        cuda::KernelSource source = job_.source("project_wgmma.cu", "project", group_bytes(stages),
+                                                {{"HARD", job_.hard},
+                                                 {"GUMBEL", job_.gumbel},
+                                                 {"BACKWARD", false},
+                                                 {"HIDDEN", job_.hidden},
+                                                 {"RANK", job_.rank},
+                                                 {"STAGES", stages}});
+        source.threads = 2 * 128 + 32;
+        job_.builder.launch(project(job_), {pieces("B tiles", job_.batch * job_.tiles(), 2)}, source, given);
+    }
+
     int64_t ranks() const { return columns_at_once(job_.rank, most_ranks, 32); }  // gates computed at once
     int64_t totals() const { return job_.tile / 16 * ranks(); }  // a total per warp and column
     int64_t staged_bytes() const { return job_.tile * (job_.channels() + 4) * 4; }

@@ -26,17 +26,28 @@ __device__ Number relu(Number value) {
 }
 
 // Computes W1 x + b1 for `count` units from `first` on; beyond the last unit it repeats that one. The whole
-// warp takes part: lane l multiplies channels l, l + 32, …, and every lane gets the sums.
+// warp takes part: lane l multiplies every 32nd channel, or 16 bytes of channels, and every lane gets the
+// sums.
 template <int count>
 __device__ void exact_units(const Layer& layer, int64_t token, int64_t first, double (&units)[count]) {
     const auto unit_of = [&](int j) { return first + j < layer.hidden ? first + j : layer.hidden - 1; };
 #pragma unroll
     for (int j = 0; j < count; ++j) units[j] = 0;
-    for (int64_t k = device::lane_of_thread(); k < layer.width; k += 32) {
-        const double x = element(layer.x, token * layer.width + k);
+    constexpr int together = ALIGNED ? elements_of_16_bytes : 1;
+    using Words = device::Words<Storage, together>;
+    for (int64_t k = device::lane_of_thread() * together; k < layer.width; k += 32 * together) {
+        const auto load = [&](const void* array, int64_t row) {
+            return device::load_words<Storage, together>(array, row * layer.width + k);
+        };
+        const Words x = load(layer.x, token);
+        Words weights[count];  // all are on their way before the first is used
+#pragma unroll
+        for (int j = 0; j < count; ++j) weights[j] = load(layer.gate_w1, unit_of(j));
 #pragma unroll
         for (int j = 0; j < count; ++j)
-            units[j] += x * static_cast<double>(element(layer.gate_w1, unit_of(j) * layer.width + k));
+#pragma unroll
+            for (int v = 0; v < together; ++v)
+                units[j] += static_cast<double>(x.get(v)) * static_cast<double>(weights[j].get(v));
     }
 #pragma unroll
     for (int j = 0; j < count; ++j)
@@ -87,33 +98,35 @@ __device__ void settle_units(const Layer& layer, typename Product::Sums& sums, i
     }
 }
 
-// Settles logits: the sign of a logit decides a hard gate. NaN is settled too, as it may only come from the
-// rest of a hidden unit times an infinite weight.
+// Whether rounding could flip the sign of a logit, which decides a hard gate. NaN is doubtful, too, as it may
+// only come from the rest of a hidden unit times an infinite weight.
+__device__ inline bool is_doubtful(float logit) { return !(fabsf(logit) >= 0x1p-10f); }
+
+// Settles the doubtful logits.
 template <class Product, class There>
 __device__ void settle_logits(const Layer& layer, typename Product::Sums& sums, int64_t first_token,
                               int64_t first_rank, There is_there) {
     if constexpr (HARD)
         Product::settle(
             sums,
-            [&](float value, int row, int column) {
-                return !(fabsf(value) >= 0x1p-10f) && is_there(row, column);
-            },
+            [&](float value, int row, int column) { return is_doubtful(value) && is_there(row, column); },
             [&](int row, int column) {
                 return settled_logit(layer, first_token + row, first_rank + column);
             });
+}
+
+// The rounding error of a number that is stored in 16 bits.
+__device__ inline float rest_of(float value) {
+    const float kept = Storage::widen(Storage::narrow(value));
+    return fabsf(kept) <= 3.402823466e38f ? value - kept : 0;
 }
 
 // Stores two neighbouring hidden units, and their rounding errors in 16 bits where hard gates need them.
 __device__ inline void store_units(const Layer& layer, int64_t token, int64_t unit, float first,
                                    float second) {
     store_pair<Storage>(layer.hidden_units, token, layer.hidden, unit, first, second);
-    if constexpr (HARD && sizeof(Element) == 2) {
-        const auto rest = [](float value) {
-            const float kept = Storage::widen(Storage::narrow(value));
-            return fabsf(kept) <= 3.402823466e38f ? value - kept : 0;
-        };
-        store_pair<Storage>(layer.hidden_rest, token, layer.hidden, unit, rest(first), rest(second));
-    }
+    if constexpr (HARD && sizeof(Element) == 2)
+        store_pair<Storage>(layer.hidden_rest, token, layer.hidden, unit, rest_of(first), rest_of(second));
 }
 
 // Adds the logits of `Product::rows` tokens and `Product::columns` ranks, without their bias:

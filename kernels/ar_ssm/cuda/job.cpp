@@ -1,6 +1,17 @@
 #include "kernels/ar_ssm/cuda/job.h"
 
+#include <algorithm>
+
 namespace sawtooth::ar_ssm {
+
+bool projects_in_groups(const Sizes& sizes, const Chip& chip) {
+    const auto is_one_of = [](int64_t size, std::initializer_list<int64_t> sizes_of_products) {
+        return std::find(sizes_of_products.begin(), sizes_of_products.end(), size) != sizes_of_products.end();
+    };
+    return chip.architecture == "sm_90a" && sizes.storage != Storage::f32 && !sizes.backward &&
+           sizes.width % 64 == 0 && is_one_of(sizes.hidden, {64, 128}) &&
+           is_one_of(sizes.rank, {16, 32, sizes.hard ? 32 : 64});
+}
 
 Layer CudaJob::arguments() const {
     return {.batch = batch,

@@ -10,9 +10,15 @@ namespace sawtooth::ar_ssm {
 
 constexpr int64_t threads = 256;
 
+// Whether the variant fused projects with project_wgmma.cu: the forward pass in 16 bits on Hopper, for whole
+// boxes of 64 columns whose sums fit in the registers of a group.
+bool projects_in_groups(const Sizes& sizes, const Chip& chip);
+
 // What both variants share on CUDA: the arguments of all kernels, and how their sizes map to a GPU.
 struct CudaJob : Tensors {
-    CudaJob(cuda::PlanBuilder& plan, bool fused) : Tensors(plan, fused), builder(plan) {}
+    CudaJob(cuda::PlanBuilder& plan, bool fused)
+        : Tensors(plan, fused, !fused || !projects_in_groups(Sizes(plan.parameters()), plan.chip())),
+          builder(plan) {}
 
     Layer arguments() const;
 

@@ -163,27 +163,26 @@ struct WarpgroupStep;
 
 // Steps with both factors in shared memory, or with the left one in registers. o1 … o6 are the operands after
 // the sums.
-#define SAWTOOTH_WARPGROUP_STEP(PRECISION, COLUMNS, WIDTH, o1, o2, o3, o4, o5, o6)                          \
+#define SAWTOOTH_WARPGROUP_STEP(PRECISION, TILES, WIDTH, o1, o2, o3, o4, o5, o6)                            \
     template <>                                                                                             \
-    struct WarpgroupStep<Precision::PRECISION, COLUMNS> {                                                   \
+    struct WarpgroupStep<Precision::PRECISION, TILES> {                                                     \
         template <bool right_in_rows, bool left_in_columns = false>                                         \
-        static __device__ void add(Tile (&sums)[COLUMNS], uint64_t left, uint64_t right, int keeps) {       \
+        static __device__ void add(Tile (&sums)[TILES], uint64_t left, uint64_t right, int keeps) {         \
             asm volatile("{\n.reg .pred keeps;\nsetp.ne.b32 keeps, " o3                                     \
                          ", 0;\n"                                                                           \
                          "wgmma.mma_async.sync.aligned.m64n" #WIDTH "k16.f32." #PRECISION "." #PRECISION    \
-                         " {" SAWTOOTH_NAMES_##COLUMNS "}, " o1 ", " o2 ", keeps, 1, 1, " o4 ", " o5        \
-                                                       ";\n}\n"                                             \
-                         : SAWTOOTH_TILES_##COLUMNS(0)                                                      \
+                         " {" SAWTOOTH_NAMES_##TILES "}, " o1 ", " o2 ", keeps, 1, 1, " o4 ", " o5 ";\n}\n" \
+                         : SAWTOOTH_TILES_##TILES(0)                                                        \
                          : "l"(left), "l"(right), "r"(keeps), "n"(left_in_columns ? 1 : 0),                 \
                            "n"(right_in_rows ? 1 : 0));                                                     \
         }                                                                                                   \
         template <bool right_in_rows>                                                                       \
-        static __device__ void add(Tile (&sums)[COLUMNS], const Products<Precision::PRECISION>::Left& left, \
+        static __device__ void add(Tile (&sums)[TILES], const Products<Precision::PRECISION>::Left& left,   \
                                    uint64_t right) {                                                        \
             asm volatile("wgmma.mma_async.sync.aligned.m64n" #WIDTH "k16.f32." #PRECISION "." #PRECISION    \
-                         " {" SAWTOOTH_NAMES_##COLUMNS "}, {" o1 ", " o2 ", " o3 ", " o4 "}, " o5           \
-                                                       ", 1, 1, 1, " o6 ";\n"                               \
-                         : SAWTOOTH_TILES_##COLUMNS(0)                                                      \
+                         " {" SAWTOOTH_NAMES_##TILES "}, {" o1 ", " o2 ", " o3 ", " o4 "}, " o5             \
+                                                     ", 1, 1, 1, " o6 ";\n"                                 \
+                         : SAWTOOTH_TILES_##TILES(0)                                                        \
                          : "r"(left.a[0]), "r"(left.a[1]), "r"(left.a[2]), "r"(left.a[3]), "l"(right),      \
                            "n"(right_in_rows ? 1 : 0));                                                     \
         }                                                                                                   \

@@ -1,0 +1,285 @@
+// Steps 2 and 3 with the warpgroup products and tensor copies of Hopper (compare project.cu). Each of two
+// groups of four warps owns a tile of 64 positions, and one more warp copies x and the stacked weights [W1;
+// U; V] into a ring of stages in shared memory, 64 channels at a time:
+//
+//   ring        x of tile 0, x of tile 1, [W1; U; V]  |  the next 64 channels  | …
+//   a group     sums += x [W1; U; V]^T                |  sums += …             | …
+//               hidden = relu(sums + b1) -> the left factor of hidden W2^T, in registers -> gates
+//
+// Sums stay in registers: hidden units do not pass through memory. So this is only the forward pass, which
+// does not need them afterwards.
+//
+// Defines: THREADS, SHARED_BYTES, STORAGE (bf16 or f16), ALIGNED (true), HARD, GUMBEL, BACKWARD (false),
+// HIDDEN, RANK, STAGES.
+
+#include "kernels/ar_ssm/cuda/convolution.cuh"
+#include "kernels/ar_ssm/cuda/gates.cuh"
+#include "kernels/cuda/device/sync.cuh"
+#include "kernels/cuda/device/tensor_copy.cuh"
+#include "kernels/cuda/device/warpgroup.cuh"
+
+using namespace sawtooth;
+using namespace sawtooth::ar_ssm;
+
+template <int columns>
+using Step = device::WarpgroupStep<precision, columns / 8>;
+using Swizzled = device::Swizzled<128>;
+
+constexpr int groups = 2, rows = 64, depth = 64;  // positions of a group, and channels of a stage
+constexpr int weight_rows = HIDDEN + 2 * RANK;
+static_assert(THREADS == 128 * groups + 32 && !BACKWARD, "two groups and the warp that copies");
+
+struct Stage {
+    Element x[groups][rows * depth];
+    Element weights[weight_rows * depth];
+};
+
+// Logits of a group that are computed again: their places, 64 RANK at most, and what they become.
+struct Doubtful {
+    int count;
+    uint16_t places[HARD ? rows * RANK : 1];  // row RANK + rank
+    float logits[HARD ? rows * RANK : 1];     // by place
+};
+
+struct Shared {
+    alignas(1024) Stage stages[STAGES];
+    Element gate_w2[RANK * HIDDEN];  // [HIDDEN / 64][RANK][64], as it is copied
+    device::Barrier full[STAGES], empty[STAGES], gates;
+    float totals[groups][4][RANK];  // sums of u over the rows of a warp
+    Doubtful doubtful[groups];
+};
+static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
+
+// The tile of a group. Behind the last tile a group repeats that one and stores nothing.
+__device__ Positions positions_of_group(const Layer& layer, int group, int64_t& tile) {
+    const int64_t tiles = layer.batch * ((layer.length + rows - 1) / rows);
+    tile = int64_t{blockIdx.x} * groups + group;
+    const bool is_there = tile < tiles;
+    Positions at = positions_of<rows>(layer, is_there ? tile : tiles - 1);
+    if (!is_there) at.count = 0;
+    return at;
+}
+
+// Copies everything, in one thread.
+__device__ void produce(const ProjectArguments& given, Shared& shared) {
+    shared.gates.arrive_and_expect(RANK * HIDDEN * 2);
+#pragma unroll
+    for (int k = 0; k < HIDDEN; k += depth)
+        device::copy_box(given.gate_w2, shared.gate_w2 + RANK * k, shared.gates, k, 0, 0);
+    int first[groups], sequence[groups];
+    for (int group = 0; group < groups; ++group) {
+        int64_t tile;
+        const Positions at = positions_of_group(given.layer, group, tile);
+        first[group] = static_cast<int>(at.first), sequence[group] = static_cast<int>(at.sequence);
+    }
+    device::RingPlace<STAGES> place;
+    for (int k = 0; k < static_cast<int>(given.layer.width); k += depth, place.advance()) {
+        Stage& stage = shared.stages[place.slot];
+        device::Barrier& full = shared.full[place.slot];
+        shared.empty[place.slot].wait(place.parity ^ 1);
+        full.arrive_and_expect(static_cast<int>(sizeof(Stage)));
+        for (int group = 0; group < groups; ++group)
+            device::copy_box(given.x, stage.x[group], full, k, first[group], sequence[group]);
+        device::copy_box(given.gate_w1, stage.weights, full, k, 0, 0);
+        device::copy_box(given.u_proj, stage.weights + HIDDEN * depth, full, k, 0, 0);
+        device::copy_box(given.v_proj, stage.weights + (HIDDEN + RANK) * depth, full, k, 0, 0);
+    }
+}
+
+// A group of four warps and its tile.
+struct Group {
+    const Layer& layer;
+    Shared& shared;
+    const int number = device::uniform_warp_of_thread() / 4, warp = device::uniform_warp_of_thread() % 4;
+    int64_t tile;
+    const Positions at = positions_of_group(layer, number, tile);
+    Tile hidden[HIDDEN / 8], projected[2 * RANK / 8], gates[RANK / 8];
+
+    // The row of the tile, and the column, of an element of a lane.
+    __device__ int row(int element) const { return 16 * warp + device::row_of_lane() + element / 2 * 8; }
+    static __device__ int column(int n, int element) {
+        return 8 * n + device::column_of_lane() + element % 2;
+    }
+
+    __device__ void project() {
+        const int steps = static_cast<int>(layer.width) / depth;
+        device::RingPlace<STAGES> place;
+        int before = 0;  // the slot of the step before
+        for (int step = 0; step < steps; ++step, place.advance()) {
+            const Stage& stage = shared.stages[place.slot];
+            shared.full[place.slot].wait(place.parity);
+            device::begin_products();
+#pragma unroll
+            for (int k = 0; k < depth; k += 16) {
+                const uint64_t x = Swizzled::rows(stage.x[number], 2 * k);
+                Step<HIDDEN>::template add<false>(hidden, x, Swizzled::rows(stage.weights, 2 * k),
+                                                  step > 0 || k > 0);
+                Step<2 * RANK>::template add<false>(
+                    projected, x, Swizzled::rows(stage.weights + HIDDEN * depth, 2 * k), step > 0 || k > 0);
+            }
+            device::end_products();
+            if (step > 0) {
+                device::wait_for_products<1>();
+                release(before);
+            }
+            before = place.slot;
+        }
+        device::wait_for_products<0>();
+        device::keep_in_place(hidden);
+        device::keep_in_place(projected);
+    }
+    __device__ void release(int slot) {
+        if (device::lane_of_thread() == 0) shared.empty[slot].arrive();
+    }
+
+    // Computes the logits. Hard gates take the rounding errors of hidden units as a second left factor.
+    __device__ void multiply_hidden() {
+        constexpr int steps = HIDDEN / 16;
+        Factors::Left units[steps], rests[HARD ? steps : 1];
+#pragma unroll
+        for (int k = 0; k < steps; ++k) {
+            Tile* const two = &hidden[2 * k];
+            Tile rest[2];
+#pragma unroll
+            for (int n = 0; n < 2; ++n)
+#pragma unroll
+                for (int e = 0; e < 4; ++e) {
+                    two[n][e] = relu(two[n][e] + element(layer.gate_b1, column(2 * k + n, e)));
+                    if constexpr (HARD) rest[n][e] = rest_of(two[n][e]);
+                }
+            units[k] = Factors::left(two[0], two[1]);
+            if constexpr (HARD) rests[k] = Factors::left(rest[0], rest[1]);
+        }
+        device::clear(gates);
+        shared.gates.wait(0);
+        device::keep_in_place(gates);
+        device::begin_products();
+#pragma unroll
+        for (int k = 0; k < steps; ++k) {
+            const uint64_t w2 = Swizzled::rows(shared.gate_w2 + k / 4 * RANK * depth, 32 * (k % 4));
+            Step<RANK>::template add<false>(gates, units[k], w2);
+            if constexpr (HARD) Step<RANK>::template add<false>(gates, rests[k], w2);
+        }
+        device::end_products();
+        device::wait_for_products<0>();
+        device::keep_in_place(gates);
+#pragma unroll
+        for (int n = 0; n < RANK / 8; ++n)
+#pragma unroll
+            for (int e = 0; e < 4; ++e) gates[n][e] += element(layer.gate_b2, column(n, e));
+    }
+
+    // Calls visit(logit, place) for the lane's doubtful logits.
+    template <class Visit>
+    __device__ void for_each_doubtful(Visit visit) {
+#pragma unroll
+        for (int n = 0; n < RANK / 8; ++n)
+#pragma unroll
+            for (int e = 0; e < 4; ++e)
+                if (row(e) < at.count && is_doubtful(gates[n][e]))
+                    visit(gates[n][e], row(e) * RANK + column(n, e));
+    }
+
+    // Computes doubtful logits again, which the warps of the group share.
+    __device__ void settle() {
+        Doubtful& list = shared.doubtful[number];
+        if (threadIdx.x % 128 == 0) list.count = 0;
+        device::sync_group();  // the list is empty
+        for_each_doubtful([&](float&, int place) {
+            list.places[device::atomic_add(&list.count, 1)] = static_cast<uint16_t>(place);
+        });
+        device::sync_group();  // the list is complete
+        for (int i = warp; i < list.count; i += 4) {
+            const int place = list.places[i];
+            const float logit = settled_logit(layer, at.token + place / RANK, place % RANK);
+            if (device::lane_of_thread() == 0) list.logits[place] = logit;
+        }
+        device::sync_group();  // all logits are settled
+        for_each_doubtful([&](float& logit, int place) { logit = list.logits[place]; });
+    }
+
+    __device__ void store_gates() {
+        float effective[2] = {};
+#pragma unroll
+        for (int n = 0; n < RANK / 8; ++n)
+#pragma unroll
+            for (int e = 0; e < 4; ++e) {
+                float& gate = gates[n][e];
+                gate = row(e) < at.count ? store_gate(layer, at.token + row(e), column(n, e), gate) : 0;
+                effective[e / 2] += gate;
+            }
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            const float sum = device::sum_of_quad(effective[half]);
+            if (device::lane_of_thread() % 4 == 0 && row(2 * half) < at.count)
+                layer.effective_rank[at.token + row(2 * half)] = sum;
+        }
+    }
+
+    // Stores x U^T and x V^T, and the sums of u over the tile. u takes part as it is stored.
+    __device__ void store_projections() {
+#pragma unroll
+        for (int n = 0; n < 2 * RANK / 8; ++n)
+#pragma unroll
+            for (int half = 0; half < 2; ++half) {
+                void* const to = n < RANK / 8 ? layer.projected_u : layer.projected_v;
+                if (row(2 * half) < at.count)
+                    store_pair<Storage>(to, at.token + row(2 * half), RANK, column(n % (RANK / 8), 0),
+                                        projected[n][2 * half], projected[n][2 * half + 1]);
+            }
+#pragma unroll
+        for (int n = 0; n < RANK / 8; ++n)
+#pragma unroll
+            for (int v = 0; v < 2; ++v) {
+                const auto u = [&](int e) {
+                    return row(e) < at.count ? Storage::widen(Storage::narrow(projected[n][e])) * gates[n][e]
+                                             : 0;
+                };
+                float sum = u(v) + u(2 + v);
+#pragma unroll
+                for (int lanes = 4; lanes < 32; lanes *= 2)
+                    sum += __shfl_xor_sync(device::whole_warp, sum, lanes);
+                if (device::lane_of_thread() < 4) shared.totals[number][warp][column(n, v)] = sum;
+            }
+        device::sync_group();  // the sums of the warps are visible
+        const int rank = static_cast<int>(threadIdx.x) % 128;
+        if (rank >= RANK || at.count == 0) return;
+        float sum = 0;
+#pragma unroll
+        for (int w = 0; w < 4; ++w) sum += shared.totals[number][w][rank];
+        layer.totals[tile * RANK + rank] = sum;
+    }
+
+    __device__ void run() {
+        project();
+        multiply_hidden();
+        if constexpr (HARD) settle();
+        store_gates();
+        store_projections();
+    }
+};
+
+// Grid: ceil(tiles / 2), of all sequences. Warp w of a block owns rows 16 (w % 4) … + 15 of tile w / 4; a
+// lane owns four elements of each 16 x 8 tile of sums (products.cuh).
+//   reads    x [B, L, width], gate_w1 [HIDDEN, width], u_proj and v_proj [RANK, width], gate_w2 [RANK,
+//   HIDDEN]
+//            as boxes of 64 columns; biases, gate_noise
+//   writes   gates, projected_u, projected_v [B, L, RANK], effective_rank [B, L], totals [B, tiles, RANK]
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
+    project(const __grid_constant__ ProjectArguments given) {
+    extern __shared__ __align__(1024) unsigned char bytes[];
+    Shared& shared = *reinterpret_cast<Shared*>(bytes);
+    if (threadIdx.x == 0) {
+        shared.gates.start(1);
+        for (int stage = 0; stage < STAGES; ++stage) {
+            shared.full[stage].start(1);
+            shared.empty[stage].start(4 * groups);
+        }
+        device::make_barriers_visible();
+    }
+    device::sync_block();  // barriers are visible to all
+    if (device::warp_of_thread() < 4 * groups)
+        Group{given.layer, shared}.run();
+    else if (threadIdx.x == 128 * groups)
+        produce(given, shared);
+}
