@@ -9,8 +9,8 @@
 // Sums stay in registers: hidden units do not pass through memory. So this is only the forward pass, which
 // does not need them afterwards.
 //
-// Defines: THREADS, SHARED_BYTES, STORAGE (bf16 or f16), ALIGNED (true), HARD, GUMBEL, BACKWARD (false),
-// HIDDEN, RANK, STAGES.
+// Defines: THREADS, SHARED_BYTES, STORAGE (bf16 or f16), ALIGNED, ALIGNED_CHANNELS (both true), HARD, GUMBEL,
+// BACKWARD (false), HIDDEN, RANK, STAGES.
 
 #include "kernels/ar_ssm/cuda/convolution.cuh"
 #include "kernels/ar_ssm/cuda/gates.cuh"
