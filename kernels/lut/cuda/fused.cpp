@@ -1,6 +1,9 @@
 // The variant fused. The forward pass is one launch for detectors and tables; the backward pass is one launch
 // over items, a sort, and one launch over neurons.
 
+#include <algorithm>
+#include <numeric>
+
 #include "kernels/lut/cuda/job.h"
 #include "kernels/lut/parts.h"
 
@@ -8,6 +11,30 @@ namespace sawtooth::lut {
 namespace {
 
 constexpr int64_t threads = 256;
+
+// The thread blocks of look_up_in_step.cu, one per SM. The blocks of all slices of an item form clusters.
+struct InStep {
+    static constexpr int64_t threads = 1024, items = 256, slice = 32, most_rows = 256;
+
+    explicit InStep(const CudaJob& job)
+        : slices(job.outputs / slice),
+          cluster(std::gcd(slices, int64_t{8})),
+          shared_bytes(std::max<int64_t>(33 * 4 * job.inputs, 36 << 10)) {}
+
+    // Whether items share enough rows, L1 keeps enough of an SM, and the clusters fill most SMs to the end.
+    bool gains(const CudaJob& job, const Chip& chip) const {
+        constexpr int64_t least_cache = 128 << 10, least_detectors = 64;
+        if (chip.compute_capability < 90 || job.integer || job.outputs % slice != 0 || slices > 2 * cluster ||
+            job.rows > most_rows || job.detectors % 8 != 0 || job.detectors < least_detectors ||
+            shared_bytes + least_cache > chip.shared_bytes_per_multiprocessor)
+            return false;
+        const int64_t at_once = chip.multiprocessors / cluster * cluster;
+        const int64_t rounds = ceil_divide(ceil_divide(job.batch, items) * slices, at_once);
+        return 4 * job.batch * slices >= 3 * rounds * at_once * items;
+    }
+
+    int64_t slices, cluster, shared_bytes;
+};
 
 void add_look_up(cuda::PlanBuilder& builder, const CudaJob& job) {
     LaunchInfo info = look_up(job);
@@ -18,6 +45,18 @@ void add_look_up(cuda::PlanBuilder& builder, const CudaJob& job) {
         given.scratch = rows.address;
         info.writes.push_back(rows);
         builder.launch(std::move(info), {side("B", job.batch)}, source, given);
+        return;
+    }
+    if (const InStep in_step(job); in_step.gains(job, builder.chip())) {
+        cuda::KernelSource source = job.source("look_up_in_step.cu", "look_up_in_step", InStep::threads);
+        source.shared_bytes = in_step.shared_bytes;
+        source.defines.insert(source.defines.end(), {{"INPUTS", job.inputs},
+                                                     {"OUTPUTS", job.outputs},
+                                                     {"ITEMS", InStep::items},
+                                                     {"SLICE", InStep::slice},
+                                                     {"CLUSTER", in_step.cluster}});
+        const Side slices = pieces("outputs", job.outputs, InStep::slice);
+        builder.launch(std::move(info), {slices, pieces("B", job.batch, InStep::items)}, source, job.given);
         return;
     }
     // If there are few items, all threads of a block work on one item. Otherwise a block has several items,

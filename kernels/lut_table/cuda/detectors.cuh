@@ -36,9 +36,9 @@ struct Detected {
 
     __device__ void add(int r, float delta, float eps) {
         if (delta > eps) bits |= 1 << r;
-        if (index >= 0 && !(fabsf(delta) < fabsf(weakest))) return;
-        weakest = delta;
-        index = r;
+        const bool is_weakest = index < 0 || fabsf(delta) < fabsf(weakest);
+        weakest = is_weakest ? delta : weakest;
+        index = is_weakest ? r : index;
     }
 };
 
