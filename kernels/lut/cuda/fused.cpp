@@ -19,13 +19,14 @@ struct InStep {
     explicit InStep(const CudaJob& job)
         : slices(job.outputs / slice),
           cluster(std::gcd(slices, int64_t{8})),
-          shared_bytes(std::max<int64_t>(33 * 4 * job.inputs, 36 << 10)) {}
+          shared_bytes(std::max({33 * 4 * job.inputs, int64_t{36} << 10, 128 * items})) {}
 
     // Whether items share enough rows, L1 keeps enough of an SM, and the clusters fill most SMs to the end.
     bool gains(const CudaJob& job, const Chip& chip) const {
         constexpr int64_t least_cache = 128 << 10, least_detectors = 64;
-        if (chip.compute_capability < 90 || job.integer || job.outputs % slice != 0 || slices > 2 * cluster ||
-            job.rows > most_rows || job.detectors % 8 != 0 || job.detectors < least_detectors ||
+        if (chip.compute_capability < 90 || chip.multiprocessors < cluster || job.integer ||
+            job.outputs % slice != 0 || slices > 2 * cluster || job.rows > most_rows ||
+            job.detectors % 8 != 0 || job.detectors < least_detectors ||
             shared_bytes + least_cache > chip.shared_bytes_per_multiprocessor)
             return false;
         const int64_t at_once = chip.multiprocessors / cluster * cluster;
@@ -33,7 +34,8 @@ struct InStep {
         return 4 * job.batch * slices >= 3 * rounds * at_once * items;
     }
 
-    int64_t slices, cluster, shared_bytes;
+    int64_t slices, cluster;
+    int64_t shared_bytes;  // enough for the inputs of 32 items, for the patches of warps, and for four chunks
 };
 
 void add_look_up(cuda::PlanBuilder& builder, const CudaJob& job) {

@@ -34,6 +34,51 @@ TEST_CASE("a batch may be larger than a grid is high", "[lut]") {
     check_variants(Problem(lut_family(), with_kinds(sized(65537, 8, 2, 1, 8))));
 }
 
+// The thread blocks along x and the threads of a block that look_up has on an H100.
+std::pair<int64_t, int64_t> blocks_and_threads(cuda::Device& device, const Settings& settings) {
+    const Parameters parameters = settled(lut_family(), settings, {}, Backend::cuda);
+    const LaunchInfo& look_up = *plan_in_theory(device, "fused", parameters, true).launches.front().info;
+    CHECK(look_up.name == "look_up");
+    return {look_up.grid.x, look_up.block.x};
+}
+
+TEST_CASE("items of fused look up rows in step if they fill the GPU and the rows are few", "[lut][cuda]") {
+    cuda::Device* const device = theory("sm_90a");
+    if (!device) return;
+    const Settings enough = sized(4096, 512, 256, 256, 8, {{"backward", false}});
+    const auto in_step = [&](const Settings& changed) {
+        return blocks_and_threads(*device, with(enough, changed)).second == 1024;
+    };
+    CHECK(blocks_and_threads(*device, enough) == std::pair<int64_t, int64_t>(8, 1024));
+    CHECK(in_step({{"batch", int64_t{3073}}}));
+    CHECK(in_step({{"batch", int64_t{1793}}, {"outputs", int64_t{512}}}));
+    for (const Settings& changed : std::vector<Settings>{{{"batch", int64_t{3000}}},
+                                                         {{"batch", int64_t{4097}}},
+                                                         {{"outputs", int64_t{252}}},
+                                                         {{"inputs", int64_t{1000}}},
+                                                         {{"detectors", int64_t{252}}},
+                                                         {{"anchors_per_detector", int64_t{9}}},
+                                                         {{"arithmetic", "integer"}},
+                                                         {{"connectivity", "sparse"}}})
+        CHECK_FALSE(in_step(changed));
+    if (cuda::Device* const older = theory("sm_80")) CHECK(blocks_and_threads(*older, enough).second == 256);
+}
+
+// The last thread block has 1, 223, 1 or 33 items; 264 detectors take two rounds of a block.
+TEST_CASE("fused is right where the items of a GPU look up rows in step", "[lut][cuda][gpu]") {
+    if (!gpu()) return;
+    const auto [batch, inputs, outputs, detectors, anchors] =
+        GENERATE(table<int64_t, int64_t, int64_t, int64_t, int64_t>({{3073, 20, 256, 72, 8},
+                                                                     {4063, 512, 256, 64, 3},
+                                                                     {1793, 21, 512, 264, 1},
+                                                                     {6433, 700, 128, 64, 5}}));
+    Problem problem(lut_family(), sized(batch, inputs, outputs, detectors, anchors, {{"backward", false}}));
+    const auto pairs = problem["anchors"].as<int32_t>();
+    for (size_t i = 0; i < pairs.size(); i += 7) pairs[i] = -1;  // a skipped pair
+    const Arrays got = run_on_device(*gpu(), lut_family(), "fused", problem.parameters, problem.inputs);
+    check_verdicts(judged(lut_family(), "fused", problem.parameters, problem.inputs, got, Backend::cuda));
+}
+
 TEST_CASE("outputs may be split in any way", "[lut]") {
     const int64_t blocks = GENERATE(1, 2, 3, 40), group = GENERATE(1, 3, 64);
     check_variants(Problem(lut_family(), with_kinds(sized(5, 20, 40, 33, 3,
