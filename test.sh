@@ -97,52 +97,55 @@ end_to_end() {
         echo "${test#"$root/"} $status $SECONDS" >>"$ends"
     done
 }
-log=$root/build/$preset-tests.log end_to_end_log=$root/build/$preset-end-to-end.log ends=$root/build/$preset-ends.txt
-: >"$ends"
+
+# Runs the unit, property and window tests of a Catch2 filter ("" is all), on their own display, so that no window
+# opens on the user's.
+program=$root/build/$preset/sawtooth_tests
+unit_tests() { # FILTER LOG
+    local tests=("$program" ${1:+"$1"} --durations yes)
+    ! command -v xvfb-run >/dev/null || tests=(xvfb-run -a -s '-screen 0 1600x900x24' "${tests[@]}")
+    (cd "$root" && unset DISPLAY WAYLAND_DISPLAY && "${tests[@]}" </dev/null) 2>&1 | tee "$2" |
+        sed -u '/^[0-9]*\.[0-9]* s: /d'
+}
+
+# Counts the test cases of a log by the summary of Catch2: "All tests passed (9 assertions in 3 test cases)", or
+# "test cases: 3 | 2 passed | 1 failed". Without it the tests crashed, which is a failure, or no test case matched.
+count() { # LOG STATUS
+    local sum noted cases=0 failures=0 left_out=0
+    sum=$(grep -aE '^(All tests passed|test cases:)' "$1" | tail -1 || true)
+    number() { grep -oE "$1" <<<"$sum" | grep -oE '[0-9]+' | head -1 || true; }
+    noted=$(sed -nE 's/^skipped: (.*): .*/\1/p' "$1" | sort -u | wc -l)
+    if [[ $sum == All* ]]; then
+        cases=$(number '[0-9]+ test cases?')
+    else
+        cases=$(number '[0-9]+ passed') failures=$(number '[0-9]+ failed') left_out=$(number '[0-9]+ skipped')
+    fi
+    passed=$((passed + ${cases:-0} - noted)) failed=$((failed + ${failures:-0}))
+    skipped=$((skipped + ${left_out:-0} + noted))
+    if [ -z "$sum" ] && grep -qaE '^No test' "$1"; then
+        result "no test case has the tag $tag" 1
+    elif [ "$2" != 0 ] && [ "${failures:-0}" = 0 ]; then
+        result "sawtooth_tests, exit $2" 1
+    fi
+}
+
+# Window tests wait more than they compute: they follow the end-to-end tests, beside the other unit tests.
+log=$root/build/$preset-tests.log window_log=$root/build/$preset-window-tests.log
+beside_log=$root/build/$preset-beside.log ends=$root/build/$preset-ends.txt
+: >"$ends" >"$window_log"
 beside=
 if [ -z "$tag" ]; then
-    end_to_end >"$end_to_end_log" 2>&1 &
+    {
+        end_to_end
+        [ -n "$filter" ] || unit_tests '[window]~[.]' "$window_log"
+    } >"$beside_log" 2>&1 &
     beside=$!
     trap 'pkill -P "$beside" 2>/dev/null; kill "$beside" 2>/dev/null' EXIT
+    filter=${filter:-'~[window]~[.]'}
 fi
-
-# Unit, property and window tests, on their own display, so that no window opens on the user's.
-program=$root/build/$preset/sawtooth_tests
-selected=("$program" ${filter:+"$filter"})
-tests=("${selected[@]}" --durations yes)
-! command -v xvfb-run >/dev/null || tests=(xvfb-run -a -s '-screen 0 1600x900x24' "${tests[@]}")
 status=0
-(cd "$root" && unset DISPLAY WAYLAND_DISPLAY && "${tests[@]}" </dev/null) 2>&1 | tee "$log" |
-    sed -u '/^[0-9]*\.[0-9]* s: /d' || status=$?
-
-# Seconds and name of each test: Catch2 prints a line for every section and every run of a case.
-times=$root/build/$preset-times.txt
-names() { # options of Catch2 2, then of 3
-    "${selected[@]}" --list-test-names-only || "${selected[@]}" --list-tests --verbosity quiet
-}
-awk 'NR == FNR { is_case[$0]; next }
-     match($0, /^[0-9.]+ s: /) { name = substr($0, RLENGTH + 1); if (name in is_case) seconds[name] += $1 }
-     END { for (name in seconds) printf "%.1f s  %s\n", seconds[name], name }' \
-    <(names 2>/dev/null) "$log" >"$times"
-
-# The summary of Catch2: "All tests passed (9 assertions in 3 test cases)", or "test cases: 3 | 2 passed | 1 failed".
-# Without it the tests crashed, which is a failure, or no test case matched.
-sum=$(grep -aE '^(All tests passed|test cases:)' "$log" | tail -1 || true)
-number() { grep -oE "$1" <<<"$sum" | grep -oE '[0-9]+' | head -1 || true; }
-noted=$(sed -nE 's/^skipped: (.*): .*/\1/p' "$log" | sort -u | wc -l)
-if [[ $sum == All* ]]; then
-    cases=$(number '[0-9]+ test cases?')
-else
-    cases=$(number '[0-9]+ passed')
-    failed=$(number '[0-9]+ failed')
-    skipped=$(number '[0-9]+ skipped')
-fi
-passed=$((${cases:-0} - noted)) failed=${failed:-0} skipped=$((${skipped:-0} + noted))
-if [ -z "$sum" ] && grep -qaE '^No test' "$log"; then
-    result "no test case has the tag $tag" 1
-elif [ "$status" != 0 ] && [ "$failed" = 0 ]; then
-    result "sawtooth_tests, exit $status" 1
-fi
+unit_tests "$filter" "$log" || status=$?
+count "$log" "$status"
 
 # Only clang-format 14: every release formats a little differently.
 formatting() {
@@ -157,10 +160,14 @@ formatting() {
     result "formatting (clang-format-14 -i FILE)" "$status"
 }
 
+times=$root/build/$preset-times.txt
+: >"$times"
 if [ -n "$beside" ]; then
-    wait "$beside" || result "end-to-end tests, exit $?" 1
+    status=0
+    wait "$beside" || status=$?
     trap - EXIT
-    cat "$end_to_end_log"
+    cat "$beside_log"
+    [ ! -s "$window_log" ] && [ "$status" = 0 ] || count "$window_log" "$status"
     while read -r test status seconds; do
         echo "$seconds.0 s  $test" >>"$times"
         result "$test" "$status"
@@ -170,6 +177,15 @@ if [ -n "$beside" ]; then
     result "tests/seeded fit the code" "$status"
     formatting
 fi
+
+# Seconds and name of each test: Catch2 prints a line for every section and every run of a case.
+names() { # options of Catch2 2, then of 3
+    "$program" '~[.]' --list-test-names-only || "$program" '~[.]' --list-tests --verbosity quiet
+}
+awk 'NR == FNR { is_case[$0]; next }
+     match($0, /^[0-9.]+ s: /) { name = substr($0, RLENGTH + 1); if (name in is_case) seconds[name] += $1 }
+     END { for (name in seconds) printf "%.1f s  %s\n", seconds[name], name }' \
+    <(names 2>/dev/null) <(cat "$log" "$window_log") >>"$times"
 
 echo "slowest tests:"
 sort -rn "$times" | sed -n '1,10s/^/  /p'

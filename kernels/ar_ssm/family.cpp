@@ -205,7 +205,13 @@ std::vector<Variant> variants() {
          .rounds_inside = true,
          .check = refuse_intermediates,
          .plan_cpu = ar_ssm::plan_fused_on_cpu,
-         .plan_cuda = ar_ssm::plan_fused_on_cuda},
+         .plan_cuda = ar_ssm::plan_fused_on_cuda,
+         .rare_on_cuda = {{"project_wgmma.cu",
+                           {{"d_model", int64_t{64}},
+                            {"max_rank", int64_t{16}},
+                            {"gate_hidden", int64_t{64}},
+                            {"dtype", "bf16"},
+                            {"backward", false}}}}},
     };
 }
 

@@ -111,6 +111,8 @@ struct Variant {
     // kernel that does not compile.
     Outcome<Plan> (*plan_cpu)(const PlanRequest&) = nullptr;
     Outcome<Plan> (*plan_cuda)(const PlanRequest&) = nullptr;
+    // Settings under which CUDA runs kernels that random sizes hardly ever select; `check` draws around them.
+    std::vector<Preset> rare_on_cuda = {};
     // The shape of an output if that of this variant differs from its row; null: it never does.
     Shape (*shape)(const Variant&, const ArraySpec&, const Parameters&, const Arrays& inputs) = nullptr;
 

@@ -96,7 +96,15 @@ std::vector<Variant> variants() {
          .outputs = outputs,
          .exact = lut::is_exact,
          .plan_cpu = lut::plan_fused_on_cpu,
-         .plan_cuda = lut::plan_fused_on_cuda},
+         .plan_cuda = lut::plan_fused_on_cuda,
+         .rare_on_cuda = {{"look_up_in_step.cu",
+                           {{"batch", int64_t{3100}},
+                            {"detectors", int64_t{64}},
+                            {"anchors_per_detector", int64_t{4}},
+                            {"outputs", int64_t{256}},
+                            {"connectivity", "full"},
+                            {"arithmetic", "float"},
+                            {"backward", false}}}}},
     };
 }
 

@@ -141,7 +141,7 @@ std::vector<std::string> steps_of(const std::string& code) {
 // The kernels in all .cu files of families: "kernels/scan/cuda/blelloch.cu up_sweep".
 std::set<std::string> written_kernels() {
     const std::filesystem::path root = SAWTOOTH_SOURCE_DIR;
-    const std::regex entry(R"(__global__\s+void\s+(?:__launch_bounds__\([^)]*\)\s+)?(\w+)\()");
+    const std::regex entry(R"(__global__\s+void\s+(?:__\w+__\([^)]*\)\s+)*(\w+)\()");
     std::set<std::string> written;
     for (const auto& file : std::filesystem::recursive_directory_iterator(root / "kernels")) {
         if (file.path().extension() != ".cu" || file.path().parent_path() == root / "kernels/cuda") continue;

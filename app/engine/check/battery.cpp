@@ -18,6 +18,8 @@ constexpr size_t first_kernels = 2;
 // A Request may take more operations on a GPU, whose tiles have hundreds of rows and whose machine has more
 // cores.
 constexpr double usual_operations = 2e6, many_operations = 1e7, most_on_cuda = 2e7;
+constexpr double most_if_rare = 1e8;
+constexpr int64_t between_rare = 4;  // candidates, of which one has a rare kernel
 constexpr int64_t most_seeds = 1000;
 constexpr int64_t turns_per_jitter = 4;  // one of them has kernels with jitter
 
@@ -248,8 +250,16 @@ std::optional<Battery::Candidate> Battery::draw(const Variant& variant, const Pa
                                                 bool new_kernels) {
     const int64_t between_large = chip_.backend == Backend::cpu ? 8 : 4;
     const double many = chip_.backend == Backend::cpu ? many_operations : most_on_cuda;
-    const double operations = random_.below(between_large) == 0 ? many : usual_operations;
-    auto set = draw_setting(random_, family_, variant, chip_, {.operations = operations}, kept);
+    double operations = random_.below(between_large) == 0 ? many : usual_operations;
+    Parameters fixed = kept;
+    const auto& rare = variant.rare_on_cuda;
+    if (new_kernels && chip_.backend == Backend::cuda && !rare.empty() && random_.below(between_rare) == 0) {
+        const int64_t which = random_.below(static_cast<int64_t>(rare.size()));
+        for (const auto& [name, value] : rare[static_cast<size_t>(which)].values)
+            if (!fixed.has(name)) fixed.set(name, value);
+        operations = most_if_rare;
+    }
+    auto set = draw_setting(random_, family_, variant, chip_, {.operations = operations}, fixed);
     if (!set) return {};
     Candidate made;
     made.new_kernels = new_kernels;

@@ -1,0 +1,67 @@
+// The projection with the products of groups of warps, which fused takes on Hopper in 16 bits.
+
+#include "tests/kernels/ar_ssm/run_ar_ssm.h"
+#include "tests/kernels/cuda/cuda_devices.h"
+#include "tests/kit/run_judge.h"
+
+namespace sawtooth {
+namespace {
+
+using namespace ar_ssm_facts;
+
+Settings grouped(int64_t length, int64_t width, int64_t rank, int64_t hidden, const Settings& more = {}) {
+    return with(sized(length, width, rank, hidden, {{"backward", false}, {"dtype", "bf16"}}), more);
+}
+
+TEST_CASE("fused projects in groups on Hopper if its sums fit and no gradient needs hidden units",
+          "[ar_ssm][cuda]") {
+    cuda::Device* const device = theory("sm_90a");
+    if (!device) return;
+    const auto in_groups = [&](cuda::Device& on, const Settings& settings) {
+        const Plan plan =
+            plan_in_theory(on, "fused", settled(ar_ssm_family(), settings, {}, Backend::cuda), true);
+        const LaunchInfo& project = *plan.launches.front().info;
+        CHECK(project.name == "project");
+        const bool stores_hidden =
+            std::any_of(project.writes.begin(), project.writes.end(),
+                        [](const Buffer& written) { return written.name == "hidden"; });
+        CHECK(stores_hidden == (project.block.x == 256));
+        return project.block.x == 288;
+    };
+    CHECK(in_groups(*device, grouped(100, 64, 16, 64)));
+    CHECK(in_groups(*device, grouped(100, 192, 64, 128, {{"dtype", "f16"}})));
+    CHECK(in_groups(*device, grouped(100, 512, 32, 128, {{"gate_mode", "hard"}})));
+    for (const Settings& changed : std::vector<Settings>{{{"dtype", "f32"}},
+                                                         {{"backward", true}},
+                                                         {{"d_model", int64_t{72}}},
+                                                         {{"gate_hidden", int64_t{100}}},
+                                                         {{"max_rank", int64_t{24}}},
+                                                         {{"max_rank", int64_t{64}}, {"gate_mode", "hard"}}})
+        CHECK_FALSE(in_groups(*device, with(grouped(100, 128, 32, 128), changed)));
+    if (cuda::Device* const older = theory("sm_80")) CHECK_FALSE(in_groups(*older, grouped(100, 64, 16, 64)));
+}
+
+TEST_CASE("a projection in groups is right in every gate mode, with an odd number of tiles",
+          "[ar_ssm][cuda][gpu]") {
+    if (!gpu()) return;
+    const std::string dtype = GENERATE("bf16", "f16"), mode = GENERATE("soft", "hard", "gumbel");
+    const auto [batch, length, width, rank, hidden] =
+        GENERATE(table<int64_t, int64_t, int64_t, int64_t, int64_t>(
+            {{1, 1, 64, 16, 64}, {3, 65, 128, 32, 128}, {2, 200, 576, 32, 64}, {5, 64, 192, 16, 128}}));
+    const Parameters parameters = settled(
+        ar_ssm_family(),
+        grouped(length, width, rank, hidden,
+                {{"batch", batch}, {"dtype", dtype}, {"gate_mode", mode}, {"bidirectional", length == 65}}),
+        {}, Backend::cuda);
+    Arrays inputs = inputs_for(parameters);
+    // Two ranks whose logits are 0 at every position: all of them are settled.
+    for (const char* name : {"gate_w2", "gate_b2"}) {
+        const auto numbers = find(inputs, name)->as<float>();
+        std::fill(numbers.begin(), numbers.begin() + 2 * static_cast<int64_t>(numbers.size()) / rank, 0.0f);
+    }
+    const Arrays got = run_on_device(*gpu(), ar_ssm_family(), "fused", parameters, inputs);
+    check_verdicts(judged(ar_ssm_family(), "fused", parameters, inputs, got, Backend::cuda));
+}
+
+}  // namespace
+}  // namespace sawtooth
