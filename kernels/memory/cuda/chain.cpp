@@ -18,7 +18,6 @@ using cuda::KernelSource;
 using cuda::PlanBuilder;
 using cuda::StructBytes;
 
-constexpr int64_t float_bytes = 4;
 constexpr int64_t copy_warps = 4;   // warps of chain_walk.cu that copy
 constexpr int64_t group_warps = 4;  // warps that walk 16 rows
 

@@ -17,7 +17,6 @@ using cuda::PlanBuilder;
 using cuda::StructBytes;
 
 constexpr int64_t persistent_group = 16;  // tokens staged together; leaves of a tree
-constexpr int64_t bytes_of_float = 4;
 
 // The rows of a memory [d, d] that a thread block owns (strip.cuh).
 struct StripShape {
@@ -53,12 +52,12 @@ int64_t staged_bytes(const Sizes& sizes, int64_t group) {
     const int64_t ring = ring_of(sizes, group);
     return StructBytes()
         .array(2 * 3 * round_up(group * sizes.d, 8), bytes_of(sizes.storage), 16)  // raw
-        .array(2 * 3 * group, bytes_of_float, 16)                                  // gates
-        .array(ring * strip.row, bytes_of_float, 16)                               // k
-        .array(group * strip.row, bytes_of_float, 16)                              // q
-        .array(ring * strip.rows, bytes_of_float)                                  // v
-        .array(group * strip.rows, bytes_of_float)                                 // y
-        .array((sizes.rule->reads_w_omega ? group : 1) * 2 * strip.row, bytes_of_float, 16)
+        .array(2 * 3 * group, float_bytes, 16)                                     // gates
+        .array(ring * strip.row, float_bytes, 16)                                  // k
+        .array(group * strip.row, float_bytes, 16)                                 // q
+        .array(ring * strip.rows, float_bytes)                                     // v
+        .array(group * strip.rows, float_bytes)                                    // y
+        .array((sizes.rule->reads_w_omega ? group : 1) * 2 * strip.row, float_bytes, 16)
         .total();
 }
 
@@ -102,8 +101,8 @@ int64_t tree_shared_bytes(const Sizes& sizes) {
     const int64_t numbers = strip.row / strip.lanes * strip.threads;
     return StructBytes()
         .array(1, staged_bytes(sizes, persistent_group), 16)
-        .array(3 * numbers, bytes_of_float)  // m, s, boundary
-        .array((sizes.rule->is_windowed ? ring_of(sizes, persistent_group) : 1) * strip.rows, bytes_of_float)
+        .array(3 * numbers, float_bytes)  // m, s, boundary
+        .array((sizes.rule->is_windowed ? ring_of(sizes, persistent_group) : 1) * strip.rows, float_bytes)
         .array(2 * persistent_group, 16)  // nodes
         .total();
 }
@@ -116,11 +115,11 @@ KernelSource trellis_source(const Sizes& t, int64_t tokens, bool is_local) {
     const int64_t group = std::min<int64_t>(tokens, t.d <= 64 ? 16 : 8);
     const int64_t wide = round_up(t.d, 32), narrow = round_up(t.compress, 32);
     const int64_t shared_bytes = StructBytes()
-                                     .array(4 * group * wide, bytes_of_float, 16)    // x, k, v, q
-                                     .array(2 * group * narrow, bytes_of_float, 16)  // z, r
-                                     .array(group * wide, bytes_of_float)            // y
-                                     .array(group, 12, bytes_of_float)               // gates
-                                     .array(group, bytes_of_float)                   // decays
+                                     .array(4 * group * wide, float_bytes, 16)    // x, k, v, q
+                                     .array(2 * group * narrow, float_bytes, 16)  // z, r
+                                     .array(group * wide, float_bytes)            // y
+                                     .array(group, 12, float_bytes)               // gates
+                                     .array(group, float_bytes)                   // decays
                                      .total();
     return kernel("trellis", round_up(8 * t.d, 32), shared_bytes,
                   {{"X", name_of(t.storage)},

@@ -38,6 +38,8 @@ int64_t frozen(const Sizes& sizes);  // chunkwise_gd, lattice_gla
 
 // The files of this folder share what follows.
 
+constexpr int64_t float_bytes = 4;
+
 // Add launches that walk token by token, `tokens` per launch. The state is in memory between launches.
 void add_matrix_steps(cuda::PlanBuilder& builder, const Tensors& t, int64_t tokens);
 void add_trellis_steps(cuda::PlanBuilder& builder, const Tensors& t, int64_t tokens);
