@@ -129,7 +129,7 @@ count() { # LOG STATUS
     fi
 }
 
-# Window tests wait more than they compute: they follow the end-to-end tests, beside the other unit tests.
+# Window tests follow the end-to-end tests, beside the other unit tests, so that both halves take about as long.
 log=$root/build/$preset-tests.log window_log=$root/build/$preset-window-tests.log
 beside_log=$root/build/$preset-beside.log ends=$root/build/$preset-ends.txt
 : >"$ends" >"$window_log"

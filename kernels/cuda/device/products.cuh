@@ -13,8 +13,8 @@
 //   bf16  mma.m16n8k16, 8 bits of mantissa
 //   f16   mma.m16n8k16, 11 bits, up to 65504
 //   tf32  mma.m16n8k8, 11 bits: the upper 19 bits of an f32
-//   rounded_tf32  the same if factors in shared memory are rounded already, which saves rounding them at each
-//   use f32   fused multiply-adds
+//   rounded_tf32  the same, of factors that are rounded in shared memory already, not at each use
+//   f32   fused multiply-adds
 #pragma once
 
 #include "kernels/cuda/device/warp.cuh"

@@ -56,25 +56,6 @@ struct SourceCoefficients {
     }
 };
 
-// Walks a source over the `count` tokens of a tile of `tokens`: calls visit(t, w before token t, w after it).
-template <int tokens, class Visit>
-__device__ void walk_source(SourceCoefficients& source, const Gate* gates, int count, Visit visit) {
-    // Gates are loaded eight at a time, because the compiler moves no load over what `visit` stores.
-    constexpr int each = 8;
-    static_assert(tokens % each == 0);
-    for (int first = 0; first < tokens; first += each) {
-        Gate some[each];
-#pragma unroll
-        for (int k = 0; k < each; ++k) some[k] = gates[first + k];
-#pragma unroll
-        for (int k = 0; k < each; ++k) {
-            const float before = source.w;
-            if (first + k < count) source.advance(some[k], first + k);
-            visit(first + k, before, source.w);
-        }
-    }
-}
-
 // Stores w and h of all `sources` after the last token, zeros for missing ones, then a, b, h and a zero. All
 // threads of the block call it; each owns whole sources.
 __device__ inline void store_ends(const Gate* gates, int tokens, int first_source, int last_source,
