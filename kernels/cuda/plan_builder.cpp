@@ -100,9 +100,10 @@ PlanBuilder::Copy PlanBuilder::copy() const {
     };
 }
 
-TensorMap PlanBuilder::tensor_map(const void* array, Storage storage, const Shape& shape, int64_t box_rows) {
+TensorMap PlanBuilder::tensor_map(const void* array, Storage storage, const Shape& shape, int64_t box_rows,
+                                  Boxes boxes) {
     if (dry() || failed()) return {};
-    auto map = cuda::tensor_map(array, storage, shape, box_rows);
+    auto map = cuda::tensor_map(array, storage, shape, box_rows, boxes);
     if (map) return *map;
     fail(map.error());
     return {};

@@ -31,7 +31,8 @@ class PlanBuilder : public sawtooth::PlanBuilder {
     const Chip& chip() const { return device_.chip(); }
 
     // Makes a tensor map for the arguments of a kernel (tensor_map.h); empty in a plan that does not run.
-    TensorMap tensor_map(const void* array, Storage storage, const Shape& shape, int64_t box_rows);
+    TensorMap tensor_map(const void* array, Storage storage, const Shape& shape, int64_t box_rows,
+                         Boxes boxes = Boxes::swizzled);
 
     // Adds a launch. The kernel takes one plain struct, `arguments`, which is copied. Fills in grid, block
     // and resources of `info`. Failure: the device would refuse the launch (no or too many thread blocks or

@@ -7,7 +7,8 @@
 
 namespace sawtooth::cuda {
 
-Outcome<TensorMap> tensor_map(const void* array, Storage storage, const Shape& shape, int64_t box_rows) {
+Outcome<TensorMap> tensor_map(const void* array, Storage storage, const Shape& shape, int64_t box_rows,
+                              Boxes boxes) {
     const auto calls = driver();
     if (!calls) return calls.error();
     const int64_t element = bytes_of(storage), depth = shape[0], rows = shape[1], columns = shape[2];
@@ -18,9 +19,10 @@ Outcome<TensorMap> tensor_map(const void* array, Storage storage, const Shape& s
                                   static_cast<cuuint64_t>(rows * columns * element)};
     const cuuint32_t box[] = {static_cast<cuuint32_t>(box_columns), static_cast<cuuint32_t>(box_rows), 1};
     const cuuint32_t steps[] = {1, 1, 1};
-    const auto swizzle = box_columns * element == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
-                         : box_columns * element == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
-                                                       : CU_TENSOR_MAP_SWIZZLE_32B;
+    const auto swizzle = boxes == Boxes::plain          ? CU_TENSOR_MAP_SWIZZLE_NONE
+                         : box_columns * element == 128 ? CU_TENSOR_MAP_SWIZZLE_128B
+                         : box_columns * element == 64  ? CU_TENSOR_MAP_SWIZZLE_64B
+                                                        : CU_TENSOR_MAP_SWIZZLE_32B;
     const auto type = storage == Storage::f32    ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32
                       : storage == Storage::bf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
                                                  : CU_TENSOR_MAP_DATA_TYPE_FLOAT16;

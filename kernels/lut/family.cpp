@@ -91,20 +91,21 @@ std::vector<Variant> variants() {
          .plan_cpu = lut::plan_unfused_on_cpu,
          .plan_cuda = lut::plan_unfused_on_cuda},
         {.name = "fused",
-         .idea = "One launch for detectors and tables, as few as possible for gradients; every sum has one "
-                 "order.",
+         .idea =
+             "As few launches as possible: one for detectors and tables, or with many items on a GPU two; "
+             "every sum has one order.",
          .outputs = outputs,
          .exact = lut::is_exact,
          .plan_cpu = lut::plan_fused_on_cpu,
          .plan_cuda = lut::plan_fused_on_cuda,
-         .rare_on_cuda = {{"look_up_in_step.cu",
-                           {{"batch", int64_t{3100}},
+         .rare_on_cuda = {{"tables in slices",
+                           {{"batch", int64_t{1400}},
                             {"detectors", int64_t{64}},
                             {"anchors_per_detector", int64_t{4}},
                             {"outputs", int64_t{256}},
                             {"connectivity", "full"},
                             {"arithmetic", "float"},
-                            {"backward", false}}}}},
+                            {"backward", true}}}}},
     };
 }
 

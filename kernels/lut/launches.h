@@ -129,7 +129,52 @@ inline LaunchInfo look_up(const Tensors& t) {
                      .operations = checks(t) + row_reads(t)}};
 }
 
-inline LaunchInfo input_gradients(const Tensors& t) {
+// Of tables in slices (cuda/slices.cuh): `choices` are the two rows that every item chooses of every table.
+inline LaunchInfo choose_rows(const Tensors& t, const Buffer& choices) {
+    return {.name = "choose_rows",
+            .meaning = "Compares the pairs of every detector, and lists the rows that items choose.",
+            .reads = {t.x, t.anchor_pairs},
+            .writes = t.found.all() + Buffers{choices},
+            .work = {.operations = checks(t)}};
+}
+
+// `sums` is y, or one array of its shape for each part of the detectors.
+inline LaunchInfo look_up_in_slices(const Tensors& t, const Buffer& choices, const Buffer& sums) {
+    return {.name = "look_up_in_slices",
+            .meaning = "Sums the chosen rows of tables that pass through shared memory in slices.",
+            .reads = {choices, t.weights},
+            .writes = {sums},
+            .work = {.operations = row_reads(t)}};
+}
+
+inline LaunchInfo add_parts(const Tensors& t, const Buffer& sums) {
+    return {.name = "add_parts",
+            .meaning = "Adds the sums of the parts of the detectors.",
+            .reads = {sums},
+            .writes = {t.y},
+            .work = {.operations = static_cast<double>(count_of(sums.shape))}};
+}
+
+inline LaunchInfo detector_gradients(const Tensors& t, const Buffer& choices, const Buffer& slices) {
+    return {.name = "detector_gradients",
+            .meaning =
+                "Multiplies dy with the difference of the chosen row and the row with the weakest bit "
+                "flipped, for slices of the outputs, from tables in shared memory.",
+            .reads = {choices, t.weights, t.dy},
+            .writes = {slices},
+            .work = {.operations = 3 * row_reads(t)}};
+}
+
+// `slices` are those of detector_gradients, if there are any.
+inline LaunchInfo input_gradients(const Tensors& t, const Buffer& slices = {}) {
+    if (slices)
+        return {.name = "input_gradients",
+                .meaning =
+                    "Adds the slices of each detector's gradient, and adds the result to the two inputs "
+                    "of its weakest pair.",
+                .reads = t.found.all() + Buffers{t.anchor_pairs, slices},
+                .writes = {t.dx},
+                .work = {.operations = static_cast<double>(count_of(slices.shape)) + 4 * choices(t)}};
     const Buffers once = t.found.all() + Buffers{t.anchor_pairs, t.dy};
     return {
         .name = "input_gradients",

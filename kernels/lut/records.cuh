@@ -1,4 +1,4 @@
-// Records in the memory of the variant unfused, on both backends.
+// Records in memory: Event of the variant unfused, on both backends; RowChoice of fused on a GPU.
 #pragma once
 
 #include "kernels/cuda/device/types.cuh"
@@ -9,6 +9,12 @@ namespace sawtooth::lut {
 //   | item | neuron = detector * rows + row |    two int32
 struct Event {
     int32_t item, neuron;
+};
+
+// The row of a detector's table that an item chose, and the one with the weakest bit flipped; the same if the
+// detector skips all pairs. For tables of at most 256 rows.
+struct RowChoice {
+    uint8_t row, alternative;
 };
 
 }  // namespace sawtooth::lut

@@ -2,7 +2,8 @@
 // detectors at a time and adds to its own row of dx. With g = 0.8 and a weakest difference delta of 1:
 //   du = g up'(delta) = 0.8 * 0.125 = 0.1;  dx[first] += 0.1, dx[second] -= 0.1
 //
-// Defines: ANCHORS, SPARSE, ALIGNED (table.cuh), INTEGER (sums.cuh), WARPS, ROWS_SHARED (rows.cuh), THREADS.
+// Defines: ANCHORS, SPARSE, ALIGNED (table.cuh), INTEGER (sums.cuh), WARPS, ROWS_SHARED (rows.cuh), SLICES
+// (those of g that detector_gradients.cu has written; 0 if there are none), THREADS.
 
 #include "kernels/lut/cuda/arguments.cuh"
 #include "kernels/lut_table/cuda/gradient.cuh"
@@ -17,9 +18,10 @@ extern __shared__ Sum row_room[];
 //   warp        0          1           …   WARPS - 1          then 32 WARPS detectors further on
 //   detectors   0 … 31     32 … 63         … 32 WARPS - 1
 //   dx row      0          1               WARPS - 1          [WARPS, inputs] (rows.cuh), summed at the end
-// Sparse: each lane computes g of its detector. Full: the whole warp computes g of its 32 detectors one after
-// another, each lane with a part of the outputs, and lane k keeps that of detector k.
-//   reads    found [B, T], anchors [T, C, 2], weights, dy [B, outputs]
+// With slices of g each lane adds those of its detector. Sparse: each lane computes g of its detector. Full:
+// the whole warp computes g of its 32 detectors one after another, each lane with a part of the outputs, and
+// lane k keeps that of detector k.
+//   reads    found [B, T], anchors [T, C, 2]; weights, dy [B, outputs], or slices of g [SLICES, B, T]
 //   writes   dx [B, inputs]
 // The only barriers are those of Rows, after the zeros and before the rows are summed; in between, warps are
 // independent.
@@ -35,7 +37,12 @@ extern "C" __global__ void __launch_bounds__(THREADS) input_gradients(Arguments 
         const int64_t main = is_one ? detector * given.rows + given.found.lookup_index[at] : 0;
         const int64_t alternative = weakest >= 0 ? main ^ int64_t { 1 } << weakest : main;
         Gradient gradient;
-        if constexpr (SPARSE) {
+        if constexpr (SLICES > 0) {
+#pragma unroll
+            for (int slice = 0; slice < SLICES; ++slice)
+                if (is_one)
+                    gradient.main += given.gradient_slices[slice * given.batch * given.detectors + at];
+        } else if constexpr (SPARSE) {
             if (weakest >= 0)
                 gradient = gradient_of_synapses(given.table, dy, main, alternative, given.scale);
         } else {

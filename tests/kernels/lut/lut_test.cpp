@@ -34,45 +34,49 @@ TEST_CASE("a batch may be larger than a grid is high", "[lut]") {
     check_variants(Problem(lut_family(), with_kinds(sized(65537, 8, 2, 1, 8))));
 }
 
-// The thread blocks along x and the threads of a block that look_up has on an H100.
-std::pair<int64_t, int64_t> blocks_and_threads(cuda::Device& device, const Settings& settings) {
-    const Parameters parameters = settled(lut_family(), settings, {}, Backend::cuda);
-    const LaunchInfo& look_up = *plan_in_theory(device, "fused", parameters, true).launches.front().info;
-    CHECK(look_up.name == "look_up");
-    return {look_up.grid.x, look_up.block.x};
-}
-
-TEST_CASE("items of fused look up rows in step if they fill the GPU and the rows are few", "[lut][cuda]") {
+TEST_CASE("tables of fused pass through shared memory if the items fill the GPU and rows are few",
+          "[lut][cuda]") {
     cuda::Device* const device = theory("sm_90a");
     if (!device) return;
-    const Settings enough = sized(4096, 512, 256, 256, 8, {{"backward", false}});
-    const auto in_step = [&](const Settings& changed) {
-        return blocks_and_threads(*device, with(enough, changed)).second == 1024;
+    const auto launches = [](cuda::Device& of, const Settings& settings) {
+        const Parameters parameters = settled(lut_family(), settings, {}, Backend::cuda);
+        return names_of(plan_in_theory(of, "fused", parameters, true));
     };
-    CHECK(blocks_and_threads(*device, enough) == std::pair<int64_t, int64_t>(8, 1024));
-    CHECK(in_step({{"batch", int64_t{3073}}}));
-    CHECK(in_step({{"batch", int64_t{1793}}, {"outputs", int64_t{512}}}));
-    for (const Settings& changed : std::vector<Settings>{{{"batch", int64_t{3000}}},
-                                                         {{"batch", int64_t{4097}}},
+    const std::vector<std::string> from_l2 = {"look_up", "input_gradients", "sort_by_neuron",
+                                              "weight_gradients"},
+                                   in_slices = {"choose_rows",        "look_up_in_slices", "add_parts",
+                                                "detector_gradients", "input_gradients",   "sort_by_neuron",
+                                                "weight_gradients"};
+    const Settings enough = sized(4096, 512, 256, 256, 8);
+    CHECK(launches(*device, enough) == in_slices);
+    for (const Settings& changed : std::vector<Settings>{
+             {{"batch", int64_t{1400}}}, {{"batch", int64_t{4097}}}, {{"anchors_per_detector", int64_t{1}}}})
+        CHECK(launches(*device, with(enough, changed)) == in_slices);
+    for (const Settings& changed : std::vector<Settings>{{{"batch", int64_t{1000}}},
+                                                         {{"outputs", int64_t{32}}},
                                                          {{"outputs", int64_t{252}}},
-                                                         {{"inputs", int64_t{1000}}},
+                                                         {{"inputs", int64_t{2000}}},
                                                          {{"detectors", int64_t{252}}},
                                                          {{"anchors_per_detector", int64_t{9}}},
                                                          {{"arithmetic", "integer"}},
                                                          {{"connectivity", "sparse"}}})
-        CHECK_FALSE(in_step(changed));
-    if (cuda::Device* const older = theory("sm_80")) CHECK(blocks_and_threads(*older, enough).second == 256);
+        CHECK(launches(*device, with(enough, changed)) == from_l2);
+    // Older chips have no copies of boxes, and some have too little shared memory.
+    for (const char* chip : {"sm_80", "sm_120"})
+        if (cuda::Device* const other = theory(chip)) CHECK(launches(*other, enough) == from_l2);
 }
 
-// The last thread block has 1, 223, 1 or 33 items; 264 detectors take two rounds of a block.
-TEST_CASE("fused is right where the items of a GPU look up rows in step", "[lut][cuda][gpu]") {
+// The last items of a thread block, the last detectors of a part, tables of 2 to 256 rows, and one to eight
+// parts.
+TEST_CASE("fused is right where tables pass through shared memory", "[lut][cuda][gpu]") {
     if (!gpu()) return;
     const auto [batch, inputs, outputs, detectors, anchors] =
         GENERATE(table<int64_t, int64_t, int64_t, int64_t, int64_t>({{3073, 20, 256, 72, 8},
-                                                                     {4063, 512, 256, 64, 3},
+                                                                     {1500, 512, 256, 64, 3},
                                                                      {1793, 21, 512, 264, 1},
-                                                                     {6433, 700, 128, 64, 5}}));
-    Problem problem(lut_family(), sized(batch, inputs, outputs, detectors, anchors, {{"backward", false}}));
+                                                                     {6433, 700, 128, 64, 5},
+                                                                     {701, 30, 4096, 8, 7}}));
+    Problem problem(lut_family(), sized(batch, inputs, outputs, detectors, anchors));
     const auto pairs = problem["anchors"].as<int32_t>();
     for (size_t i = 0; i < pairs.size(); i += 7) pairs[i] = -1;  // a skipped pair
     const Arrays got = run_on_device(*gpu(), lut_family(), "fused", problem.parameters, problem.inputs);
