@@ -99,7 +99,7 @@ std::vector<Variant> variants() {
          .plan_cpu = lut::plan_fused_on_cpu,
          .plan_cuda = lut::plan_fused_on_cuda,
          .rare_on_cuda = {{"tables in slices",
-                           {{"batch", int64_t{1400}},
+                           {{"batch", int64_t{1300}},
                             {"detectors", int64_t{64}},
                             {"anchors_per_detector", int64_t{4}},
                             {"outputs", int64_t{256}},

@@ -18,7 +18,7 @@ constexpr size_t first_kernels = 2;
 // A Request may take more operations on a GPU, whose tiles have hundreds of rows and whose machine has more
 // cores.
 constexpr double usual_operations = 2e6, many_operations = 1e7, most_on_cuda = 2e7;
-constexpr double most_if_rare = 1e8;
+constexpr double most_if_rare = 2e8;
 constexpr int64_t between_rare = 4;  // candidates, of which one has a rare kernel
 constexpr int64_t most_seeds = 1000;
 constexpr int64_t turns_per_jitter = 4;  // one of them has kernels with jitter
