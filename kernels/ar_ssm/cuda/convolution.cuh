@@ -91,7 +91,7 @@ class Convolution {
 
   private:
     static constexpr int each = channels_together, across = columns / each, down = THREADS / across;
-    static constexpr int own_rows = rows / down, ahead = own_rows < 8 ? own_rows : 8;
+    static constexpr int own_rows = rows / down, ahead = own_rows < 4 ? own_rows : 4;
     static_assert(across * down == THREADS && own_rows * down == rows && own_rows % ahead == 0);
     using Row = device::Words<Storage, each>;
 

@@ -75,9 +75,9 @@ int64_t CudaJob::long_depth() const {
 
 int64_t CudaJob::product_bytes(int64_t left_rows, int64_t left_columns, int64_t right_rows,
                                int64_t right_columns) const {
-    constexpr int64_t stages = 3, padding_bytes = 16;
+    constexpr int64_t stages = 3, padding = 8;
     const auto tile_bytes = [&](int64_t rows, int64_t columns) {
-        return round_up(rows * (columns * bytes_of(storage) + padding_bytes), int64_t{16});
+        return round_up(rows * (columns + padding) * bytes_of(storage), int64_t{16});
     };
     return stages * (tile_bytes(left_rows, left_columns) + tile_bytes(right_rows, right_columns));
 }

@@ -23,7 +23,9 @@ using device::Lies;
 using device::Tile;
 using Storage = device::STORAGE;
 using Element = Storage::Word;
-constexpr device::Precision precision = device::Precision::STORAGE;
+// Products of f32 run on tensor cores as well, with split factors.
+constexpr bool splits = device::Precision::STORAGE == device::Precision::f32;
+constexpr device::Precision precision = splits ? device::Precision::split_f32 : device::Precision::STORAGE;
 using Factors = device::Products<precision>;
 
 constexpr int stages = 3;
@@ -124,8 +126,9 @@ struct Product {
 
     // sums += the product of the tiles of one step. Every fragment of the right factor serves all `down`
     // tiles of the warp.
+    template <class P = Factors>
     static __device__ void multiply(const Stage& stage, Sums& sums) {
-#pragma unroll(precision == device::Precision::f32 ? 1 : depth / Factors::inner)
+#pragma unroll
         for (int k = 0; k < depth; k += Factors::inner) {
             typename Factors::Left lefts[down];
 #pragma unroll
@@ -139,12 +142,61 @@ struct Product {
                         (right_lies == Lies::in_rows ? k * right_stride + column : column * right_stride + k),
                     right_lies, right_stride, two);
 #pragma unroll
-                for (int i = 0; i < down; ++i) {
-                    Factors::add(sums.tiles[i][n], lefts[i], two[0]);
-                    Factors::add(sums.tiles[i][n + 1], lefts[i], two[1]);
-                }
+                for (int part = 0; part < (splits ? 3 : 1); ++part)
+#pragma unroll
+                    for (int i = 0; i < down; ++i)
+#pragma unroll
+                        for (int v = 0; v < 2; ++v)
+                            if constexpr (splits)
+                                P::add_part(sums.tiles[i][n + v], lefts[i], two[v], part);
+                            else
+                                P::add(sums.tiles[i][n + v], lefts[i], two[v]);
             }
         }
+    }
+
+    // The same by multiply-adds.
+    static __device__ void multiply_plainly(const Stage& stage, Sums& sums) {
+        const auto left_of = [&](int row, int k) {
+            return stage.left[left_lies == Lies::in_rows ? row * left_stride + k : k * left_stride + row];
+        };
+        const auto right_of = [&](int k, int column) {
+            constexpr bool as_is = right_lies == Lies::in_rows;
+            return stage.right[as_is ? k * right_stride + column : column * right_stride + k];
+        };
+#pragma unroll 1
+        for (int k = 0; k < depth; ++k)
+            for_each(sums, [&](float& sum, int row, int column) {
+                sum = fmaf(left_of(row, k), right_of(k, column), sum);
+            });
+    }
+
+    // The same for f32: the sum of the step is rounded as usual when it is added. It is computed plainly if
+    // it is not finite, because split factors may be why, and in products of so few terms that the errors of
+    // split factors could be larger than those of the additions.
+    static __device__ void multiply_split(const Stage& stage, int64_t inner, Sums& sums) {
+        constexpr int64_t few = 8;
+        Sums step;
+        clear(step);
+        bool plainly = inner < few;
+        if (!plainly) {
+            multiply(stage, step);
+            plainly = __any_sync(device::whole_warp, !are_finite(step));
+        }
+        if (plainly) {
+            clear(step);
+            multiply_plainly(stage, step);
+        }
+        join(sums, step, [](float& sum, float more) { sum += more; });
+    }
+
+    // Zero times a number is NaN if the number is not finite.
+    static __device__ bool are_finite(Sums& sums) {
+        float zeros[2] = {};  // two, so that an addition does not wait for the one before
+#pragma unroll
+        for (int number = 0; number < elements; ++number)
+            zeros[number % 2] = fmaf(element_of(sums, number), 0, zeros[number % 2]);
+        return zeros[0] + zeros[1] == 0;
     }
 
     // sums += left * right over `inner` terms; copy(stage, at) starts to copy the tiles from term `at` on.
@@ -164,7 +216,10 @@ struct Product {
             device::sync_block();  // this step is visible, and the step before is no longer read
             if (step + stages - 1 < steps) copy(shared.stage[next], int64_t{step + stages - 1} * depth);
             device::end_batch_of_copies();
-            multiply(shared.stage[now], sums);
+            if constexpr (splits)
+                multiply_split(shared.stage[now], inner, sums);
+            else
+                multiply(shared.stage[now], sums);
             now = now + 1 == stages ? 0 : now + 1;
             next = next + 1 == stages ? 0 : next + 1;
         }

@@ -11,7 +11,7 @@
 using namespace sawtooth;
 using namespace sawtooth::ar_ssm;
 
-using Output = Product<ROWS, CHANNELS, DEPTH, 2, 4, Lies::in_rows, Lies::in_columns>;
+using Output = Product<ROWS, CHANNELS, DEPTH, 4, 2, Lies::in_rows, Lies::in_columns>;
 using Scan = TileScan<ROWS>;
 
 union Shared {
@@ -71,12 +71,12 @@ __device__ void output(const Layer& layer, const Positions& at, int64_t channel,
 //   32 ranks at a time     a warp has ROWS / 8 positions, a lane a rank (tile_scan.cuh)
 //     prefixes [B, tiles, rank], projected_u, projected_v, gates [B, L, rank] -> w (and c) [B, L, rank]
 //   ---- barrier: the product reads all ranks of w ----
-//   CHANNELS at a time     8 warps, 2 down x 4 across; a warp owns ROWS / 2 rows x CHANNELS / 4 columns
+//   CHANNELS at a time     8 warps, 4 down x 2 across; a warp owns ROWS / 4 rows x CHANNELS / 2 columns
 //     w W_o^T -> shared memory -> + t, by rows (convolution.cuh) -> y [B, L, width]
 //
 // The product, the staged sums and the scan take turns in the same shared memory; every turn ends with a
 // barrier.
-extern "C" __global__ void __launch_bounds__(THREADS, blocks_together)
+extern "C" __global__ void __launch_bounds__(THREADS, 2)
     scan_and_output(const __grid_constant__ Layer layer) {
     extern __shared__ uint4 shared_words[];
     Shared& shared = *reinterpret_cast<Shared*>(shared_words);
