@@ -61,6 +61,7 @@ class FusedLaunches {
                    .array(project_bytes / 16, 16, 16)
                    .array(totals(), 4)
                    .array(2 * job_.tile, 4)
+                   .array(panel, 8)
                    .total(),
                {{"DEPTH", depth},
                 {"PANEL", panel},

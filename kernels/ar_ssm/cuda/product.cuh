@@ -52,15 +52,24 @@ template <int rows, int columns, int each, class RowOf>
 __device__ void copy_vectors(Element* to, int stride, int64_t there, RowOf row_of) {
     constexpr int vectors = columns / each;
     static_assert(columns % each == 0);
-#pragma unroll 4
-    for (int at = threadIdx.x; at < rows * vectors; at += THREADS) {
-        const int r = at / vectors, c = at % vectors * each;
+    const auto copy = [&](int r, int c) {
         const Element* const row = row_of(r);
         const bool is_there = row != nullptr && c < there;
         if constexpr (each > 1)
             device::copy_async<16>(to + r * stride + c, is_there ? row + c : to, is_there);
         else
             to[r * stride + c] = is_there ? row[c] : Element{0};
+    };
+    const auto thread = static_cast<int>(threadIdx.x);
+    if constexpr (each > 1 && THREADS % vectors == 0) {  // the rows of a thread are `step` apart
+        constexpr int step = THREADS / vectors;
+#pragma unroll
+        for (int r = 0; r < rows; r += step)
+            if (rows % step == 0 || r + thread / vectors < rows)
+                copy(r + thread / vectors, thread % vectors * each);
+    } else {
+#pragma unroll 4
+        for (int at = thread; at < rows * vectors; at += THREADS) copy(at / vectors, at % vectors * each);
     }
 }
 
@@ -77,9 +86,10 @@ __device__ void copy_rows(Element* to, int stride, int64_t length, int64_t first
 // Starts to copy the tile [rows, columns] of a matrix that begins at `row` and `column`.
 template <int rows, int columns>
 __device__ void copy_tile(Element* to, int stride, const Matrix& from, int64_t row, int64_t column) {
-    copy_rows<rows, columns>(to, stride, from.columns, column, [&](int r) {
-        return row + r < from.rows ? from.row(row + r) + column : nullptr;
-    });
+    const Element* const corner = from.row(row) + column;
+    const int64_t there = from.rows - row;
+    copy_rows<rows, columns>(to, stride, from.columns, column,
+                             [&](int r) { return r < there ? corner + r * from.columns : nullptr; });
 }
 
 // In shared memory, the tiles of a step lie as their matrices do in global memory:

@@ -25,31 +25,31 @@ struct Shared {
     };
     ColumnTotals<Gates> totals;
     float effective[2][ROWS];
+    const Element* weights[PANEL];  // the rows of the stacked weights that a panel multiplies
 };
 static_assert(sizeof(Shared) == SHARED_BYTES);
 
 // Row `at` of the stacked weights [W1; U; V]; null beyond them.
 __device__ const Element* weights_row(const Layer& layer, int64_t at) {
-    const auto row = [&](const void* weights, int64_t index) {
-        return static_cast<const Element*>(weights) + index * layer.width;
-    };
-    if (at < layer.hidden) return row(layer.gate_w1, at);
-    at -= layer.hidden;
-    if (at < layer.rank) return row(layer.u_proj, at);
-    at -= layer.rank;
-    return at < layer.rank ? row(layer.v_proj, at) : nullptr;
+    const int64_t u = at - layer.hidden, v = u - layer.rank;
+    const void* const weights = u < 0 ? layer.gate_w1 : v < 0 ? layer.u_proj : layer.v_proj;
+    const int64_t row = u < 0 ? at : v < 0 ? u : v;
+    return v < layer.rank ? static_cast<const Element*>(weights) + row * layer.width : nullptr;
 }
 
 // Computes columns panel … panel + PANEL - 1 of the first product. All of them are offered to every array:
 // store_units and store_pair skip those that lie before or after the columns of the array.
 __device__ void project_panel(const Layer& layer, const Positions& at, int64_t panel, Shared& shared) {
+    for (int r = static_cast<int>(threadIdx.x); r < PANEL; r += THREADS)
+        shared.weights[r] = weights_row(layer, panel + r);
+    device::sync_block();  // the rows are visible
     Projections::Sums sums;
     Projections::clear(sums);
     Projections::add(shared.projections, layer.width, sums, [&](Projections::Stage& stage, int64_t k) {
         copy_tile<ROWS, DEPTH>(stage.left, Projections::left_stride,
                                {layer.x, at.token + at.count, layer.width}, at.token, k);
         copy_rows<PANEL, DEPTH>(stage.right, Projections::right_stride, layer.width, k, [&](int r) {
-            const Element* const row = weights_row(layer, panel + r);
+            const Element* const row = shared.weights[r];
             return row ? row + k : nullptr;
         });
     });
