@@ -29,8 +29,8 @@ constexpr device::Precision precision = splits ? device::Precision::split_f32 : 
 using Factors = device::Products<precision>;
 
 constexpr int stages = 3;
-// The number of thread blocks per SM. With two, one computes while the other waits; f32 needs too many
-// registers for that.
+// The number of thread blocks per SM. With two, one computes while the other waits; in f32 most kernels need
+// too many registers for that.
 constexpr int blocks_together = sizeof(Element) == 2 ? 2 : 1;
 constexpr int padding = device::bank_padding<precision>;
 
@@ -49,16 +49,16 @@ constexpr int elements_of_16_bytes = 16 / static_cast<int>(sizeof(Element));
 // copy_rows by vectors of `each` elements: neighbouring threads copy neighbouring vectors of a row. Single
 // elements are stored at once, not asynchronously; the barrier before they are read serves both.
 template <int rows, int columns, int each, class RowOf>
-__device__ void copy_vectors(Element* to, int stride, int64_t there, RowOf row_of) {
+__device__ void copy_vectors(Element* to, int stride, int64_t length, int64_t first, RowOf row_of) {
     constexpr int vectors = columns / each;
     static_assert(columns % each == 0);
     const auto copy = [&](int r, int c) {
         const Element* const row = row_of(r);
-        const bool is_there = row != nullptr && c < there;
+        const bool is_there = row != nullptr && first + c < length;
         if constexpr (each > 1)
-            device::copy_async<16>(to + r * stride + c, is_there ? row + c : to, is_there);
+            device::copy_async<16>(to + r * stride + c, is_there ? row + first + c : to, is_there);
         else
-            to[r * stride + c] = is_there ? row[c] : Element{0};
+            to[r * stride + c] = is_there ? row[first + c] : Element{0};
     };
     const auto thread = static_cast<int>(threadIdx.x);
     if constexpr (each > 1 && THREADS % vectors == 0) {  // the rows of a thread are `step` apart
@@ -74,22 +74,23 @@ __device__ void copy_vectors(Element* to, int stride, int64_t there, RowOf row_o
 }
 
 // Starts to copy `rows` rows of `columns` elements to rows that are `stride` elements apart. The source has
-// rows of `length` elements: row_of(r) is row r from element `first` on, or null if there is none.
+// rows of `length` elements, of which those from `first` on are copied: row_of(r) is row r, or null if there
+// is none.
 template <int rows, int columns, class RowOf>
 __device__ void copy_rows(Element* to, int stride, int64_t length, int64_t first, RowOf row_of) {
     if (ALIGNED || length % elements_of_16_bytes == 0)
-        copy_vectors<rows, columns, elements_of_16_bytes>(to, stride, length - first, row_of);
+        copy_vectors<rows, columns, elements_of_16_bytes>(to, stride, length, first, row_of);
     else
-        copy_vectors<rows, columns, 1>(to, stride, length - first, row_of);
+        copy_vectors<rows, columns, 1>(to, stride, length, first, row_of);
 }
 
 // Starts to copy the tile [rows, columns] of a matrix that begins at `row` and `column`.
 template <int rows, int columns>
 __device__ void copy_tile(Element* to, int stride, const Matrix& from, int64_t row, int64_t column) {
-    const Element* const corner = from.row(row) + column;
+    const Element* const begin = from.row(row);
     const int64_t there = from.rows - row;
     copy_rows<rows, columns>(to, stride, from.columns, column,
-                             [&](int r) { return r < there ? corner + r * from.columns : nullptr; });
+                             [&](int r) { return r < there ? begin + r * from.columns : nullptr; });
 }
 
 // In shared memory, the tiles of a step lie as their matrices do in global memory:

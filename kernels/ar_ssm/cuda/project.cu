@@ -48,10 +48,8 @@ __device__ void project_panel(const Layer& layer, const Positions& at, int64_t p
     Projections::add(shared.projections, layer.width, sums, [&](Projections::Stage& stage, int64_t k) {
         copy_tile<ROWS, DEPTH>(stage.left, Projections::left_stride,
                                {layer.x, at.token + at.count, layer.width}, at.token, k);
-        copy_rows<PANEL, DEPTH>(stage.right, Projections::right_stride, layer.width, k, [&](int r) {
-            const Element* const row = shared.weights[r];
-            return row ? row + k : nullptr;
-        });
+        copy_rows<PANEL, DEPTH>(stage.right, Projections::right_stride, layer.width, k,
+                                [&](int r) { return shared.weights[r]; });
     });
     const auto is_unit = [&](int row, int column) { return row < at.count && panel + column < layer.hidden; };
     Projections::for_each(sums, [&](float& value, int row, int column) {
