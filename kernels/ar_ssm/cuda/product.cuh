@@ -14,6 +14,7 @@
 #pragma once
 
 #include "kernels/ar_ssm/cuda/arguments.cuh"
+#include "kernels/cuda/device/split_products.cuh"
 #include "kernels/cuda/device/sync.cuh"
 #include "kernels/cuda/device/tiles.cuh"
 
