@@ -316,6 +316,23 @@ struct Consumer {
     }
 };
 
+// The queries and the head of a thread block. Thread blocks start in the order of their numbers, and those
+// with the most tiles must start first, or the device waits for the last of them. So the blocks of a few
+// heads are sorted by their tiles; more heads at a time would not leave their keys in L2.
+struct Place {
+    int query, head;
+
+    __device__ explicit Place(int first_of_all) {
+        constexpr int together = 4;
+        const int first = static_cast<int>(blockIdx.y) / together * together;
+        const int heads = min(together, static_cast<int>(gridDim.y) - first);
+        const int at = (static_cast<int>(blockIdx.y) - first) * static_cast<int>(gridDim.x) +
+                       static_cast<int>(blockIdx.x);
+        query = first_of_all + (static_cast<int>(gridDim.x) - 1 - at / heads) * BLOCK_M;
+        head = first + at % heads;
+    }
+};
+
 extern "C" __global__ void __launch_bounds__(THREADS, groups == 1 && registers <= 112 ? 2 : 1)
     forward(const __grid_constant__ WarpgroupArguments given) {
     extern __shared__ __align__(1024) unsigned char bytes[];
@@ -331,11 +348,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, groups == 1 && registers <
     }
     device::sync_block();  // barriers are visible to all
     const Mask mask(given.arguments.length, given.arguments.window);
-    // The first thread blocks get the queries with the most tiles, so that the last ones are short.
-    const int query = static_cast<int>(first_query(given.arguments)) +
-                      static_cast<int>(gridDim.x - 1 - blockIdx.x) * BLOCK_M;
-    const int tiles = key_tiles_of(mask, query + BLOCK_M);
-    const int64_t head = blockIdx.y;
+    const Place place(static_cast<int>(first_query(given.arguments)));
+    const int query = place.query, tiles = key_tiles_of(mask, query + BLOCK_M);
+    const int64_t head = place.head;
     if (device::warp_of_thread() < consumers) {
         if constexpr (groups > 1) device::take_registers<240>();
         Consumer{shared, given.arguments, mask, query}.run(tiles, head);
