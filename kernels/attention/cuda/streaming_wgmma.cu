@@ -196,6 +196,11 @@ __device__ void add_nonfinite(const Arguments& given, const Mask& mask, int64_t 
     }
 }
 
+// What a tile needs besides products and softmax: nothing, a look for hidden pairs, or that look and the
+// choice between two encodings. No tile before one that needs nothing has hidden pairs.
+// The first tile counts as one that may have them, so that a tile that needs nothing follows another one.
+enum class Care { none, hides, mixed };
+
 // A group of four warps and its queries.
 struct Consumer {
     Shared& shared;
@@ -214,16 +219,25 @@ struct Consumer {
     __device__ TileKind kind(int tile) const {
         return mask.kind(query, query + BLOCK_M, tile * BLOCK_N, (tile + 1) * BLOCK_N);
     }
-    // Returns the end of a run of tiles of the kind of `tile`; it may go on behind it.
+    __device__ Care care(int tile) const {
+        if (kind(tile) == TileKind::mixed) return Care::mixed;
+        // With several bands registers are too scarce for a third loop.
+        const bool hides =
+            tile == 0 || bands > 1 || mask.forbids(query, tile * BLOCK_N, (tile + 1) * BLOCK_N);
+        return hides ? Care::hides : Care::none;
+    }
+    // Returns the end of a run of tiles like `tile`; it may go on behind it.
     __device__ int end_of_run(int tile, int tiles) const {
         const int mine = tile + device::lane_of_thread();
-        const bool differs = mine >= tiles || kind(mine) != kind(tile);
+        const bool differs = mine >= tiles || kind(mine) != kind(tile) || care(mine) != care(tile);
         const unsigned others = __ballot_sync(device::whole_warp, differs);
         return tile + (others == 0 ? 32 : __ffs(others) - 1);
     }
 
+    template <Care needed>
     __device__ void take_values(int key) {
         values = ring.take();
+        if constexpr (needed == Care::none) return;
         // This asks about all queries of the thread block: the groups share the tile, so that a number that
         // one group clears is missing for the other.
         if (mask.forbids(query, key, key + BLOCK_N) && clear_nonfinite(values, shared.has_nonfinite))
@@ -231,8 +245,9 @@ struct Consumer {
     }
 
     // Adds a tile of keys. `queries` are those of its encoding, or the near ones of a mixed tile.
-    template <bool is_mixed>
+    template <Care needed>
     __device__ void visit(const Element* queries, int tile) {
+        constexpr bool is_mixed = needed == Care::mixed;
         const int key = tile * BLOCK_N;
         const Element* const keys = ring.take();
         const Element* const far_keys = is_mixed ? ring.take() : nullptr;
@@ -244,9 +259,9 @@ struct Consumer {
             Tile scores[key_tiles];
             if constexpr (groups == 2) device::wait_for_turn(group);
             start_scores(queries, row, keys, scores);
-            const bool follows = b > 0 || tile > 0;
+            const bool follows = needed == Care::none || b > 0 || tile > 0;
             if (follows) {
-                if (b == 1 - lag) take_values(key - lag * BLOCK_N);
+                if (b == 1 - lag) take_values<needed>(key - lag * BLOCK_N);
                 start_sums(probabilities, values, before.sums);
                 if constexpr (groups == 2) device::pass_turn(1 - group);
                 device::wait_for_products<1>();
@@ -269,12 +284,12 @@ struct Consumer {
             }
             if (b == last && lag == 1) release_keys<is_mixed>();
             apply_zero_scale(scores);
-            if (mask.forbids(query + row + down, key, key + BLOCK_N))
+            if (needed != Care::none && mask.forbids(query + row + down, key, key + BLOCK_N))
                 hide(mask, query + row + down, key, scores);
             const float2 kept = rows[b].weigh(scores, factor);
             device::wait_for_products<0>();
             device::keep_in_place(before.sums);
-            if (b == 0 && tile > 0) ring.release();
+            if (b == 0 && follows) ring.release();
             if (b == last && lag == 0) release_keys<is_mixed>();
             rows[b].rescale(kept);
 #pragma unroll
@@ -295,15 +310,20 @@ struct Consumer {
         if (groups == 2 && group == 1) device::pass_turn(0);  // the first turn
         for (int tile = 0; tile < tiles;) {
             const int end = end_of_run(tile, tiles);
-            if (kind(tile) == TileKind::mixed) {
-                for (; tile < end; ++tile) visit<true>(shared.near_queries, tile);
+            const Care needed = care(tile);
+            if (needed == Care::mixed) {
+                for (; tile < end; ++tile) visit<Care::mixed>(shared.near_queries, tile);
+                continue;
+            }
+            const Element* const queries =
+                kind(tile) == TileKind::far ? shared.far_queries : shared.near_queries;
+            if (bands == 1 && needed == Care::none) {
+                for (; tile < end; ++tile) visit<Care::none>(queries, tile);
             } else {
-                const Element* const queries =
-                    kind(tile) == TileKind::far ? shared.far_queries : shared.near_queries;
-                for (; tile < end; ++tile) visit<false>(queries, tile);
+                for (; tile < end; ++tile) visit<Care::hides>(queries, tile);
             }
         }
-        if (lag == 1) take_values((tiles - 1) * BLOCK_N);
+        if (lag == 1) take_values<Care::hides>((tiles - 1) * BLOCK_N);
         start_sums(probabilities, values, rows[bands - 1].sums);
         device::wait_for_products<0>();
 #pragma unroll
