@@ -55,8 +55,19 @@ __device__ inline void hide(const Mask& mask, int query, int key, Tile (&scores)
     });
 }
 
+// Returns the largest score of a row of the lane. The whole warp must call it.
+__device__ inline float largest_of(const Tile (&scores)[key_tiles], int half) {
+    float largest = nothing;
+#pragma unroll
+    for (int n = 0; n < key_tiles; ++n)
+        largest = fmaxf(largest, fmaxf(scores[n][2 * half], scores[n][2 * half + 1]));
+    largest = fmaxf(largest, __shfl_xor_sync(device::whole_warp, largest, 1));
+    return fmaxf(largest, __shfl_xor_sync(device::whole_warp, largest, 2));
+}
+
 // The online softmax of 16 queries of a warp: their sums of values, and for the two queries of every lane the
-// largest score and the sum of exponentials so far.
+// largest score and the sum of exponentials so far. streaming.cu raises the largest score at every tile
+// (weigh, rescale), streaming_wgmma.cu only where it must (weigh_as_is, raise).
 struct OnlineSoftmax {
     Tile sums[head_tiles];
     float most[2], total[2];  // `total` sums only the keys of the lane
@@ -72,13 +83,7 @@ struct OnlineSoftmax {
         float kept[2];
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
-            float largest = nothing;
-#pragma unroll
-            for (int n = 0; n < key_tiles; ++n)
-                largest = fmaxf(largest, fmaxf(scores[n][2 * half], scores[n][2 * half + 1]));
-            largest = fmaxf(largest, __shfl_xor_sync(device::whole_warp, largest, 1));
-            largest = fmaxf(largest, __shfl_xor_sync(device::whole_warp, largest, 2));
-            const float now = fmaxf(most[half], largest * factor);
+            const float now = fmaxf(most[half], largest_of(scores, half) * factor);
             kept[half] = exp2_of(most[half] - now);
             most[half] = now;
             float sum = 0;
@@ -92,6 +97,35 @@ struct OnlineSoftmax {
             total[half] = total[half] * kept[half] + sum;
         }
         return {kept[0], kept[1]};
+    }
+    // Sets weights to the probabilities relative to `most` as it is, and sum to their sums over the keys of
+    // the lane.
+    __device__ void weigh_as_is(const Tile (&scores)[key_tiles], float factor, Tile (&weights)[key_tiles],
+                                float (&sum)[2]) const {
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            sum[half] = 0;
+#pragma unroll
+            for (int n = 0; n < key_tiles; ++n)
+#pragma unroll
+                for (int at = 2 * half; at < 2 * half + 2; ++at) {
+                    weights[n][at] = exp2_of(fmaf(scores[n][at], factor, -most[half]));
+                    sum[half] += weights[n][at];
+                }
+        }
+    }
+    // Raises `most` to the largest score for the queries that any of their lanes names.
+    __device__ void raise(const Tile (&scores)[key_tiles], float factor, const bool (&named)[2]) {
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            const float now = fmaxf(most[half], largest_of(scores, half) * factor);
+            const unsigned lanes = __ballot_sync(device::whole_warp, named[half]);
+            if ((lanes >> (device::lane_of_thread() & 28) & 15) == 0) continue;
+            const float kept = exp2_of(most[half] - now);
+            most[half] = now;
+            total[half] *= kept;
+            device::scale_row(sums, half, kept);
+        }
     }
     __device__ void rescale(float2 kept) {
         device::scale_row(sums, 0, kept.x);

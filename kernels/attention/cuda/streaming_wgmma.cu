@@ -2,12 +2,11 @@
 // four warps owns bands of 64 queries, and one more warp, the producer, copies tiles of keys and values into
 // a ring of slots in shared memory:
 //   near tile: k1, v      far tile: k2, v      mixed tile: k1, k2, v
-// A step is a tile and a band:
-//   step             1                  2                     3
-//   tensor cores     q k^T              q k^T, p v of 1       q k^T, p v of 2     …
-//   other units          softmax 1          softmax 2             softmax 3
-// Probabilities go in registers from the sums of one product to the left factor of the next. Two groups take
-// turns at the tensor cores, so that the softmax of one runs during the products of the other.
+// A step is a tile and a band. Its scores are multiplied together with the values of the step before, and two
+// groups take turns at the tensor cores, so that the softmax of one runs during the products of the other:
+//   group 0    q k^T of 2, p v of 1    softmax of 2            q k^T of 3, p v of 2    …
+//   group 1    softmax of 1            q k^T of 2, p v of 1    softmax of 2            …
+// Probabilities go in registers from the sums of one product to the left factor of the next.
 //
 // Defines: THREADS, SHARED_BYTES, BLOCK_M, BLOCK_N, HEAD, STAGES, PRECISION (bf16 or f16), CAUSAL,
 // ZERO_SCALE, SHARING, CACHE.
@@ -264,12 +263,13 @@ struct Consumer {
                 if (b == 1 - lag) take_values<needed>(key - lag * BLOCK_N);
                 start_sums(probabilities, values, before.sums);
                 if constexpr (groups == 2) device::pass_turn(1 - group);
-                device::wait_for_products<1>();
+                device::wait_for_products<0>();
             } else {
                 if constexpr (groups == 2) device::pass_turn(1 - group);
                 device::wait_for_products<0>();
             }
             device::keep_in_place(scores);
+            device::keep_in_place(before.sums);
             if constexpr (is_mixed) {
                 // Mixed tiles are few and registers are scarce, so this takes a few keys at a time.
                 constexpr int some = key_tiles < 4 ? key_tiles : 4;
@@ -286,16 +286,32 @@ struct Consumer {
             apply_zero_scale(scores);
             if (needed != Care::none && mask.forbids(query + row + down, key, key + BLOCK_N))
                 hide(mask, query + row + down, key, scores);
-            const float2 kept = rows[b].weigh(scores, factor);
-            device::wait_for_products<0>();
-            device::keep_in_place(before.sums);
             if (b == 0 && follows) ring.release();
             if (b == last && lag == 0) release_keys<is_mixed>();
-            rows[b].rescale(kept);
+            weigh(rows[b], scores, needed != Care::none && tile == 0);
+        }
+    }
+    // Turns scores into probabilities. They are relative to the largest score of earlier tiles, which is
+    // seldom so far below those of this tile that a sum of a lane is beyond `far`, and then is raised. So the
+    // largest score of a tile is hardly ever asked for, and sums are hardly ever rescaled.
+    __device__ void weigh(OnlineSoftmax& row, const Tile (&scores)[key_tiles], bool is_first) {
+        constexpr float far = 256;
+        bool raised[2] = {is_first, is_first};
+        float sum[2];
+#pragma unroll 1
+        for (bool raises = is_first;; raises = true) {
+            if (raises) row.raise(scores, factor, raised);
+            Tile weights[key_tiles];
+            row.weigh_as_is(scores, factor, weights, sum);
 #pragma unroll
             for (int k = 0; k < BLOCK_N / 16; ++k)
-                probabilities[k] = P::left(scores[2 * k], scores[2 * k + 1]);
+                probabilities[k] = P::left(weights[2 * k], weights[2 * k + 1]);
+            if (raises) break;
+            raised[0] = sum[0] > far, raised[1] = sum[1] > far;
+            if (!__any_sync(device::whole_warp, raised[0] || raised[1])) break;
         }
+        row.total[0] += sum[0];
+        row.total[1] += sum[1];
     }
     template <bool is_mixed>
     __device__ void release_keys() {
