@@ -6,8 +6,8 @@
 
 namespace sawtooth::btp {
 
-// Joins gates by adding their logarithms. The approximate logarithm, which takes denormal gates too, is exact
-// enough where entries are rounded to 16 bits.
+// Joins gates by adding their logarithms. The approximate logarithm is exact enough where entries are rounded
+// to 16 bits. It takes a gate below 2^-126 as 0, as finish() makes 0 of any product with one.
 template <bool approximate>
 struct Logarithms {
     using Value = float;
@@ -15,7 +15,7 @@ struct Logarithms {
     static __device__ float masked() { return __int_as_float(0xff800000); }  // its power is 0
     static __device__ float lift(float gate) {
         float logarithm;
-        asm("lg2.approx.f32 %0, %1;" : "=f"(logarithm) : "f"(gate));
+        asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(logarithm) : "f"(gate));
         return approximate ? logarithm : log2f(gate);
     }
     static __device__ float join(float left, float right) { return left + right; }
@@ -48,6 +48,11 @@ struct MultipliedInDouble {
 // where prefixes are small or large.
 template <bool approximate>
 struct Differences : Logarithms<approximate> {
+    static __device__ float lift(float gate) {
+        float logarithm;
+        asm("lg2.approx.f32 %0, %1;" : "=f"(logarithm) : "f"(gate));
+        return approximate ? logarithm : log2f(gate);
+    }
     static __device__ float between(float at_output, float at_input) {
         return Logarithms<approximate>::finish(at_output - at_input);
     }

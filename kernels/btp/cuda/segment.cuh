@@ -3,18 +3,18 @@
 // holds of every tile four neighbouring positions, a quad, of the channels g and g + 8:
 //
 //   positions of a tile    0 … 3     4 … 7    8 … 11   12 … 15
-//   channels 0 and 8      lane 0    lane 2    lane 1    lane 3
-//   channels 1 and 9      lane 4    lane 6    lane 5    lane 7
+//   channels 0 and 8      lane 0    lane 1    lane 2    lane 3
+//   channels 1 and 9      lane 4    lane 5    lane 6    lane 7
 //   …
-//   channels 7 and 15    lane 28   lane 30   lane 29   lane 31
+//   channels 7 and 15    lane 28   lane 29   lane 30   lane 31
 //
 // Positions are the inner dimension of the products, so that their order is free. In this order a lane reads
 // 16 bytes at once, which are 8 neighbouring halves of a pair of tiles, and swaps four of them with the
-// lane t ^ 2:
+// lane t ^ 1:
 //
-//   t           0                 1                  2                 3
-//   reads   0 … 7             8 … 15             16 … 23           24 … 31
-//   holds   0 … 3, 16 … 19    8 … 11, 24 … 27    4 … 7, 20 … 23    12 … 15, 28 … 31
+//   t           0                 1                 2                  3
+//   reads   0 … 7             16 … 23           8 … 15             24 … 31
+//   holds   0 … 3, 16 … 19    4 … 7, 20 … 23    8 … 11, 24 … 27    12 … 15, 28 … 31
 //
 // A segment is a whole number of blocks:
 //
@@ -56,11 +56,10 @@ using Gates = float[tiles][4];  // the gates of the same positions, which all ch
 // tile s, for channel g + 8 h.
 using Sums = device::Tile[tiles_of_block][2];
 
-__device__ inline int reversed(int two_bits) { return two_bits >> 1 | (two_bits & 1) << 1; }
-__device__ inline int quad_of_lane() { return reversed(device::lane_of_thread() % 4); }
+__device__ inline int quad_of_lane() { return device::lane_of_thread() % 4; }
 __device__ inline int channel_of_lane() { return device::lane_of_thread() / 4; }
 // Returns the lane that holds a quad of the same channels.
-__device__ inline int lane_of_quad(int quad) { return (device::lane_of_thread() & ~3) | reversed(quad); }
+__device__ inline int lane_of_quad(int quad) { return (device::lane_of_thread() & ~3) | quad; }
 // Returns the first position in the segment of the lane's quad of tile s.
 __device__ inline int first_of_quad(int s) { return s * tile + 4 * quad_of_lane(); }
 
@@ -120,36 +119,37 @@ struct Place {
 };
 
 // 8 neighbouring positions of a pair of tiles. swap_quads() turns them into a quad of each tile by an
-// exchange between the lanes t and t ^ 2; swap_back() turns them back.
+// exchange between the lanes t and t ^ 1; swap_back() turns them back.
 struct Eight {
     uint32_t held[4];
 };
 template <class S>
 __device__ void swap_quads(const Eight& eight, QuadOf<S>& even, QuadOf<S>& odd) {
-    const bool low = device::lane_of_thread() % 4 < 2;
+    const bool even_lane = device::lane_of_thread() % 2 == 0;
 #pragma unroll
     for (int k = 0; k < 2; ++k) {
-        const uint32_t mine = low ? eight.held[2 + k] : eight.held[k];
-        const uint32_t got = __shfl_xor_sync(device::whole_warp, mine, 2);
-        even.held[k] = low ? eight.held[k] : got;
-        odd.held[k] = low ? got : eight.held[2 + k];
+        const uint32_t mine = even_lane ? eight.held[2 + k] : eight.held[k];
+        const uint32_t got = __shfl_xor_sync(device::whole_warp, mine, 1);
+        even.held[k] = even_lane ? eight.held[k] : got;
+        odd.held[k] = even_lane ? got : eight.held[2 + k];
     }
 }
 template <class S>
 __device__ Eight swap_back(const QuadOf<S>& even, const QuadOf<S>& odd) {
-    const bool low = device::lane_of_thread() % 4 < 2;
+    const bool even_lane = device::lane_of_thread() % 2 == 0;
     Eight eight;
 #pragma unroll
     for (int k = 0; k < 2; ++k) {
-        const uint32_t got = __shfl_xor_sync(device::whole_warp, low ? odd.held[k] : even.held[k], 2);
-        eight.held[k] = low ? even.held[k] : got;
-        eight.held[2 + k] = low ? got : odd.held[k];
+        const uint32_t got = __shfl_xor_sync(device::whole_warp, even_lane ? odd.held[k] : even.held[k], 1);
+        eight.held[k] = even_lane ? even.held[k] : got;
+        eight.held[2 + k] = even_lane ? got : odd.held[k];
     }
     return eight;
 }
 // Returns the first of the lane's 8 neighbouring positions of a pair of tiles.
 __device__ inline int first_of_eight(int pair) {
-    return pair * 2 * tile + 8 * (device::lane_of_thread() % 4);
+    const int lane = device::lane_of_thread();
+    return (2 * pair + lane % 2) * tile + lane % 4 / 2 * 8;
 }
 
 // Loads a segment, with zeros where the array has no such channel or position. All loads come before the

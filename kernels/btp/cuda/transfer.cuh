@@ -34,7 +34,7 @@
 namespace sawtooth::btp {
 
 // The output positions of the lane are 2 q + e in the quad `partner`, q = 0, 1.
-__device__ inline int partner_quad() { return reversed(device::lane_of_thread() / 8); }
+__device__ inline int partner_quad() { return device::lane_of_thread() / 8; }
 __device__ inline int odd_output() { return device::lane_of_thread() / 4 % 2; }
 // Gets the values of the lane's two outputs, where every lane has those of the positions of its own quad.
 template <class Value>
@@ -98,16 +98,6 @@ class Spans {
 #pragma unroll
             for (int k = 0; k < 4; ++k) inner[k] = transposed ? upto[k] : after[k];
         }
-
-        // Returns the join between two positions of the lane's quad, an output and input k.
-        __device__ Value within(int output, int k) const {
-            if (transposed ? k < output : k > output) return Rule::masked();
-            Value join = Rule::identity;
-#pragma unroll
-            for (int p = 0; p < 4; ++p)
-                if (transposed ? output < p && p <= k : k < p && p <= output) join = Rule::join(join, own[p]);
-            return join;
-        }
     };
 
     __device__ void find_edges(int s, const QuadJoins& tile) {
@@ -126,23 +116,34 @@ class Spans {
         for (int q = 0; q < 2; ++q) outer_[s][q] = Rule::join(transposed ? later : earlier, tile.outer[q]);
     }
 
+    // A lane walks through its four inputs, away from its output, and joins one gate in every step. It begins
+    // with the join up to the edge of its quad, masked unless its inputs lie before the quad of the output,
+    // and again with 1 where the input is the output itself. The entries of output 9, before and after the
+    // walk:
+    //
+    //   inputs        0 … 3             4 … 7            8 … 11         12 … 15
+    //   begins with   a4…a7 a8a9        a8a9             0              0
+    //   entries       a1…a9 … a4…a9     a5…a9 … a8a9     a9  1  0  0    0  0  0  0
+    //
+    // A masked entry times a gate that is not finite is NaN: products one by one then leave it out.
     __device__ static void diagonal(const QuadJoins& tile, float (&entry)[2][4]) {
-        const int low = transposed ? partner_quad() : quad_of_lane();
-        const int high = transposed ? quad_of_lane() : partner_quad();
-        Value between = Rule::identity;
-#pragma unroll
-        for (int k = 1; k < 3; ++k) {
-            const Value quad = of_quad(tile.total, k);
-            if (low < k && k < high) between = Rule::join(between, quad);
-        }
+        const int own = quad_of_lane(), partner = partner_quad();
+        const int low = transposed ? partner : own, high = transposed ? own : partner;
+        // Of the quads 1 and 2, which may lie between, the outer lanes have one next to their own.
+        const Value next = __shfl_xor_sync(device::whole_warp, tile.total, 1);
+        const Value other = of_quad(tile.total, transposed ? 1 : 2);
+        Value between = low < high ? Rule::identity : Rule::masked();
+        if (transposed ? own == 3 && partner < 2 : own == 0 && partner > 1) between = next;
+        if (transposed ? own > 1 && partner == 0 : own < 2 && partner == 3)
+            between = Rule::join(between, other);
 #pragma unroll
         for (int q = 0; q < 2; ++q) {
-            const Value outer = Rule::join(between, tile.outer[q]);
+            Value span = Rule::join(between, tile.outer[q]);
 #pragma unroll
-            for (int k = 0; k < 4; ++k) {
-                Value span = odd_output() ? tile.within(2 * q + 1, k) : tile.within(2 * q, k);
-                if (low > high) span = Rule::masked();
-                if (low < high) span = Rule::join(tile.inner[k], outer);
+            for (int step = 0; step < 4; ++step) {
+                const int k = transposed ? step : 3 - step;
+                if (transposed || step > 0) span = Rule::join(span, tile.own[transposed ? k : k + 1]);
+                if (k / 2 == q && own == partner && odd_output() == k % 2) span = Rule::identity;
                 entry[q][k] = Rule::finish(span);
             }
         }
@@ -278,7 +279,7 @@ __device__ void add_one_by_one(device::Tile (&sums)[2], const Quad (&values)[2],
 #pragma unroll
             for (int p = 0; p < 4; ++p) {
                 // `lane` holds the entry: its own quad is that of the input, its partner quad this lane's.
-                const int lane = 4 * (2 * (device::lane_of_thread() % 4) + p % 2) + reversed(quad);
+                const int lane = 4 * (2 * (device::lane_of_thread() % 4) + p % 2) + quad;
                 const float factor = __shfl_sync(device::whole_warp, entry[p / 2][k], lane);
                 const int output = 4 * quad_of_lane() + p;
                 if (is_diagonal && (transposed ? input < output : input > output)) continue;
@@ -296,7 +297,7 @@ struct Origin {
 };
 
 // Computes Lmat or its transpose times the values of a block, one product after another. Returns false, and
-// computes nothing, if all values are factors of tensor cores and no gate is infinite. This is a call, and
+// computes nothing, if all values are factors of tensor cores and all gates are finite. This is a call, and
 // loads the factors again, to keep a rare path out of the registers of the kernel.
 template <class Transfer, bool transposed>
 __device__ __noinline__ bool multiply_one_by_one(const Origin& origin, int block, Sums& sums) {
@@ -310,7 +311,7 @@ __device__ __noinline__ bool multiply_one_by_one(const Origin& origin, int block
     for (int s = 0; s < tiles_of_block; ++s)
 #pragma unroll
         for (int k = 0; k < 4; ++k)
-            found |= isinf(a[first + s][k]) || !is_factor(values[first + s][0].get(k)) ||
+            found |= !isfinite(a[first + s][k]) || !is_factor(values[first + s][0].get(k)) ||
                      !is_factor(values[first + s][1].get(k));
     if (!__any_sync(device::whole_warp, found)) return false;
     const Transfer transfer(a);
