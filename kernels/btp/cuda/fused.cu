@@ -115,19 +115,19 @@ __device__ void finish(const Arguments& given, const Place& place, const Decays&
 //   writes x [B H, DH, L], carry [B H, blocks, DH]
 // Only order full has barriers, where it chains: one for the ticket, and those of chain_carries.
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) fused(Given given) {
-    const int64_t positions = warps * given.run * segment;
+    const int run = static_cast<int>(given.run), positions = warps * run * segment;
     const auto stretches = static_cast<int>((given.all.length + positions - 1) / positions);
     const Stretch stretch =
         chains ? Stretch::by_ticket(given.chain, stretches, false) : Stretch::by_block(stretches);
     const auto heads = static_cast<int>(given.all.heads);
     find_gates(given, stretch.row % heads);
     Place place{given.all, stretch.row % heads, stretch.row / heads * 16,
-                stretch.index * positions + device::uniform_warp_of_thread() * given.run * segment};
+                stretch.index * positions + device::uniform_warp_of_thread() * run * segment};
 
     float into[2] = {0, 0};  // the carry into the segment
     place.first -= repeats * segment;
 #pragma unroll 1
-    for (int64_t step = -int64_t{repeats}; step < given.run; ++step, place.first += segment) {
+    for (int step = repeats ? -1 : 0; step < run; ++step, place.first += segment) {
         Gates a;
         load_gates(a, given.a, place);
         Local local;

@@ -187,7 +187,7 @@ struct Task {
                 }
             const float sum = sum_over_channels(four);
             const int lane = device::lane_of_thread();
-            const int64_t there = place.first + first_of_quad(tile_of_segment) + lane / 8;
+            const int there = place.first + first_of_quad(tile_of_segment) + lane / 8;
             if (lane & 4 || !is_inside(there, given.all.length)) continue;
             float& da = given.da[place.head * given.all.length + there];
             da = place.channel == 0 ? sum : da + sum;  // this lane stored it before
@@ -210,13 +210,13 @@ struct Task {
 //   writes   du [B H, DH, L], da [B H, L], CARRY0: dcarry0 [B H, DH]
 // Only order full has barriers: one for the ticket of the look-back, and those of chain_carries.
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) gradients(Given given) {
-    const int64_t run = walks ? 1 : given.run, positions = warps * run * segment;
+    const int run = walks ? 1 : static_cast<int>(given.run), positions = warps * run * segment;
     const auto stretches = static_cast<int>((given.all.length + positions - 1) / positions);
     const Stretch stretch = looks_back ? Stretch::by_ticket(given.chain, stretches, true)
                                        : Stretch::by_block(walks ? 1 : stretches);
     find_gates(given, stretch.row);
-    const int64_t steps = walks ? stretches : run, stride = walks ? positions : int64_t{segment};
-    const int64_t first = stretch.index * positions + device::uniform_warp_of_thread() * run * segment;
+    const int steps = walks ? stretches : run, stride = walks ? positions : segment;
+    const int first = stretch.index * positions + device::uniform_warp_of_thread() * run * segment;
 #pragma unroll 1
     for (int channel = 0; channel < given.all.width; channel += 16) {
         Place place{given.all, stretch.row, channel, first + steps * stride};
@@ -225,7 +225,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) gradients(Give
         if constexpr (order == Order::two && READS_DC) load_carry(given.dc, place, 0, after);
         FromStepBefore step_before;
 #pragma unroll 1
-        for (int64_t step = 0; step < steps; ++step) {
+        for (int step = 0; step < steps; ++step) {
             place.first -= stride;
             Task{given, stretch, place}.solve(step_before, after);
         }
@@ -238,7 +238,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) gradients(Give
 //
 //   dx [B H, DH, L], a [B H, L] -> dc [B H, blocks, DH]     dc = sum of (a_0 … a_i) dx_i
 extern "C" __global__ void __launch_bounds__(THREADS) first_gradient_pass(Given given) {
-    const int64_t positions = warps * segment;
+    constexpr int positions = warps * segment;
     const Stretch stretch =
         Stretch::by_block(static_cast<int>((given.all.length + positions - 1) / positions));
     const auto heads = static_cast<int>(given.all.heads);

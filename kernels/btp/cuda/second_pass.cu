@@ -41,17 +41,17 @@ __device__ void update(const Arguments& given, const Place& place, const Decays&
 // Order two has no barriers. With order full a warp reads the slot after its last block, which belongs to the
 // next warp: the barriers of chain_carries lie between that and the store of the next warp.
 extern "C" __global__ void __launch_bounds__(THREADS) second_pass(Given given) {
-    const int64_t run = walks ? 1 : given.run, positions = warps * run * segment;
+    const int run = walks ? 1 : static_cast<int>(given.run), positions = warps * run * segment;
     const auto stretches = static_cast<int>((given.all.length + positions - 1) / positions);
     const Stretch stretch = Stretch::by_block(walks ? 1 : stretches);
-    const int64_t steps = walks ? stretches : run, stride = walks ? positions : int64_t{segment};
+    const int steps = walks ? stretches : run, stride = walks ? positions : segment;
     const auto heads = static_cast<int>(given.all.heads);
     find_gates(given, stretch.row % heads);
     Place place{given.all, stretch.row % heads, stretch.row / heads * 16,
                 stretch.index * positions + device::uniform_warp_of_thread() * run * segment};
     FromStepBefore from{first_link(given, place.head, place.channel + device::lane_of_thread() % 16)};
 #pragma unroll 1
-    for (int64_t step = 0; step < steps; ++step, place.first += stride) {
+    for (int step = 0; step < steps; ++step, place.first += stride) {
         Gates a;
         ValuesOf<OutStorage> x;
         load_gates(a, given.a, place);

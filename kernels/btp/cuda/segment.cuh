@@ -83,8 +83,8 @@ __device__ void clear(QuadOf<S>& quad) {
     for (auto& held : quad.held) held = 0;
 }
 
-__device__ inline bool is_inside(int64_t position, int64_t length) {
-    return static_cast<uint64_t>(position) < static_cast<uint64_t>(length);
+__device__ inline bool is_inside(int position, int64_t length) {
+    return static_cast<unsigned>(position) < static_cast<unsigned>(length);
 }
 
 // The place of a segment in the arrays: `channel` is the first of its 16 channels, `first` its first
@@ -92,25 +92,18 @@ __device__ inline bool is_inside(int64_t position, int64_t length) {
 // nothing is stored. So a short last block needs no special case: v stays what it was at the last position.
 struct Place {
     Extents all;
-    int head, channel;
-    int64_t first;
+    int head, channel, first;
 
     __device__ bool has(int half) const { return channel + channel_of_lane() + 8 * half < all.width; }
-    __device__ bool has(int half, int64_t position) const {
-        return has(half) && is_inside(position, all.length);
-    }
-    __device__ int64_t at(int half, int64_t position) const {
-        return (head * all.width + channel + channel_of_lane() + 8 * half) * all.length + position;
-    }
+    __device__ bool has(int half, int position) const { return has(half) && is_inside(position, all.length); }
+    __device__ int64_t at(int half, int position) const { return at_channel(half) * all.length + position; }
     // Returns the place of a channel in carry0.
     __device__ int64_t at_channel(int half) const {
         return head * all.width + channel + channel_of_lane() + 8 * half;
     }
     // Returns true if the sequence has a block, which is numbered from the first one of the segment. Carries
     // are [heads, blocks, width].
-    __device__ bool has_block(int number) const {
-        return is_inside((first / BLOCK + number) * BLOCK, all.length);
-    }
+    __device__ bool has_block(int number) const { return is_inside(first + number * BLOCK, all.length); }
     __device__ int64_t at_block(int half, int number) const {
         const int64_t blocks_of_head = (all.length + BLOCK - 1) / BLOCK;
         return (head * blocks_of_head + first / BLOCK + number) * all.width + channel + channel_of_lane() +
@@ -163,7 +156,7 @@ __device__ void load(QuadOf<S> (&values)[tiles][2], const void* array, const Pla
         for (int half = 0; half < 2; ++half)
 #pragma unroll
             for (int pair = 0; pair < tiles / 2; ++pair) {
-                const int64_t position = place.first + first_of_eight(pair);
+                const int position = place.first + first_of_eight(pair);
                 uint4 four = {0, 0, 0, 0};
                 if (place.has(half, position))
                     four = *reinterpret_cast<const uint4*>(words + place.at(half, position));
@@ -179,7 +172,7 @@ __device__ void load(QuadOf<S> (&values)[tiles][2], const void* array, const Pla
         for (int half = 0; half < 2; ++half)
 #pragma unroll
             for (int s = 0; s < tiles; ++s) {
-                const int64_t position = place.first + first_of_quad(s);
+                const int position = place.first + first_of_quad(s);
                 clear(values[s][half]);
                 if constexpr (ALIGNED) {
                     if (place.has(half, position))
@@ -208,14 +201,14 @@ __device__ void store(const QuadOf<S> (&values)[tiles][2], void* array, const Pl
         if constexpr (ALIGNED && has_half_words<S>) {
 #pragma unroll
             for (int pair = 0; pair < tiles / 2; ++pair) {
-                const int64_t position = place.first + first_of_eight(pair);
+                const int position = place.first + first_of_eight(pair);
                 const Eight eight = swap_back(values[2 * pair][half], values[2 * pair + 1][half]);
                 if (place.has(half, position)) store_16_bytes(words + place.at(half, position), eight.held);
             }
         } else {
 #pragma unroll
             for (int s = 0; s < tiles; ++s) {
-                const int64_t position = place.first + first_of_quad(s);
+                const int position = place.first + first_of_quad(s);
                 if constexpr (ALIGNED) {
                     if (place.has(half, position))
                         store_16_bytes(words + place.at(half, position), values[s][half].held);
@@ -236,7 +229,7 @@ __device__ inline void load_gates(Gates& gates, const void* a, const Place& plac
     const auto* const words = static_cast<const Storage::Word*>(a) + place.head * length;
 #pragma unroll
     for (int s = 0; s < tiles; ++s) {
-        const int64_t position = place.first + first_of_quad(s);
+        const int position = place.first + first_of_quad(s);
 #pragma unroll
         for (int k = 0; k < 4; ++k) gates[s][k] = 1;
         if constexpr (ALIGNED) {
@@ -263,27 +256,23 @@ __device__ Value of_quad(Value mine, int quad) {
 //   upto        a      ab     abc    abcd
 //   after       bcd    cd     d      1         block = abcd
 //
-// A lane knows only its own gates, so shuffles hand around the products of whole quads.
+// A lane knows only its own gates, so shuffles hand around the products of whole quads and of half tiles.
 struct Decays {
     Gates before, upto, after;  // a_0 … a_(i-1), a_0 … a_i, a_(i+1) … a_last
     float block[blocks];        // a_0 … a_last
 
     __device__ explicit Decays(const Gates& a) {
-        float quads[tiles][4];
+        float earlier[tiles], later[tiles], total[tiles];  // of the other quads of a tile, of the whole tile
 #pragma unroll
-        for (int s = 0; s < tiles; ++s)
-#pragma unroll
-            for (int k = 0; k < 4; ++k) quads[s][k] = of_quad(a[s][0] * a[s][1] * a[s][2] * a[s][3], k);
+        for (int s = 0; s < tiles; ++s) join_quads(a[s], earlier[s], later[s], total[s]);
 #pragma unroll
         for (int b = 0; b < blocks; ++b) {
+            const int first = b * tiles_of_block, last = first + tiles_of_block - 1;
             float so_far = 1;
 #pragma unroll
-            for (int s = b * tiles_of_block; s < (b + 1) * tiles_of_block; ++s) {
-#pragma unroll
-                for (int k = 0; k < 4; ++k) {
-                    if (k == quad_of_lane()) before[s][0] = so_far;
-                    so_far *= quads[s][k];
-                }
+            for (int s = first; s <= last; ++s) {
+                before[s][0] = so_far * earlier[s];
+                so_far *= total[s];
 #pragma unroll
                 for (int k = 0; k < 4; ++k) {
                     upto[s][k] = before[s][k] * a[s][k];
@@ -293,16 +282,25 @@ struct Decays {
             block[b] = so_far;
             so_far = 1;
 #pragma unroll
-            for (int s = (b + 1) * tiles_of_block - 1; s >= b * tiles_of_block; --s) {
-#pragma unroll
-                for (int k = 3; k >= 0; --k) {
-                    if (k == quad_of_lane()) after[s][3] = so_far;
-                    so_far *= quads[s][k];
-                }
+            for (int s = last; s >= first; --s) {
+                after[s][3] = so_far * later[s];
+                so_far *= total[s];
 #pragma unroll
                 for (int k = 3; k > 0; --k) after[s][k - 1] = after[s][k] * a[s][k];
             }
         }
+    }
+
+    // Joins the quads of a tile in two exchanges: with the other quad of its half of the tile, then of
+    // halves.
+    static __device__ void join_quads(const float (&a)[4], float& earlier, float& later, float& total) {
+        const int quad = quad_of_lane();
+        const float own = a[0] * a[1] * a[2] * a[3];
+        const float next = __shfl_xor_sync(device::whole_warp, own, 1);
+        const float other_half = __shfl_xor_sync(device::whole_warp, own * next, 2);
+        earlier = (quad % 2 == 1 ? next : 1) * (quad >= 2 ? other_half : 1);
+        later = (quad % 2 == 0 ? next : 1) * (quad < 2 ? other_half : 1);
+        total = own * next * other_half;
     }
 };
 
