@@ -1,7 +1,7 @@
 // x_i = v_i + (a_0 … a_i) c in one launch. A warp goes through neighbouring segments; it multiplies their
 // blocks with the transfer matrices on tensor cores and adds the carries, which stay in registers. With order
 // two a warp needs only the last value of the block before its first one: rather than wait for it, the warp
-// computes the segment before its own again. Order full chains the carries by decoupled look-back, with one
+// computes that block again. Order full chains the carries by decoupled look-back, with one
 // segment per warp.
 //
 // Gates 1/2 and u = 1, with BL = 2 for short:
@@ -32,17 +32,21 @@ struct Local {
 
     // Computes v = Lmat u for every block. The last v of a block is position 3 of quad 3 of its last tile,
     // whose lane hands it to the other three lanes of the channel.
-    __device__ void solve(const Arguments& given, const Place& place, const Gates& a) {
+    template <bool careful>
+    __device__ void solve(const Arguments& given, const Place& place, const Gates& a, float& strange) {
         Values values;
         load(values, given.u, place);
-        const BlockProducts<CONSTRUCTION> products(values, a, {given.u, given.a, place});
+        const BlockProducts<CONSTRUCTION, careful> products(values, a, {given.u, given.a, place}, strange);
 #pragma unroll
         for (int b = 0; b < blocks; ++b) {
             products.of_block(b, sums[b]);
-#pragma unroll
-            for (int half = 0; half < 2; ++half)
-                last[b][half] = of_quad(at(sums[b][tiles_of_block - 1], half, 3), 3);
+            last_of(sums[b], last[b]);
         }
+    }
+
+    static __device__ void last_of(const Sums& v, float (&last)[2]) {
+#pragma unroll
+        for (int half = 0; half < 2; ++half) last[half] = of_quad(at(v[tiles_of_block - 1], half, 3), 3);
     }
 
     __device__ void add_carry(int block, const Decays& decays, const float (&carry)[2]) {
@@ -102,12 +106,74 @@ __device__ void finish(const Arguments& given, const Place& place, const Decays&
     store(x, given.x, place);
 }
 
+// Computes the last v of the block before a segment, as the carry into it.
+template <bool careful>
+__device__ void find_carry(const Arguments& given, Place place, float (&carry)[2], float& strange) {
+    place.first -= BLOCK;
+    Gates a;
+    Values u;
+    Sums v;
+    load_gates(a, given.a, place);
+    load(u, given.u, place);
+    BlockProducts<CONSTRUCTION, careful>(u, a, {given.u, given.a, place}, strange).of_block(0, v);
+    Local::last_of(v, carry);
+}
+
+// Computes a segment; `into` is the carry into it, then the one after it.
+template <bool careful>
+__device__ void solve(const Given& given, const Stretch& stretch, const Place& place, float (&into)[2],
+                      float& strange) {
+    Gates a;
+    load_gates(a, given.a, place);
+    Local local;
+    local.solve<careful>(given, place, a, strange);
+    const Decays decays(a);
+    if constexpr (chains) {
+        Link link[2];
+        link_of(local, decays, link);
+        const int channel = place.channel + device::lane_of_thread() % 16;
+        FromBlocksBefore<16> from(given.chain, stretch, stretch.row, false,
+                                  first_link(given, place.head, channel));
+        chain_carries<false>(link, from, into);
+    } else {
+        load_first_carry(given, place, into);
+    }
+    finish(given, place, decays, local, into);
+}
+
+// Goes through the segments of a warp: first those that lie inside the arrays, then the others. Returns true
+// if a sum was not finite. Order full is always careful, as its warps wait for one another.
+template <bool careful>
+__device__ bool walk(const Given& given, const Stretch& stretch, Place place, int run) {
+    float strange = 0;
+    float into[2] = {0, 0};  // the carry into the segment
+    if constexpr (repeats) find_carry<careful>(given, place, into, strange);
+    const int inside = careful ? 0 : place.whole_segments(run);
+    int step = 0;
+    place.is_whole = true;
+#pragma unroll 1
+    for (; step < inside; ++step, place.first += segment)
+        solve<careful>(given, stretch, place, into, strange);
+    place.is_whole = false;
+#pragma unroll 1
+    for (; step < run; ++step, place.first += segment) solve<careful>(given, stretch, place, into, strange);
+    return __any_sync(device::whole_warp, strange != 0);
+}
+
+// Does the work of walk() again where a sum was not finite. A call keeps this rare path out of the registers
+// of the kernel.
+__device__ __noinline__ void walk_carefully(const Given& given, const Stretch& stretch, const Place& place,
+                                            int run) {
+    walk<true>(given, stretch, place, run);
+}
+
 // Grid: ceil(L / (warps * run * segment)) * B H * ceil(DH / 16). A thread block owns one stretch of a row:
 //
 //                | warp 0  | warp 1  | … | warp 0  | …    stretches side by side along L; s: a segment
 //   order one    | s s s s | s s s s | … | s s s s | …    every warp by itself, here with run = 4
-//   order two    | s s s S | s s s s | … | s s s s | …    warp 1 computes S again: its last v is the carry
-//   order full   |    s    |    s    | … |    s    | …    run = 1; links join over warps and thread blocks
+//   order two    | s s s S | s s s s | … | s s s s | …    warp 1 needs the last v of S, and computes its
+//   block order full   |    s    |    s    | … |    s    | …    run = 1; links join over warps and thread
+//   blocks
 //
 // Without ADDS_CARRIES every warp works by itself, whatever the order. A row is 16 channels of a head,
 // row = channel / 16 * B H + head.
@@ -121,33 +187,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) fused(Given gi
         chains ? Stretch::by_ticket(given.chain, stretches, false) : Stretch::by_block(stretches);
     const auto heads = static_cast<int>(given.all.heads);
     find_gates(given, stretch.row % heads);
-    Place place{given.all, stretch.row % heads, stretch.row / heads * 16,
-                stretch.index * positions + device::uniform_warp_of_thread() * run * segment};
-
-    float into[2] = {0, 0};  // the carry into the segment
-    place.first -= repeats * segment;
-#pragma unroll 1
-    for (int step = repeats ? -1 : 0; step < run; ++step, place.first += segment) {
-        Gates a;
-        load_gates(a, given.a, place);
-        Local local;
-        local.solve(given, place, a);
-        if (step < 0) {
-            into[0] = local.last[blocks - 1][0];
-            into[1] = local.last[blocks - 1][1];
-            continue;
-        }
-        const Decays decays(a);
-        if constexpr (chains) {
-            Link link[2];
-            link_of(local, decays, link);
-            const int channel = place.channel + device::lane_of_thread() % 16;
-            FromBlocksBefore<16> from(given.chain, stretch, stretch.row, false,
-                                      first_link(given, place.head, channel));
-            chain_carries<false>(link, from, into);
-        } else {
-            load_first_carry(given, place, into);
-        }
-        finish(given, place, decays, local, into);
-    }
+    const Place place{given.all, stretch.row % heads, stretch.row / heads * 16,
+                      stretch.index * positions + device::uniform_warp_of_thread() * run * segment};
+    const bool is_strange = walk<chains>(given, stretch, place, run);
+    if (chains || !is_strange) return;
+    const Given copy = given;
+    walk_carefully(copy, stretch, place, run);
 }

@@ -48,29 +48,33 @@ __device__ void local_gradients(const Values& dx, const Decays& decays, float (&
 // last one of the quad before. The first position of a block has none, and its result has no meaning.
 __device__ float value_before(const Sums& v, int s, int half, int k) {
     if (k > 0) return at(v[s], half, k - 1);
+    float mine = at(v[s], half, 3);
     // The last quad hands its value of the tile before to the first quad.
-    const float last_of_tile_before = s > 0 ? at(v[s > 0 ? s - 1 : 0], half, 3) : 0;
-    const float mine = quad_of_lane() < 3 ? at(v[s], half, 3) : last_of_tile_before;
+    if (s > 0 && quad_of_lane() == 3) mine = at(v[s > 0 ? s - 1 : 0], half, 3);
     return __shfl_sync(device::whole_warp, mine, lane_of_quad((quad_of_lane() + 3) % 4));
 }
 
-// Sums the lane's four values over the eight lanes with the same positions. Lane (g, t) gets the sum of value
-// g / 2. Each exchange halves what a lane still sums, so that four sums take 4 shuffles instead of 12:
+// Sums the lane's values of a pair of tiles over the eight lanes with the same positions, and returns one of
+// the sums. Each exchange halves what a lane still sums, so that eight sums take 7 shuffles instead of 24.
+// Lane (g, t) gets the sum of value g % 4 of tile g / 4, in this order of its bits:
 //
 //   g            0   1   2   3   4   5   6   7
-//   with g ^ 4   01  01  01  01  23  23  23  23     the values that the lane keeps
-//   with g ^ 2   0   0   1   1   2   2   3   3
-__device__ float sum_over_channels(const float (&four)[4]) {
-    const int lane = device::lane_of_thread();
-    const bool upper = lane & 16, odd = lane & 8;
-    float two[2];
+//   with g ^ 4   tile 0          tile 1              the values that the lane keeps
+//   with g ^ 2   01  01  23  23  01  01  23  23
+//   with g ^ 1   0   1   2   3   0   1   2   3
+__device__ float sum_over_channels(const float (&pair)[2][4]) {
+    float kept[8];
 #pragma unroll
-    for (int k = 0; k < 2; ++k)
-        two[k] = (upper ? four[2 + k] : four[k]) +
-                 __shfl_xor_sync(device::whole_warp, upper ? four[k] : four[2 + k], 16);
-    float one = (odd ? two[1] : two[0]) + __shfl_xor_sync(device::whole_warp, odd ? two[0] : two[1], 8);
-    one += __shfl_xor_sync(device::whole_warp, one, 4);
-    return one;
+    for (int k = 0; k < 8; ++k) kept[k] = pair[k / 4][k % 4];
+#pragma unroll
+    for (int count = 4; count > 0; count /= 2) {
+        const bool upper = device::lane_of_thread() & 4 * count;
+#pragma unroll
+        for (int k = 0; k < count; ++k)
+            kept[k] = (upper ? kept[count + k] : kept[k]) +
+                      __shfl_xor_sync(device::whole_warp, upper ? kept[k] : kept[count + k], 4 * count);
+    }
+    return kept[0];
 }
 
 // Computes a_0 r_0 of a block, in every lane for its two channels.
@@ -82,13 +86,16 @@ __device__ void gradient_of_carry(const Gates& a, const Sums& r, int block, floa
 
 // Computes dc of the first block of the segment at `place`, which with order two is the one after the run of
 // the warp.
-__device__ void gradient_of_first(const Arguments& given, const Place& place, float (&two)[2]) {
+template <bool careful>
+__device__ void gradient_of_first(const Arguments& given, const Place& place, float (&two)[2],
+                                  float& strange) {
     Gates a;
     Values dx;
     Sums r;
     load_gates(a, given.a, place);
     load(dx, given.dx, place);
-    BlockProducts<transposed_products, true>(dx, a, {given.dx, given.a, place}).of_block(0, r);
+    BlockProducts<transposed_products, careful, true>(dx, a, {given.dx, given.a, place}, strange)
+        .of_block(0, r);
     gradient_of_carry(a, r, 0, two);
 }
 
@@ -115,7 +122,8 @@ struct Task {
     const Stretch& stretch;
     const Place& place;
 
-    __device__ void solve(FromStepBefore& step_before, float (&after)[2]) const {
+    template <bool careful>
+    __device__ void solve(FromStepBefore& step_before, float (&after)[2], float& strange) const {
         Gates a;
         load_gates(a, given.a, place);
         Values u, dx;  // du takes the place of dx
@@ -136,10 +144,14 @@ struct Task {
                 chain_gradients(decays, dc, step_before, after);
             }
         }
-        const BlockProducts<masked_cumprod> forward(u, a, {given.u, given.a, place});
-        const BlockProducts<transposed_products, true> backward(dx, a, {given.dx, given.a, place});
+        const BlockProducts<masked_cumprod, careful> forward(u, a, {given.u, given.a, place}, strange);
+        const BlockProducts<transposed_products, careful, true> backward(dx, a, {given.dx, given.a, place},
+                                                                         strange);
+        float da[tiles][4];  // what the lane's two channels contribute
 #pragma unroll
         for (int b = blocks - 1; b >= 0; --b) {
+            float c[2];
+            load_carry(given.carry, place, b, c);
             Sums r;
             backward.of_block(b, r);
             Sums w;
@@ -155,9 +167,12 @@ struct Task {
                 }
             Sums v;
             forward.of_block(b, v);
-            float c[2];
-            load_carry(given.carry, place, b, c);
-            add_gate_gradients(b, decays, v, order == Order::full ? w : r, w, c);
+#pragma unroll
+            for (int s = 0; s < tiles_of_block; ++s) {
+                const int tile_of_segment = b * tiles_of_block + s;
+                gate_gradients(s, decays.before[tile_of_segment], v, order == Order::full ? w : r, w, c,
+                               da[tile_of_segment]);
+            }
             // dc of this block is what the block before it receives.
             if constexpr (order == Order::two && READS_DC)
                 load_carry(given.dc, place, b, after);
@@ -165,35 +180,81 @@ struct Task {
                 gradient_of_carry(a, order == Order::full ? w : r, b, after);
         }
         store(dx, given.du, place);
+        add_gate_gradients(da);
     }
 
-    // Adds what 16 channels contribute to da [B H, L] in one block. Of the eight lanes with the same
-    // positions every second one stores one position.
-    __device__ void add_gate_gradients(int block, const Decays& decays, const Sums& v, const Sums& r,
-                                       const Sums& w, const float (&c)[2]) const {
+    // Computes what the lane's two channels contribute to da at its positions of tile s of a block.
+    static __device__ void gate_gradients(int s, const float (&before)[4], const Sums& v, const Sums& r,
+                                          const Sums& w, const float (&c)[2], float (&da)[4]) {
 #pragma unroll
-        for (int s = 0; s < tiles_of_block; ++s) {
-            const int tile_of_segment = block * tiles_of_block + s;
-            float four[4] = {0, 0, 0, 0};
+        for (int k = 0; k < 4; ++k) {
+            float from_values = 0, from_carry = 0;
 #pragma unroll
-            for (int half = 0; half < 2; ++half)
+            for (int half = 0; half < 2; ++half) {
+                from_values = fmaf(at(w[s], half, k), value_before(v, s, half, k), from_values);
+                from_carry = fmaf(at(r[s], half, k), c[half], from_carry);
+            }
+            if (s == 0 && k == 0 && quad_of_lane() == 0) from_values = 0;  // the first position of the block
+            da[k] = order == Order::one ? from_values : fmaf(before[k], from_carry, from_values);
+        }
+    }
+
+    // Adds what 16 channels contribute to da [B H, L]. Every lane stores one position of a pair of tiles.
+    __device__ void add_gate_gradients(const float (&all)[tiles][4]) const {
 #pragma unroll
-                for (int k = 0; k < 4; ++k) {
-                    const float before = value_before(v, s, half, k);
-                    const bool is_first = s == 0 && k == 0 && quad_of_lane() == 0;  // in the block
-                    if (!is_first) four[k] = fmaf(at(w[s], half, k), before, four[k]);
-                    const float z = decays.before[tile_of_segment][k] * c[half];
-                    if (order != Order::one) four[k] = fmaf(at(r[s], half, k), z, four[k]);
-                }
-            const float sum = sum_over_channels(four);
+        for (int s = 0; s < tiles; s += 2) {
             const int lane = device::lane_of_thread();
-            const int there = place.first + first_of_quad(tile_of_segment) + lane / 8;
-            if (lane & 4 || !is_inside(there, given.all.length)) continue;
-            float& da = given.da[place.head * given.all.length + there];
+            const float sum =
+                sum_over_channels({{all[s][0], all[s][1], all[s][2], all[s][3]},
+                                   {all[s + 1][0], all[s + 1][1], all[s + 1][2], all[s + 1][3]}});
+            const int there = place.first + first_of_quad(s + lane / 16) + lane / 4 % 4;
+            if (!place.has_position(there)) continue;
+            float& da = given.da[static_cast<int64_t>(place.head) * place.length + there];
             da = place.channel == 0 ? sum : da + sum;  // this lane stored it before
         }
     }
 };
+
+// Goes through the channels of a warp's positions, and for every 16 of them through the segments from the
+// last one: first those that do not lie inside the arrays, then the others. Returns true if a sum was not
+// finite. Order full is always careful, as its warps wait for one another.
+template <bool careful>
+__device__ bool walk(const Given& given, const Stretch& stretch, int first, int steps, int stride) {
+    float strange = 0;
+#pragma unroll 1
+    for (int channel = 0; channel < given.all.width; channel += 16) {
+        Place place{given.all, stretch.row, channel, first};
+        const int inside = careful ? 0 : place.whole_segments(steps);
+        place.first += steps * stride;
+        float after[2] = {0, 0};
+        if constexpr (order == Order::two && !READS_DC)
+            gradient_of_first<careful>(given, place, after, strange);
+        if constexpr (order == Order::two && READS_DC) load_carry(given.dc, place, 0, after);
+        FromStepBefore step_before;
+        int step = steps;
+#pragma unroll 1
+        for (; step > inside; --step) {
+            place.first -= stride;
+            Task{given, stretch, place}.template solve<careful>(step_before, after, strange);
+        }
+        place.is_whole = true;
+#pragma unroll 1
+        for (; step > 0; --step) {
+            place.first -= stride;
+            Task{given, stretch, place}.template solve<careful>(step_before, after, strange);
+        }
+        place.is_whole = false;
+        store_first_gradient(given, place, after);
+    }
+    return __any_sync(device::whole_warp, strange != 0);
+}
+
+// Does the work of walk() again where a sum was not finite. A call keeps this rare path out of the registers
+// of the kernel.
+__device__ __noinline__ void walk_carefully(const Given& given, const Stretch& stretch, int first, int steps,
+                                            int stride) {
+    walk<true>(given, stretch, first, steps, stride);
+}
 
 // Grid: ceil(L / (warps * run * segment)) * B H; to walk, B H. A thread block owns all channels of its
 // positions, 16 at a time, so that da is summed without atomics and always in the same order:
@@ -217,20 +278,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) gradients(Give
     find_gates(given, stretch.row);
     const int steps = walks ? stretches : run, stride = walks ? positions : segment;
     const int first = stretch.index * positions + device::uniform_warp_of_thread() * run * segment;
-#pragma unroll 1
-    for (int channel = 0; channel < given.all.width; channel += 16) {
-        Place place{given.all, stretch.row, channel, first + steps * stride};
-        float after[2] = {0, 0};
-        if constexpr (order == Order::two && !READS_DC) gradient_of_first(given, place, after);
-        if constexpr (order == Order::two && READS_DC) load_carry(given.dc, place, 0, after);
-        FromStepBefore step_before;
-#pragma unroll 1
-        for (int step = 0; step < steps; ++step) {
-            place.first -= stride;
-            Task{given, stretch, place}.solve(step_before, after);
-        }
-        store_first_gradient(given, place, after);
-    }
+    constexpr bool chains = looks_back || walks;  // the warps of a thread block go in step
+    const bool is_strange = walk<chains>(given, stretch, first, steps, stride);
+    if (chains || !is_strange) return;
+    const Given copy = given;
+    walk_carefully(copy, stretch, first, steps, stride);
 }
 
 // The first of two launches computes dc from each block alone, for the second. A warp owns one segment of 16

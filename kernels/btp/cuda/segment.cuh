@@ -83,31 +83,50 @@ __device__ void clear(QuadOf<S>& quad) {
     for (auto& held : quad.held) held = 0;
 }
 
-__device__ inline bool is_inside(int position, int64_t length) {
+__device__ inline bool is_inside(int position, int length) {
     return static_cast<unsigned>(position) < static_cast<unsigned>(length);
 }
 
 // The place of a segment in the arrays: `channel` is the first of its 16 channels, `first` its first
 // position. It may lie partly or entirely before or after the sequence; there u is 0, gates are 1, and
 // nothing is stored. So a short last block needs no special case: v stays what it was at the last position.
+// Positions fit in 32 bits, as L is at most 2^24.
 struct Place {
-    Extents all;
-    int head, channel, first;
+    int head, channel, first, length, width;
+    bool is_whole = false;  // known to lie inside the arrays, so that nothing needs to be checked
+    int64_t row, carries;   // where the arrays have the lane's channel g, and the carries have it
 
-    __device__ bool has(int half) const { return channel + channel_of_lane() + 8 * half < all.width; }
-    __device__ bool has(int half, int position) const { return has(half) && is_inside(position, all.length); }
-    __device__ int64_t at(int half, int position) const { return at_channel(half) * all.length + position; }
+    __device__ Place(const Extents& all, int head, int channel, int first)
+        : head(head),
+          channel(channel),
+          first(first),
+          length(static_cast<int>(all.length)),
+          width(static_cast<int>(all.width)),
+          row(at_channel(0) * length),
+          carries(static_cast<int64_t>(head) * ((length + BLOCK - 1) / BLOCK) * width + channel +
+                  channel_of_lane()) {}
+
+    // Returns how many of `run` segments from this one on lie inside the arrays.
+    __device__ int whole_segments(int run) const {
+        return first < 0 || channel + 16 > width ? 0 : min(run, max(length - first, 0) / segment);
+    }
+    __device__ bool has(int half) const { return is_whole || channel + channel_of_lane() + 8 * half < width; }
+    __device__ bool has_position(int position) const { return is_whole || is_inside(position, length); }
+    __device__ bool has(int half, int position) const { return has(half) && has_position(position); }
+    __device__ int64_t at(int half, int position) const {
+        return row + static_cast<unsigned>(position) + half * 8 * static_cast<int64_t>(length);
+    }
     // Returns the place of a channel in carry0.
     __device__ int64_t at_channel(int half) const {
-        return head * all.width + channel + channel_of_lane() + 8 * half;
+        return static_cast<int64_t>(head) * width + channel + channel_of_lane() + 8 * half;
     }
     // Returns true if the sequence has a block, which is numbered from the first one of the segment. Carries
     // are [heads, blocks, width].
-    __device__ bool has_block(int number) const { return is_inside(first + number * BLOCK, all.length); }
+    __device__ bool has_block(int number) const {
+        return (is_whole && number < blocks) || is_inside(first + number * BLOCK, length);
+    }
     __device__ int64_t at_block(int half, int number) const {
-        const int64_t blocks_of_head = (all.length + BLOCK - 1) / BLOCK;
-        return (head * blocks_of_head + first / BLOCK + number) * all.width + channel + channel_of_lane() +
-               8 * half;
+        return carries + static_cast<unsigned>((first / BLOCK + number) * width) + 8 * half;
     }
 };
 
@@ -225,19 +244,19 @@ __device__ void store(const QuadOf<S> (&values)[tiles][2], void* array, const Pl
 
 // Loads the gates of the lane's positions. The lanes with the same t load the same ones.
 __device__ inline void load_gates(Gates& gates, const void* a, const Place& place) {
-    const int64_t length = place.all.length;
-    const auto* const words = static_cast<const Storage::Word*>(a) + place.head * length;
+    const auto* const words =
+        static_cast<const Storage::Word*>(a) + static_cast<int64_t>(place.head) * place.length;
 #pragma unroll
     for (int s = 0; s < tiles; ++s) {
         const int position = place.first + first_of_quad(s);
 #pragma unroll
         for (int k = 0; k < 4; ++k) gates[s][k] = 1;
         if constexpr (ALIGNED) {
-            if (is_inside(position, length)) device::load<Storage>(words, position, gates[s]);
+            if (place.has_position(position)) device::load<Storage>(words, position, gates[s]);
         } else {
 #pragma unroll
             for (int k = 0; k < 4; ++k)
-                if (is_inside(position + k, length)) gates[s][k] = Storage::widen(words[position + k]);
+                if (place.has_position(position + k)) gates[s][k] = Storage::widen(words[position + k]);
         }
     }
 }

@@ -10,7 +10,7 @@ namespace sawtooth::btp {
 namespace {
 
 constexpr int64_t channels = 16;    // channels of a warp (segment.cuh)
-constexpr int64_t run_at_most = 8;  // segments of a warp, which computes one more again for order two
+constexpr int64_t run_at_most = 8;  // segments of a warp, which computes one more block for order two
 
 // The ways in which carries reach a warp: it finds them itself (none), or they form a chain, by look-back or
 // along the walk of a thread block.

@@ -327,15 +327,21 @@ __device__ __noinline__ bool multiply_one_by_one(const Origin& origin, int block
 }
 
 // Computes Lmat or its transpose times the values of a block, on tensor cores and from registers.
-template <class Transfer, bool transposed = false>
+//
+// Tensor cores make NaN of a factor that is not finite: they multiply masked entries too, 0 times infinity,
+// and add the parts of an f32, infinity minus infinity. Careful products replace the sums that are not
+// finite. A warp by itself is not careful at first: without that call its loop takes fewer registers and
+// instructions. If a sum was strange, it does all its work again with care.
+template <class Transfer, bool careful, bool transposed = false>
 class BlockProducts {
   public:
-    __device__ BlockProducts(const Values& values, const Gates& a, const Origin& origin)
-        : values_(values), origin_(origin), transfer_(a) {}
+    // `strange` is 0, and becomes NaN for good where a sum of the lane is not finite: 0 times the sum is
+    // added.
+    __device__ BlockProducts(const Values& values, const Gates& a, const Origin& origin, float& strange)
+        : values_(values), origin_(origin), transfer_(a), strange_(strange) {}
 
     __device__ void of_block(int block, Sums& sums) const {
         const int first = block * tiles_of_block;
-        bool is_strange = false;
 #pragma unroll
         for (int to = 0; to < tiles_of_block; ++to) {
             float entry[2][4];
@@ -349,15 +355,17 @@ class BlockProducts {
                 add_product(sums[to], values_[first + from], entry);
             }
             // With halves one position is enough: a strange factor reaches every sum of its channel.
-            is_strange |= is_half ? !isfinite(sums[to][0][0]) || !isfinite(sums[to][0][2])
-                                  : !device::are_finite(sums[to]);
+#pragma unroll
+            for (int q = 0; q < 2; ++q)
+#pragma unroll
+                for (int at = 0; at < 4; ++at)
+                    if (!is_half || (q == 0 && at % 2 == 0)) strange_ = fmaf(0, sums[to][q][at], strange_);
         }
-        if (__any_sync(device::whole_warp, is_strange)) mend(block, sums);
+        if constexpr (careful)
+            if (__any_sync(device::whole_warp, strange_ != 0)) mend(block, sums);
     }
 
   private:
-    // Replaces the sums that are not finite. Tensor cores make NaN of a factor that is not finite: they
-    // multiply masked entries too, 0 times infinity, and add the parts of an f32, infinity minus infinity.
     __device__ void mend(int block, Sums& sums) const {
         const Origin origin = origin_;
         Sums right;
@@ -374,6 +382,7 @@ class BlockProducts {
     const Values& values_;
     Origin origin_;
     Transfer transfer_;
+    float& strange_;
 };
 
 }  // namespace sawtooth::btp
