@@ -60,13 +60,19 @@ __device__ void chain_carries(const Link (&link)[2], From& from, float (&into)[2
     for (int half = 0; half < 2; ++half) into[half] = carry[warp][channel_of_lane() + 8 * half];
 }
 
-// Stores the carry into a block, in carries [heads, blocks, width]. The four lanes of a channel hold the same
-// carry, and one of them stores it.
-__device__ inline void store_carry(float* carries, const Place& place, int block, const float (&carry)[2]) {
-    if (!place.has_block(block) || device::lane_of_thread() % 4 != 0) return;
-#pragma unroll
-    for (int half = 0; half < 2; ++half)
-        if (place.has(half)) carries[place.at_block(half, block)] = carry[half];
+// Stores the carries into neighbouring blocks from the block `first` of the segment on, in carries [heads,
+// blocks, width]. The four lanes of a channel hold the same carries, and each of them stores one or none:
+//
+//   t              0          1          2          3
+//   two blocks   block 0    block 0    block 1    block 1
+//   channel        g         g + 8       g         g + 8
+template <int count>
+__device__ void store_carries(float* carries, const Place& place, int first, const float (&carry)[count][2]) {
+    const int block = quad_of_lane() / 2, half = quad_of_lane() % 2;
+    const auto of_block = [&](int b) { return half == 0 ? carry[b][0] : carry[b][1]; };
+    const float mine = block == 0 ? of_block(0) : of_block(count - 1);
+    if (block < count && place.has(half) && place.has_block(first + block))
+        carries[place.at_block(half, first + block)] = mine;
 }
 
 // What kernels do with carry0 and with gates that the batch shares; without them, nothing.

@@ -84,25 +84,28 @@ __device__ void link_of(const Local& local, const Decays& decays, Link (&link)[2
 // Adds the carry into every block and stores it; `into` becomes the carry after the segment.
 __device__ void finish(const Arguments& given, const Place& place, const Decays& decays, Local& local,
                        float (&into)[2]) {
-    ValuesOf<OutStorage> x;
+    if constexpr (ADDS_CARRIES) {
+        float carry[blocks][2];
 #pragma unroll
-    for (int b = 0; b < blocks; ++b) {
-        if constexpr (ADDS_CARRIES) {
-            store_carry(given.carry, place, b, into);
+        for (int b = 0; b < blocks; ++b) {
             if constexpr (order != Order::one) local.add_carry(b, decays, into);
 #pragma unroll
             for (int half = 0; half < 2; ++half) {
+                carry[b][half] = into[half];
                 if constexpr (order == Order::two) into[half] = local.last[b][half];
                 if constexpr (order == Order::full)
                     into[half] = fmaf(decays.block[b], into[half], local.last[b][half]);
             }
-        } else {
-            // The slot of a block holds the last v of the block before it, which second_pass.cu reads.
-            if (place.first == 0 && b == 0) store_carry(given.carry, place, 0, into);
-            store_carry(given.carry, place, b + 1, local.last[b]);
         }
-        local.narrow(b, x);
+        store_carries(given.carry, place, 0, carry);
+    } else {
+        // The slot of a block holds the last v of the block before it, which second_pass.cu reads.
+        if (place.first == 0) store_carries<1>(given.carry, place, 0, {{into[0], into[1]}});
+        store_carries(given.carry, place, 1, local.last);
     }
+    ValuesOf<OutStorage> x;
+#pragma unroll
+    for (int b = 0; b < blocks; ++b) local.narrow(b, x);
     store(x, given.x, place);
 }
 
@@ -144,7 +147,16 @@ __device__ void solve(const Given& given, const Stretch& stretch, const Place& p
 // Goes through the segments of a warp: first those that lie inside the arrays, then the others. Returns true
 // if a sum was not finite. Order full is always careful, as its warps wait for one another.
 template <bool careful>
-__device__ bool walk(const Given& given, const Stretch& stretch, Place place, int run) {
+__device__ bool walk(Given given) {
+    const int run = static_cast<int>(given.run), positions = warps * run * segment;
+    const int stretches = (static_cast<int>(given.all.length) + positions - 1) / positions;
+    const Stretch stretch =
+        chains ? Stretch::by_ticket(given.chain, stretches, false) : Stretch::by_block(stretches);
+    const auto heads = static_cast<int>(given.all.heads);
+    find_gates(given, stretch.row % heads);
+    Place place{given.all, stretch.row % heads, stretch.row / heads * 16,
+                stretch.index * positions + device::uniform_warp_of_thread() * run * segment};
+
     float strange = 0;
     float into[2] = {0, 0};  // the carry into the segment
     if constexpr (repeats) find_carry<careful>(given, place, into, strange);
@@ -160,12 +172,8 @@ __device__ bool walk(const Given& given, const Stretch& stretch, Place place, in
     return __any_sync(device::whole_warp, strange != 0);
 }
 
-// Does the work of walk() again where a sum was not finite. A call keeps this rare path out of the registers
-// of the kernel.
-__device__ __noinline__ void walk_carefully(const Given& given, const Stretch& stretch, const Place& place,
-                                            int run) {
-    walk<true>(given, stretch, place, run);
-}
+// A call keeps this rare path out of the registers of the kernel.
+__device__ __noinline__ void walk_carefully(const Given& given) { walk<true>(given); }
 
 // Grid: ceil(L / (warps * run * segment)) * B H * ceil(DH / 16). A thread block owns one stretch of a row:
 //
@@ -181,16 +189,8 @@ __device__ __noinline__ void walk_carefully(const Given& given, const Stretch& s
 //   writes x [B H, DH, L], carry [B H, blocks, DH]
 // Only order full has barriers, where it chains: one for the ticket, and those of chain_carries.
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) fused(Given given) {
-    const int run = static_cast<int>(given.run), positions = warps * run * segment;
-    const auto stretches = static_cast<int>((given.all.length + positions - 1) / positions);
-    const Stretch stretch =
-        chains ? Stretch::by_ticket(given.chain, stretches, false) : Stretch::by_block(stretches);
-    const auto heads = static_cast<int>(given.all.heads);
-    find_gates(given, stretch.row % heads);
-    const Place place{given.all, stretch.row % heads, stretch.row / heads * 16,
-                      stretch.index * positions + device::uniform_warp_of_thread() * run * segment};
-    const bool is_strange = walk<chains>(given, stretch, place, run);
+    const bool is_strange = walk<chains>(given);
     if (chains || !is_strange) return;
     const Given copy = given;
-    walk_carefully(copy, stretch, place, run);
+    walk_carefully(copy);
 }

@@ -84,19 +84,19 @@ __device__ void gradient_of_carry(const Gates& a, const Sums& r, int block, floa
         two[half] = of_quad(a[block * tiles_of_block][0] * at(r[0], half, 0), 0);
 }
 
-// Computes dc of the first block of the segment at `place`, which with order two is the one after the run of
-// the warp.
+// Computes dc of the first block after the run of the warp, which ends before `place`. That block is the last
+// one of the segment loaded here; the blocks before it are loaded again soon.
 template <bool careful>
-__device__ void gradient_of_first(const Arguments& given, const Place& place, float (&two)[2],
-                                  float& strange) {
+__device__ void gradient_of_first(const Arguments& given, Place place, float (&two)[2], float& strange) {
+    place.first -= segment - BLOCK;
     Gates a;
     Values dx;
     Sums r;
     load_gates(a, given.a, place);
     load(dx, given.dx, place);
     BlockProducts<transposed_products, careful, true>(dx, a, {given.dx, given.a, place}, strange)
-        .of_block(0, r);
-    gradient_of_carry(a, r, 0, two);
+        .of_block(blocks - 1, r);
+    gradient_of_carry(a, r, blocks - 1, two);
 }
 
 // Chains dc: computes the dc that the segment receives, `after`, from what each block of all segments has
@@ -209,7 +209,7 @@ struct Task {
                                    {all[s + 1][0], all[s + 1][1], all[s + 1][2], all[s + 1][3]}});
             const int there = place.first + first_of_quad(s + lane / 16) + lane / 4 % 4;
             if (!place.has_position(there)) continue;
-            float& da = given.da[static_cast<int64_t>(place.head) * place.length + there];
+            float& da = given.da[place.at_gate(there)];
             da = place.channel == 0 ? sum : da + sum;  // this lane stored it before
         }
     }
@@ -219,7 +219,15 @@ struct Task {
 // last one: first those that do not lie inside the arrays, then the others. Returns true if a sum was not
 // finite. Order full is always careful, as its warps wait for one another.
 template <bool careful>
-__device__ bool walk(const Given& given, const Stretch& stretch, int first, int steps, int stride) {
+__device__ bool walk(Given given) {
+    const int run = walks ? 1 : static_cast<int>(given.run), positions = warps * run * segment;
+    const int stretches = (static_cast<int>(given.all.length) + positions - 1) / positions;
+    const Stretch stretch = looks_back ? Stretch::by_ticket(given.chain, stretches, true)
+                                       : Stretch::by_block(walks ? 1 : stretches);
+    find_gates(given, stretch.row);
+    const int steps = walks ? stretches : run, stride = walks ? positions : segment;
+    const int first = stretch.index * positions + device::uniform_warp_of_thread() * run * segment;
+
     float strange = 0;
 #pragma unroll 1
     for (int channel = 0; channel < given.all.width; channel += 16) {
@@ -249,12 +257,8 @@ __device__ bool walk(const Given& given, const Stretch& stretch, int first, int 
     return __any_sync(device::whole_warp, strange != 0);
 }
 
-// Does the work of walk() again where a sum was not finite. A call keeps this rare path out of the registers
-// of the kernel.
-__device__ __noinline__ void walk_carefully(const Given& given, const Stretch& stretch, int first, int steps,
-                                            int stride) {
-    walk<true>(given, stretch, first, steps, stride);
-}
+// A call keeps this rare path out of the registers of the kernel.
+__device__ __noinline__ void walk_carefully(const Given& given) { walk<true>(given); }
 
 // Grid: ceil(L / (warps * run * segment)) * B H; to walk, B H. A thread block owns all channels of its
 // positions, 16 at a time, so that da is summed without atomics and always in the same order:
@@ -271,18 +275,11 @@ __device__ __noinline__ void walk_carefully(const Given& given, const Stretch& s
 //   writes   du [B H, DH, L], da [B H, L], CARRY0: dcarry0 [B H, DH]
 // Only order full has barriers: one for the ticket of the look-back, and those of chain_carries.
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) gradients(Given given) {
-    const int run = walks ? 1 : static_cast<int>(given.run), positions = warps * run * segment;
-    const auto stretches = static_cast<int>((given.all.length + positions - 1) / positions);
-    const Stretch stretch = looks_back ? Stretch::by_ticket(given.chain, stretches, true)
-                                       : Stretch::by_block(walks ? 1 : stretches);
-    find_gates(given, stretch.row);
-    const int steps = walks ? stretches : run, stride = walks ? positions : segment;
-    const int first = stretch.index * positions + device::uniform_warp_of_thread() * run * segment;
-    constexpr bool chains = looks_back || walks;  // the warps of a thread block go in step
-    const bool is_strange = walk<chains>(given, stretch, first, steps, stride);
+    constexpr bool chains = looks_back || walks;
+    const bool is_strange = walk<chains>(given);
     if (chains || !is_strange) return;
     const Given copy = given;
-    walk_carefully(copy, stretch, first, steps, stride);
+    walk_carefully(copy);
 }
 
 // The first of two launches computes dc from each block alone, for the second. A warp owns one segment of 16
@@ -292,7 +289,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) gradients(Give
 extern "C" __global__ void __launch_bounds__(THREADS) first_gradient_pass(Given given) {
     constexpr int positions = warps * segment;
     const Stretch stretch =
-        Stretch::by_block(static_cast<int>((given.all.length + positions - 1) / positions));
+        Stretch::by_block((static_cast<int>(given.all.length) + positions - 1) / positions);
     const auto heads = static_cast<int>(given.all.heads);
     find_gates(given, stretch.row % heads);
     const Place place{given.all, stretch.row % heads, stretch.row / heads * 16,
@@ -303,6 +300,5 @@ extern "C" __global__ void __launch_bounds__(THREADS) first_gradient_pass(Given 
     load_gates(a, given.a, place);
     load(dx, given.dx, place);
     local_gradients(dx, Decays(a), dc);
-#pragma unroll
-    for (int b = 0; b < blocks; ++b) store_carry(given.dc, place, b, dc[b]);
+    store_carries(given.dc, place, 0, dc);
 }

@@ -42,7 +42,7 @@ __device__ void update(const Arguments& given, const Place& place, const Decays&
 // next warp: the barriers of chain_carries lie between that and the store of the next warp.
 extern "C" __global__ void __launch_bounds__(THREADS) second_pass(Given given) {
     const int run = walks ? 1 : static_cast<int>(given.run), positions = warps * run * segment;
-    const auto stretches = static_cast<int>((given.all.length + positions - 1) / positions);
+    const int stretches = (static_cast<int>(given.all.length) + positions - 1) / positions;
     const Stretch stretch = Stretch::by_block(walks ? 1 : stretches);
     const int steps = walks ? stretches : run, stride = walks ? positions : segment;
     const auto heads = static_cast<int>(given.all.heads);
@@ -69,14 +69,17 @@ extern "C" __global__ void __launch_bounds__(THREADS) second_pass(Given given) {
                     link[half] = join(link[half], {decays.block[b], last[b][half]});
             }
             chain_carries<false>(link, from, into);
+            float carry[blocks][2];
 #pragma unroll
             for (int b = 0; b < blocks; ++b) {
-                store_carry(given.carry, place, b, into);
                 update(given, place, decays, b, into, x);
 #pragma unroll
-                for (int half = 0; half < 2; ++half)
+                for (int half = 0; half < 2; ++half) {
+                    carry[b][half] = into[half];
                     into[half] = fmaf(decays.block[b], into[half], last[b][half]);
+                }
             }
+            store_carries(given.carry, place, 0, carry);
         } else {
 #pragma unroll
             for (int b = 0; b < blocks; ++b) {

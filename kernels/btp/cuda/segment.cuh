@@ -94,7 +94,7 @@ __device__ inline bool is_inside(int position, int length) {
 struct Place {
     int head, channel, first, length, width;
     bool is_whole = false;  // known to lie inside the arrays, so that nothing needs to be checked
-    int64_t row, carries;   // where the arrays have the lane's channel g, and the carries have it
+    int64_t row;            // where the arrays have the lane's channel g
 
     __device__ Place(const Extents& all, int head, int channel, int first)
         : head(head),
@@ -102,9 +102,7 @@ struct Place {
           first(first),
           length(static_cast<int>(all.length)),
           width(static_cast<int>(all.width)),
-          row(at_channel(0) * length),
-          carries(static_cast<int64_t>(head) * ((length + BLOCK - 1) / BLOCK) * width + channel +
-                  channel_of_lane()) {}
+          row(at_channel(0) * length) {}
 
     // Returns how many of `run` segments from this one on lie inside the arrays.
     __device__ int whole_segments(int run) const {
@@ -116,6 +114,7 @@ struct Place {
     __device__ int64_t at(int half, int position) const {
         return row + static_cast<unsigned>(position) + half * 8 * static_cast<int64_t>(length);
     }
+    __device__ int64_t at_gate(int position) const { return static_cast<int64_t>(head) * length + position; }
     // Returns the place of a channel in carry0.
     __device__ int64_t at_channel(int half) const {
         return static_cast<int64_t>(head) * width + channel + channel_of_lane() + 8 * half;
@@ -126,7 +125,9 @@ struct Place {
         return (is_whole && number < blocks) || is_inside(first + number * BLOCK, length);
     }
     __device__ int64_t at_block(int half, int number) const {
-        return carries + static_cast<unsigned>((first / BLOCK + number) * width) + 8 * half;
+        const int64_t block = static_cast<int64_t>(head) * ((length + BLOCK - 1) / BLOCK) + number;
+        return block * width + channel + channel_of_lane() + 8 * half +
+               static_cast<unsigned>(first / BLOCK * width);
     }
 };
 
@@ -244,19 +245,19 @@ __device__ void store(const QuadOf<S> (&values)[tiles][2], void* array, const Pl
 
 // Loads the gates of the lane's positions. The lanes with the same t load the same ones.
 __device__ inline void load_gates(Gates& gates, const void* a, const Place& place) {
-    const auto* const words =
-        static_cast<const Storage::Word*>(a) + static_cast<int64_t>(place.head) * place.length;
+    const int first = place.first + first_of_quad(0);
+    const auto* const words = static_cast<const Storage::Word*>(a) + place.at_gate(first);
 #pragma unroll
     for (int s = 0; s < tiles; ++s) {
-        const int position = place.first + first_of_quad(s);
+        const int position = first + s * tile;
 #pragma unroll
         for (int k = 0; k < 4; ++k) gates[s][k] = 1;
         if constexpr (ALIGNED) {
-            if (place.has_position(position)) device::load<Storage>(words, position, gates[s]);
+            if (place.has_position(position)) device::load<Storage>(words, s * tile, gates[s]);
         } else {
 #pragma unroll
             for (int k = 0; k < 4; ++k)
-                if (place.has_position(position + k)) gates[s][k] = Storage::widen(words[position + k]);
+                if (place.has_position(position + k)) gates[s][k] = Storage::widen(words[s * tile + k]);
         }
     }
 }
