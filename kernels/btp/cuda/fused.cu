@@ -36,10 +36,10 @@ struct Local {
     __device__ void solve(const Arguments& given, const Place& place, const Gates& a, float& strange) {
         Values values;
         load(values, given.u, place);
-        const BlockProducts<CONSTRUCTION, careful> products(values, a, {given.u, given.a, place}, strange);
+        const BlockProducts<CONSTRUCTION, careful> products(a, given.a, place, strange);
 #pragma unroll
         for (int b = 0; b < blocks; ++b) {
-            products.of_block(b, sums[b]);
+            products.forward(b, {values, given.u}, sums[b]);
             last_of(sums[b], last[b]);
         }
     }
@@ -118,7 +118,7 @@ __device__ void find_carry(const Arguments& given, Place place, float (&carry)[2
     Sums v;
     load_gates(a, given.a, place);
     load(u, given.u, place);
-    BlockProducts<CONSTRUCTION, careful>(u, a, {given.u, given.a, place}, strange).of_block(0, v);
+    BlockProducts<CONSTRUCTION, careful>(a, given.a, place, strange).forward(0, {u, given.u}, v);
     Local::last_of(v, carry);
 }
 

@@ -94,8 +94,8 @@ __device__ void gradient_of_first(const Arguments& given, Place place, float (&t
     Sums r;
     load_gates(a, given.a, place);
     load(dx, given.dx, place);
-    BlockProducts<transposed_products, careful, true>(dx, a, {given.dx, given.a, place}, strange)
-        .of_block(blocks - 1, r);
+    BlockProducts<masked_cumprod, careful>(a, given.a, place, strange)
+        .backward(blocks - 1, {dx, given.dx}, r);
     gradient_of_carry(a, r, blocks - 1, two);
 }
 
@@ -116,7 +116,7 @@ __device__ void chain_gradients(const Decays& decays, const float (&dc)[blocks][
 // first block.
 //
 //   load a, u, dx -> chain dc (order full) -> for every block from the last one:
-//     r = Lmat^T dx,  w = r + after dc -> du    v = Lmat u -> da    dc = a_0 r_0 -> the block before
+//     v = Lmat u,  r = Lmat^T dx    w = r + after dc -> du, da    dc = a_0 r_0 -> the block before
 struct Task {
     const Arguments& given;
     const Stretch& stretch;
@@ -129,6 +129,9 @@ struct Task {
         Values u, dx;  // du takes the place of dx
         load(u, given.u, place);
         load(dx, given.dx, place);
+        float c[blocks][2];  // the carries into the blocks
+#pragma unroll
+        for (int b = 0; b < blocks; ++b) load_carry(given.carry, place, b, c[b]);
         const Decays decays(a);
         if constexpr (looks_back || walks) {
             float dc[blocks][2];
@@ -144,17 +147,12 @@ struct Task {
                 chain_gradients(decays, dc, step_before, after);
             }
         }
-        const BlockProducts<masked_cumprod, careful> forward(u, a, {given.u, given.a, place}, strange);
-        const BlockProducts<transposed_products, careful, true> backward(dx, a, {given.dx, given.a, place},
-                                                                         strange);
+        const BlockProducts<masked_cumprod, careful> products(a, given.a, place, strange);
         float da[tiles][4];  // what the lane's two channels contribute
 #pragma unroll
         for (int b = blocks - 1; b >= 0; --b) {
-            float c[2];
-            load_carry(given.carry, place, b, c);
-            Sums r;
-            backward.of_block(b, r);
-            Sums w;
+            Sums v, r, w;
+            products.both(b, {u, given.u}, v, {dx, given.dx}, r);
 #pragma unroll
             for (int s = 0; s < tiles_of_block; ++s)
 #pragma unroll
@@ -165,12 +163,10 @@ struct Task {
                             fmaf(decays.after[b * tiles_of_block + s][k], after[half], at(r[s], half, k));
                     dx[b * tiles_of_block + s][half] = narrowed<Storage>(w[s], half);
                 }
-            Sums v;
-            forward.of_block(b, v);
 #pragma unroll
             for (int s = 0; s < tiles_of_block; ++s) {
                 const int tile_of_segment = b * tiles_of_block + s;
-                gate_gradients(s, decays.before[tile_of_segment], v, order == Order::full ? w : r, w, c,
+                gate_gradients(s, decays.before[tile_of_segment], v, order == Order::full ? w : r, w, c[b],
                                da[tile_of_segment]);
             }
             // dc of this block is what the block before it receives.
@@ -245,13 +241,15 @@ __device__ bool walk(Given given) {
             place.first -= stride;
             Task{given, stretch, place}.template solve<careful>(step_before, after, strange);
         }
-        place.is_whole = true;
+        if constexpr (!careful) {
+            place.is_whole = true;
 #pragma unroll 1
-        for (; step > 0; --step) {
-            place.first -= stride;
-            Task{given, stretch, place}.template solve<careful>(step_before, after, strange);
+            for (; step > 0; --step) {
+                place.first -= stride;
+                Task{given, stretch, place}.template solve<careful>(step_before, after, strange);
+            }
+            place.is_whole = false;
         }
-        place.is_whole = false;
         store_first_gradient(given, place, after);
     }
     return __any_sync(device::whole_warp, strange != 0);
