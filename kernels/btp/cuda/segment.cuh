@@ -125,7 +125,8 @@ struct Place {
         return (is_whole && number < blocks) || is_inside(first + number * BLOCK, length);
     }
     __device__ int64_t at_block(int half, int number) const {
-        const int64_t block = static_cast<int64_t>(head) * ((length + BLOCK - 1) / BLOCK) + number;
+        const int blocks_of_head = (length + BLOCK - 1) / BLOCK;
+        const int64_t block = static_cast<int64_t>(head) * blocks_of_head + number;
         return block * width + channel + channel_of_lane() + 8 * half +
                static_cast<unsigned>(first / BLOCK * width);
     }
