@@ -1,8 +1,7 @@
 // x_i = v_i + (a_0 … a_i) c in one launch. A warp goes through neighbouring segments; it multiplies their
 // blocks with the transfer matrices on tensor cores and adds the carries, which stay in registers. With order
 // two a warp needs only the last value of the block before its first one: rather than wait for it, the warp
-// computes that block again. Order full chains the carries by decoupled look-back, with one
-// segment per warp.
+// computes that block again. Order full chains the carries by decoupled look-back, with one segment per warp.
 //
 // Gates 1/2 and u = 1, with BL = 2 for short:
 //
@@ -179,9 +178,8 @@ __device__ __noinline__ void walk_carefully(const Given& given) { walk<true>(giv
 //
 //                | warp 0  | warp 1  | … | warp 0  | …    stretches side by side along L; s: a segment
 //   order one    | s s s s | s s s s | … | s s s s | …    every warp by itself, here with run = 4
-//   order two    | s s s S | s s s s | … | s s s s | …    warp 1 needs the last v of S, and computes its
-//   block order full   |    s    |    s    | … |    s    | …    run = 1; links join over warps and thread
-//   blocks
+//   order two    | s s s S | s s s s | … | s s s s | …    warp 1 computes the last block of S again
+//   order full   |    s    |    s    | … |    s    | …    run = 1; links join over warps and thread blocks
 //
 // Without ADDS_CARRIES every warp works by itself, whatever the order. A row is 16 channels of a head,
 // row = channel / 16 * B H + head.

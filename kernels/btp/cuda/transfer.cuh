@@ -403,7 +403,8 @@ class BlockProducts {
 
     template <bool transposed>
     __device__ void check(int block, const Loaded& from, Sums& sums) const {
-        // With halves one position is enough: a strange factor reaches every sum of its channel.
+        // With halves the first position of every quad is enough. A strange value reaches all sums of its
+        // channel; a strange gate reaches those that see it, and those of earlier quads by masked entries.
 #pragma unroll
         for (int s = 0; s < tiles_of_block; ++s)
 #pragma unroll
