@@ -22,18 +22,19 @@ BenchCase bench_case(bool backward, const std::string& dtype, int64_t heads, int
     return bench;
 }
 
-// Adds cases with the tiles that were fastest on an H200. Each case has one variant, so that a variant that
+// Adds cases with the tiles that were fastest on an H100. Each case has one variant, so that a variant that
 // the chip cannot run does not fail the others.
 void add_gpu_cases(std::vector<BenchCase>& cases, bool backward, const std::string& dtype, int64_t d,
                    const std::vector<std::string>& variants) {
     for (const std::string& variant : variants) {
         const bool wgmma = variant == "streaming_wgmma", wide = d > 64;
         BenchCase bench = bench_case(backward, dtype, 32, 8192, d, 2048);
-        bench.values.insert(bench.values.end(), {{"BLOCK_M", int64_t{128}},
-                                                 {"BLOCK_N", int64_t{wgmma ? 128 : 64}},
-                                                 {"warps", int64_t{wgmma || wide ? 8 : 4}},
-                                                 {"warps_backward", int64_t{8}},
-                                                 {"stages", int64_t{2}}});
+        bench.values.insert(bench.values.end(),
+                            {{"BLOCK_M", int64_t{wgmma && !wide && !backward ? 256 : 128}},
+                             {"BLOCK_N", int64_t{wgmma ? 128 : 64}},
+                             {"warps", int64_t{wgmma || wide ? 8 : 4}},
+                             {"warps_backward", int64_t{8}},
+                             {"stages", int64_t{2}}});
         bench.variants = {variant};
         cases.push_back(bench);
     }
