@@ -62,6 +62,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) input_gradients(Arguments 
             const Wide g = gradient.value(given.scale, given.fault + fault_gradient_sums);
             du = term_of_du(g, given.found.min_delta[at], given.eps, given.scale);
             for (int k = 0; k < 2; ++k) pair[k] = given.anchors[(detector * ANCHORS + weakest) * 2 + k];
+            if (pair[0] == pair[1]) du -= du;  // 0, or NaN: the two additions would leave a rounding error
         }
         add_in_order(dx.of_warp(), pair[0], du);
         add_in_order(dx.of_warp(), pair[1], -du);

@@ -1,4 +1,4 @@
-// Attention on the CPU: every variant against the double-precision reference, and what must hold for any.
+// Attention: every variant against the double-precision reference, and what must hold for any.
 
 #include <cmath>
 #include <numbers>
@@ -125,6 +125,34 @@ TEST_CASE("scores of several hundred do not overflow", "[attention][cpu]") {
     const auto lse = find(reference, "lse")->as<double>();
     CHECK(*std::max_element(lse.begin(), lse.end()) > 400 * std::numbers::log2e);
     check_variants(parameters, inputs);
+}
+
+// The largest score of a row changes from tile to tile, by far more than a sum of probabilities may grow
+// before it is rescaled.
+TEST_CASE("scores that grow or shrink along the keys are right on CUDA", "[attention][cuda][gpu]") {
+    if (!gpu()) return;
+    const auto [d, block_m, warps] =
+        GENERATE(table<int64_t, int64_t, int64_t>({{64, 64, 4}, {64, 128, 8}, {64, 256, 8}, {128, 128, 8}}));
+    const auto [dtype, grows] =
+        GENERATE(table<const char*, bool>({{"f16", true}, {"bf16", false}, {"f16", false}}));
+    const auto parameters = settled(attention_family(),
+                                    sized(2, 700, d, 200,
+                                          {{"form", "four"},
+                                           {"dtype", dtype},
+                                           {"BLOCK_M", block_m},
+                                           {"BLOCK_N", int64_t{128}},
+                                           {"warps", warps},
+                                           {"backward", false}}),
+                                    {}, Backend::cuda);
+    Arrays inputs = generated_inputs(parameters);
+    for (const char* name : {"k1", "k2"}) {
+        const auto keys = find(inputs, name)->as<float>();
+        for (size_t i = 0; i < keys.size(); ++i) {
+            const auto position = static_cast<float>(i / static_cast<size_t>(d) % 700);
+            keys[i] *= (grows ? position : 700 - position) / 60;
+        }
+    }
+    check_variants(parameters, inputs, Backend::cuda);
 }
 
 struct Plain {
