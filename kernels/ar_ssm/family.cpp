@@ -211,6 +211,13 @@ std::vector<Variant> variants() {
                             {"max_rank", int64_t{16}},
                             {"gate_hidden", int64_t{64}},
                             {"dtype", "bf16"},
+                            {"backward", false}}},
+                          {"project_split.cu",
+                           {{"d_model", int64_t{64}},
+                            {"max_rank", int64_t{16}},
+                            {"gate_hidden", int64_t{64}},
+                            {"gate_mode", "soft"},
+                            {"dtype", "f32"},
                             {"backward", false}}}}},
     };
 }

@@ -172,6 +172,13 @@ inline LaunchInfo x_gradient(const Tensors& t, const Buffer& from, const Buffer&
 
 // Launches of the variant fused.
 
+inline LaunchInfo split_weights(const Tensors& t, const Buffer& weights, const Buffer& gate_w2) {
+    return {.name = "split_weights",
+            .meaning = "Splits W1, U, V and W2 in two numbers each, for products of f32 on tensor cores.",
+            .reads = {t.weight.gate_w1, t.weight.u_proj, t.weight.v_proj, t.weight.gate_w2},
+            .writes = {weights, gate_w2}};
+}
+
 inline LaunchInfo project(const Tensors& t) {
     return {.name = "project",
             .meaning = "Steps 2 and 3 of a tile of positions: gates, x U^T and x V^T, and the sum of u.",

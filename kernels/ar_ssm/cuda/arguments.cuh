@@ -54,6 +54,18 @@ struct ProjectArguments {
     Layer layer;
 };
 
+// split_weights.cu: where it stores high and rest of [W1; U; V], [2, hidden + 2 rank, width], and of W2, [2,
+// rank, hidden].
+struct SplitWeights {
+    float *weights, *gate_w2;
+    Layer layer;
+};
+// project_split.cu: maps of x and of both arrays of split weights.
+struct SplitProjectArguments {
+    TensorMap x, weights, gate_w2;
+    Layer layer;
+};
+
 // weight_gradients.cu. The gradients of all weights of a launch lie one after the other, `total` numbers, at
 // the offsets that their structs give. Every part of the tokens has its own numbers:
 //

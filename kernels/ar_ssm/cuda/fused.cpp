@@ -71,44 +71,69 @@ class FusedLaunches {
                 {"BACKWARD", job_.backward}});
     }
 
-    // The bytes of `Shared` in project_wgmma.cu.
+    // The bytes of `Shared` in project_wgmma.cu, or in project_split.cu, where weights have two parts.
     int64_t group_bytes(int64_t stages) const {
-        constexpr int64_t groups = 2, depth = 64;
-        const int64_t logits = job_.hard ? job_.tile * job_.rank : 1;
-        return cuda::StructBytes()
-            .array(stages * (groups * job_.tile + job_.hidden + 2 * job_.rank) * depth, 2, 1024)
-            .array(job_.rank * job_.hidden, 2)
+        constexpr int64_t groups = 2, row_bytes = 128;
+        const int64_t parts = splits() ? 2 : 1, weight_rows = job_.hidden + 2 * job_.rank;
+        cuda::StructBytes bytes;
+        bytes.array(stages * (groups * job_.tile + parts * weight_rows), row_bytes, 1024)
+            .array(parts * job_.rank * job_.hidden, bytes_of(job_.storage))
             .array(2 * stages + 1, 8)
-            .array(groups * 4 * job_.rank, 4)
-            .array(groups * (4 + round_up(2 * logits, int64_t{4}) + 4 * logits), 1, 4)
-            .total();
+            .array(groups * 4 * job_.rank, 4);
+        const int64_t logits = job_.hard ? job_.tile * job_.rank : 1;
+        if (!splits()) bytes.array(groups * (4 + round_up(2 * logits, int64_t{4}) + 4 * logits), 1, 4);
+        return bytes.total();
     }
+    bool splits() const { return job_.storage == Storage::f32; }
+
+    TensorMap map(const Buffer& array, int64_t depth, int64_t rows, int64_t columns, int64_t box_rows) {
+        return job_.builder.tensor_map(array.address, array.storage, {depth, rows, columns}, box_rows);
+    }
+    TensorMap map_of_x() { return map(job_.x, job_.batch, job_.length, job_.width, job_.tile); }
 
     void project_in_groups() {
-        const auto map = [&](const Buffer& array, int64_t depth, int64_t rows, int64_t columns,
-                             int64_t box_rows) {
-            return job_.builder.tensor_map(array.address, array.storage, {depth, rows, columns}, box_rows);
-        };
+        if (splits()) return project_split();
         const auto weights = [&](const Buffer& array, int64_t rows, int64_t columns) {
             return map(array, 1, rows, columns, rows);
         };
-        const ProjectArguments given{map(job_.x, job_.batch, job_.length, job_.width, job_.tile),
-                                     weights(job_.weight.gate_w1, job_.hidden, job_.width),
-                                     weights(job_.weight.u_proj, job_.rank, job_.width),
-                                     weights(job_.weight.v_proj, job_.rank, job_.width),
-                                     weights(job_.weight.gate_w2, job_.rank, job_.hidden),
-                                     job_.arguments()};
-        const int64_t most = job_.builder.chip().shared_bytes_per_block;
-        const int64_t stages = group_bytes(4) <= most ? 4 : 3;
-        cuda::KernelSource source = job_.source("project_wgmma.cu", "project", group_bytes(stages),
+        launch_in_groups(
+            project(job_), "project_wgmma.cu",
+            ProjectArguments{map_of_x(), weights(job_.weight.gate_w1, job_.hidden, job_.width),
+                             weights(job_.weight.u_proj, job_.rank, job_.width),
+                             weights(job_.weight.v_proj, job_.rank, job_.width),
+                             weights(job_.weight.gate_w2, job_.rank, job_.hidden), job_.arguments()});
+    }
+
+    void project_split() {
+        const int64_t stacked = job_.hidden + 2 * job_.rank;
+        const Buffer weights = job_.builder.take("split_weights", {2, stacked, job_.width}),
+                     gate_w2 = job_.builder.take("split_gate_w2", {2, job_.rank, job_.hidden});
+        const int64_t numbers = stacked * job_.width + job_.rank * job_.hidden;
+        job_.builder.launch(split_weights(job_, weights, gate_w2), {pieces("numbers", numbers, threads)},
+                            job_.source("split_weights.cu", "split_weights", 0, {}),
+                            SplitWeights{weights.as<float>(), gate_w2.as<float>(), job_.arguments()});
+        LaunchInfo info = project(job_);
+        info.reads.push_back(weights);
+        info.reads.push_back(gate_w2);
+        launch_in_groups(
+            std::move(info), "project_split.cu",
+            SplitProjectArguments{map_of_x(), map(weights, 2, stacked, job_.width, stacked),
+                                  map(gate_w2, 2, job_.rank, job_.hidden, job_.rank), job_.arguments()});
+    }
+
+    template <class Arguments>
+    void launch_in_groups(LaunchInfo info, const char* file, const Arguments& given) {
+        const int64_t stages = group_bytes(4) <= job_.builder.chip().shared_bytes_per_block ? 4 : 3;
+        cuda::KernelSource source = job_.source(file, "project", group_bytes(stages),
                                                 {{"HARD", job_.hard},
                                                  {"GUMBEL", job_.gumbel},
                                                  {"BACKWARD", false},
                                                  {"HIDDEN", job_.hidden},
                                                  {"RANK", job_.rank},
                                                  {"STAGES", stages}});
-        source.threads = 2 * 128 + 32;
-        job_.builder.launch(project(job_), {pieces("B tiles", job_.batch * job_.tiles(), 2)}, source, given);
+        source.threads = 3 * 128;
+        job_.builder.launch(std::move(info), {pieces("B tiles", job_.batch * job_.tiles(), 2)}, source,
+                            given);
     }
 
     int64_t ranks() const { return columns_at_once(job_.rank, most_ranks, 32); }  // gates computed at once

@@ -25,33 +25,39 @@ __device__ Number relu(Number value) {
     return value < 0 ? 0 : value;
 }
 
-// Computes W1 x + b1 for `count` units from `first` on; beyond the last unit it repeats that one. The whole
-// warp takes part: lane l multiplies every 32nd channel, or 16 bytes of channels, and every lane gets the
-// sums.
-template <int count>
-__device__ void exact_units(const Layer& layer, int64_t token, int64_t first, double (&units)[count]) {
-    const auto unit_of = [&](int j) { return first + j < layer.hidden ? first + j : layer.hidden - 1; };
+// Computes the products of x of a token with `count` rows of weights, row_of(j). The whole warp takes part:
+// lane l multiplies every 32nd channel, or 16 bytes of channels, and every lane gets the sums.
+template <int count, class RowOf>
+__device__ void exact_products(const Layer& layer, int64_t token, RowOf row_of, double (&sums)[count]) {
 #pragma unroll
-    for (int j = 0; j < count; ++j) units[j] = 0;
+    for (int j = 0; j < count; ++j) sums[j] = 0;
     constexpr int together = ALIGNED ? elements_of_16_bytes : 1;
     using Words = device::Words<Storage, together>;
     for (int64_t k = device::lane_of_thread() * together; k < layer.width; k += 32 * together) {
-        const auto load = [&](const void* array, int64_t row) {
-            return device::load_words<Storage, together>(array, row * layer.width + k);
-        };
-        const Words x = load(layer.x, token);
+        const Words x = device::load_words<Storage, together>(layer.x, token * layer.width + k);
         Words weights[count];  // all are on their way before the first is used
 #pragma unroll
-        for (int j = 0; j < count; ++j) weights[j] = load(layer.gate_w1, unit_of(j));
+        for (int j = 0; j < count; ++j) weights[j] = device::load_words<Storage, together>(row_of(j), k);
 #pragma unroll
         for (int j = 0; j < count; ++j)
 #pragma unroll
             for (int v = 0; v < together; ++v)
-                units[j] += static_cast<double>(x.get(v)) * static_cast<double>(weights[j].get(v));
+                sums[j] += static_cast<double>(x.get(v)) * static_cast<double>(weights[j].get(v));
     }
 #pragma unroll
-    for (int j = 0; j < count; ++j)
-        units[j] = device::sum_of_warp(units[j]) + static_cast<double>(element(layer.gate_b1, unit_of(j)));
+    for (int j = 0; j < count; ++j) sums[j] = device::sum_of_warp(sums[j]);
+}
+
+// Computes W1 x + b1 for `count` units from `first` on; beyond the last unit it repeats that one.
+template <int count>
+__device__ void exact_units(const Layer& layer, int64_t token, int64_t first, double (&units)[count]) {
+    const auto unit_of = [&](int j) { return first + j < layer.hidden ? first + j : layer.hidden - 1; };
+    const auto row_of = [&](int j) {
+        return static_cast<const Element*>(layer.gate_w1) + unit_of(j) * layer.width;
+    };
+    exact_products(layer, token, row_of, units);
+#pragma unroll
+    for (int j = 0; j < count; ++j) units[j] += static_cast<double>(element(layer.gate_b1, unit_of(j)));
 }
 
 // W1 x + b1 of one unit, computed in double precision by the whole warp.

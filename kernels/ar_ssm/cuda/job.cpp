@@ -8,9 +8,12 @@ bool projects_in_groups(const Sizes& sizes, const Chip& chip) {
     const auto is_one_of = [](int64_t size, std::initializer_list<int64_t> sizes_of_products) {
         return std::find(sizes_of_products.begin(), sizes_of_products.end(), size) != sizes_of_products.end();
     };
-    return chip.architecture == "sm_90a" && sizes.storage != Storage::f32 && !sizes.backward &&
-           sizes.width % 64 == 0 && is_one_of(sizes.hidden, {64, 128}) &&
-           is_one_of(sizes.rank, {16, 32, sizes.hard ? 32 : 64});
+    // In f32 a group also holds the sums of a step and two parts of x.
+    const bool is_f32 = sizes.storage == Storage::f32;
+    return chip.architecture == "sm_90a" && !sizes.backward &&
+           sizes.width % (128 / bytes_of(sizes.storage)) == 0 && is_one_of(sizes.hidden, {64, 128}) &&
+           is_one_of(sizes.rank, {16, 32, 64}) &&
+           !(is_f32 && (sizes.hard || sizes.hidden + 2 * sizes.rank > 192));
 }
 
 Layer CudaJob::arguments() const {

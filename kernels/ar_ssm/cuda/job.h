@@ -10,8 +10,9 @@ namespace sawtooth::ar_ssm {
 
 constexpr int64_t threads = 256;
 
-// Whether the variant fused projects with project_wgmma.cu: the forward pass in 16 bits on Hopper, for whole
-// boxes of 64 columns whose sums fit in the registers of a group.
+// Whether the variant fused projects with project_wgmma.cu, or project_split.cu in f32: the forward pass on
+// Hopper, for whole boxes of 128 bytes of channels whose sums fit in the registers of a group. Hard gates in
+// f32 are left to project.cu.
 bool projects_in_groups(const Sizes& sizes, const Chip& chip);
 
 // What both variants share on CUDA: the arguments of all kernels, and how their sizes map to a GPU.

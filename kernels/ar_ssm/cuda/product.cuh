@@ -45,6 +45,14 @@ struct Matrix {
     }
 };
 
+// Row `at` of the stacked weights [W1; U; V]; null beyond them.
+__device__ inline const Element* weights_row(const Layer& layer, int64_t at) {
+    const int64_t u = at - layer.hidden, v = u - layer.rank;
+    const void* const weights = u < 0 ? layer.gate_w1 : v < 0 ? layer.u_proj : layer.v_proj;
+    const int64_t row = u < 0 ? at : v < 0 ? u : v;
+    return v < layer.rank ? static_cast<const Element*>(weights) + row * layer.width : nullptr;
+}
+
 constexpr int elements_of_16_bytes = 16 / static_cast<int>(sizeof(Element));
 
 // copy_rows by vectors of `each` elements: neighbouring threads copy neighbouring vectors of a row. Single
@@ -92,6 +100,34 @@ __device__ void copy_tile(Element* to, int stride, const Matrix& from, int64_t r
     const int64_t there = from.rows - row;
     copy_rows<rows, columns>(to, stride, from.columns, column,
                              [&](int r) { return r < there ? begin + r * from.columns : nullptr; });
+}
+
+// Replaces those of `count` elements of a lane for which doubtful(element, row, column) by exact(row,
+// column), which a whole warp computes, one after the other, from the lowest lane and its lowest element on:
+//
+//   waiting   lane 3: elements 5 and 9, lane 20: element 0     order: (3, 5), (3, 9), (20, 0)
+//
+// This is a loop of its own: unrolled for each element, the call would take seconds to compile.
+template <int count, class ElementOf, class RowOf, class ColumnOf, class Doubtful, class Exact>
+__device__ void settle_elements(ElementOf element_of, RowOf row_of, ColumnOf column_of, Doubtful doubtful,
+                                Exact exact) {
+    static_assert(count <= 64, "a bit for each");
+    uint64_t waiting = 0;
+#pragma unroll
+    for (int number = 0; number < count; ++number)
+        if (doubtful(element_of(number), row_of(number), column_of(number))) waiting |= uint64_t{1} << number;
+    while (const unsigned lanes = __ballot_sync(device::whole_warp, waiting != 0)) {
+        const int lane = __ffs(static_cast<int>(lanes)) - 1;
+        const int settled = __shfl_sync(device::whole_warp, __ffsll(static_cast<int64_t>(waiting)) - 1, lane);
+        const float value = exact(__shfl_sync(device::whole_warp, row_of(settled), lane),
+                                  __shfl_sync(device::whole_warp, column_of(settled), lane));
+        if (device::lane_of_thread() == lane) {
+            waiting &= waiting - 1;
+#pragma unroll
+            for (int number = 0; number < count; ++number)
+                if (number == settled) element_of(number) = value;
+        }
+    }
 }
 
 // In shared memory, the tiles of a step lie as their matrices do in global memory:
@@ -280,33 +316,11 @@ struct Product {
             visit(element_of(sums, number), element_of(sums, number + 1), row_of(number), column_of(number));
     }
 
-    // Replaces the elements for which doubtful(element, row, column) by exact(row, column), which a whole
-    // warp computes, one after the other, from the lowest lane and its lowest element on:
-    //
-    //   waiting   lane 3: elements 5 and 9, lane 20: element 0     order: (3, 5), (3, 9), (20, 0)
-    //
-    // This is a loop of its own: unrolled for each element, the call would take seconds to compile.
+    // Replaces doubtful elements by exact ones: see settle_elements.
     template <class Doubtful, class Exact>
     static __device__ void settle(Sums& sums, Doubtful doubtful, Exact exact) {
-        static_assert(elements <= 64, "a bit for each");
-        uint64_t waiting = 0;
-#pragma unroll
-        for (int number = 0; number < elements; ++number)
-            if (doubtful(element_of(sums, number), row_of(number), column_of(number)))
-                waiting |= uint64_t{1} << number;
-        while (const unsigned lanes = __ballot_sync(device::whole_warp, waiting != 0)) {
-            const int lane = __ffs(static_cast<int>(lanes)) - 1;
-            const int settled =
-                __shfl_sync(device::whole_warp, __ffsll(static_cast<int64_t>(waiting)) - 1, lane);
-            const float value = exact(__shfl_sync(device::whole_warp, row_of(settled), lane),
-                                      __shfl_sync(device::whole_warp, column_of(settled), lane));
-            if (device::lane_of_thread() == lane) {
-                waiting &= waiting - 1;
-#pragma unroll
-                for (int number = 0; number < elements; ++number)
-                    if (number == settled) element_of(sums, number) = value;
-            }
-        }
+        settle_elements<elements>([&](int number) -> float& { return element_of(sums, number); }, row_of,
+                                  column_of, doubtful, exact);
     }
 };
 

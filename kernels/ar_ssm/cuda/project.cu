@@ -29,14 +29,6 @@ struct Shared {
 };
 static_assert(sizeof(Shared) == SHARED_BYTES);
 
-// Row `at` of the stacked weights [W1; U; V]; null beyond them.
-__device__ const Element* weights_row(const Layer& layer, int64_t at) {
-    const int64_t u = at - layer.hidden, v = u - layer.rank;
-    const void* const weights = u < 0 ? layer.gate_w1 : v < 0 ? layer.u_proj : layer.v_proj;
-    const int64_t row = u < 0 ? at : v < 0 ? u : v;
-    return v < layer.rank ? static_cast<const Element*>(weights) + row * layer.width : nullptr;
-}
-
 // Computes columns panel … panel + PANEL - 1 of the first product. All of them are offered to every array:
 // store_units and store_pair skip those that lie before or after the columns of the array.
 __device__ void project_panel(const Layer& layer, const Positions& at, int64_t panel, Shared& shared) {

@@ -1,6 +1,6 @@
 // Steps 2 and 3 with the warpgroup products and tensor copies of Hopper (compare project.cu). Each of two
-// groups of four warps owns a tile of 64 positions, and one more warp copies x and the stacked weights [W1;
-// U; V] into a ring of stages in shared memory, 64 channels at a time:
+// groups of four warps owns a tile of 64 positions, and a thread of a third one copies x and the stacked
+// weights [W1; U; V] into a ring of stages in shared memory, 64 channels at a time:
 //
 //   ring        x of tile 0, x of tile 1, [W1; U; V]  |  the next 64 channels  | …
 //   a group     sums += x [W1; U; V]^T                |  sums += …             | …
@@ -12,11 +12,8 @@
 // Defines: THREADS, SHARED_BYTES, STORAGE (bf16 or f16), ALIGNED, ALIGNED_CHANNELS (both true), HARD, GUMBEL,
 // BACKWARD (false), HIDDEN, RANK, STAGES.
 
-#include "kernels/ar_ssm/cuda/convolution.cuh"
-#include "kernels/ar_ssm/cuda/gates.cuh"
-#include "kernels/cuda/device/sync.cuh"
+#include "kernels/ar_ssm/cuda/project_group.cuh"
 #include "kernels/cuda/device/tensor_copy.cuh"
-#include "kernels/cuda/device/warpgroup.cuh"
 
 using namespace sawtooth;
 using namespace sawtooth::ar_ssm;
@@ -25,9 +22,8 @@ template <int columns>
 using Step = device::WarpgroupStep<precision, columns / 8>;
 using Swizzled = device::Swizzled<128>;
 
-constexpr int groups = 2, rows = 64, depth = 64;  // positions of a group, and channels of a stage
-constexpr int weight_rows = HIDDEN + 2 * RANK;
-static_assert(THREADS == 128 * groups + 32 && !BACKWARD, "two groups and the warp that copies");
+constexpr int depth = 64;  // channels of a stage
+static_assert(THREADS == 128 * (groups + 1) && !BACKWARD);
 
 struct Stage {
     Element x[groups][rows * depth];
@@ -49,16 +45,6 @@ struct Shared {
     Doubtful doubtful[groups];
 };
 static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
-
-// The tile of a group. Behind the last tile a group repeats that one and stores nothing.
-__device__ Positions positions_of_group(const Layer& layer, int group, int64_t& tile) {
-    const int64_t tiles = layer.batch * ((layer.length + rows - 1) / rows);
-    tile = int64_t{blockIdx.x} * groups + group;
-    const bool is_there = tile < tiles;
-    Positions at = positions_of<rows>(layer, is_there ? tile : tiles - 1);
-    if (!is_there) at.count = 0;
-    return at;
-}
 
 // Copies everything, in one thread.
 __device__ void produce(const ProjectArguments& given, Shared& shared) {
@@ -86,20 +72,12 @@ __device__ void produce(const ProjectArguments& given, Shared& shared) {
     }
 }
 
-// A group of four warps and its tile.
-struct Group {
-    const Layer& layer;
+// A group of four warps at work on its tile.
+struct Group : TileOfGroup {
     Shared& shared;
-    const int number = device::uniform_warp_of_thread() / 4, warp = device::uniform_warp_of_thread() % 4;
-    int64_t tile;
-    const Positions at = positions_of_group(layer, number, tile);
-    Tile hidden[HIDDEN / 8], projected[2 * RANK / 8], gates[RANK / 8];
+    Tile hidden[HIDDEN / 8];
 
-    // The row of the tile, and the column, of an element of a lane.
-    __device__ int row(int element) const { return 16 * warp + device::row_of_lane() + element / 2 * 8; }
-    static __device__ int column(int n, int element) {
-        return 8 * n + device::column_of_lane() + element % 2;
-    }
+    __device__ Group(const Layer& given, Shared& all) : TileOfGroup(given), shared(all) {}
 
     __device__ void project() {
         const int steps = static_cast<int>(layer.width) / depth;
@@ -198,64 +176,12 @@ struct Group {
         for_each_doubtful([&](float& logit, int place) { logit = list.logits[place]; });
     }
 
-    __device__ void store_gates() {
-        float effective[2] = {};
-#pragma unroll
-        for (int n = 0; n < RANK / 8; ++n)
-#pragma unroll
-            for (int e = 0; e < 4; ++e) {
-                float& gate = gates[n][e];
-                gate = row(e) < at.count ? store_gate(layer, at.token + row(e), column(n, e), gate) : 0;
-                effective[e / 2] += gate;
-            }
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-            const float sum = device::sum_of_quad(effective[half]);
-            if (device::lane_of_thread() % 4 == 0 && row(2 * half) < at.count)
-                layer.effective_rank[at.token + row(2 * half)] = sum;
-        }
-    }
-
-    // Stores x U^T and x V^T, and the sums of u over the tile. u takes part as it is stored.
-    __device__ void store_projections() {
-#pragma unroll
-        for (int n = 0; n < 2 * RANK / 8; ++n)
-#pragma unroll
-            for (int half = 0; half < 2; ++half) {
-                void* const to = n < RANK / 8 ? layer.projected_u : layer.projected_v;
-                if (row(2 * half) < at.count)
-                    store_pair<Storage>(to, at.token + row(2 * half), RANK, column(n % (RANK / 8), 0),
-                                        projected[n][2 * half], projected[n][2 * half + 1]);
-            }
-#pragma unroll
-        for (int n = 0; n < RANK / 8; ++n)
-#pragma unroll
-            for (int v = 0; v < 2; ++v) {
-                const auto u = [&](int e) {
-                    return row(e) < at.count ? Storage::widen(Storage::narrow(projected[n][e])) * gates[n][e]
-                                             : 0;
-                };
-                float sum = u(v) + u(2 + v);
-#pragma unroll
-                for (int lanes = 4; lanes < 32; lanes *= 2)
-                    sum += __shfl_xor_sync(device::whole_warp, sum, lanes);
-                if (device::lane_of_thread() < 4) shared.totals[number][warp][column(n, v)] = sum;
-            }
-        device::sync_group();  // the sums of the warps are visible
-        const int rank = static_cast<int>(threadIdx.x) % 128;
-        if (rank >= RANK || at.count == 0) return;
-        float sum = 0;
-#pragma unroll
-        for (int w = 0; w < 4; ++w) sum += shared.totals[number][w][rank];
-        layer.totals[tile * RANK + rank] = sum;
-    }
-
     __device__ void run() {
         project();
         multiply_hidden();
         if constexpr (HARD) settle();
         store_gates();
-        store_projections();
+        store_projections(shared.totals[number]);
     }
 };
 
@@ -278,8 +204,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         device::make_barriers_visible();
     }
     device::sync_block();  // barriers are visible to all
-    if (device::warp_of_thread() < 4 * groups)
-        Group{given.layer, shared}.run();
-    else if (threadIdx.x == 128 * groups)
-        produce(given, shared);
+    if (device::uniform_warp_of_thread() < 4 * groups) {
+        device::take_registers<240>();
+        Group(given.layer, shared).run();
+    } else {
+        device::keep_registers<24>();
+        if (threadIdx.x == 128 * groups) produce(given, shared);
+    }
 }

@@ -134,7 +134,7 @@ __device__ void keep_registers() {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(registers));
 }
 
-// The instruction for a step of 16 inner columns, for sums of `columns` tiles.
+// The instruction for a step of 16 inner columns (tf32: 8), for sums of `columns` tiles.
 template <Precision precision, int columns>
 struct WarpgroupStep;
 
@@ -197,6 +197,30 @@ SAWTOOTH_WARPGROUP_STEP(bf16, 16, 128, "%64", "%65", "%66", "%67", "%68", "%69")
 SAWTOOTH_WARPGROUP_STEP(f16, 16, 128, "%64", "%65", "%66", "%67", "%68", "%69")
 SAWTOOTH_WARPGROUP_STEP(bf16, 32, 256, "%128", "%129", "%130", "%131", "%132", "%133")
 SAWTOOTH_WARPGROUP_STEP(f16, 32, 256, "%128", "%129", "%130", "%131", "%132", "%133")
+#undef SAWTOOTH_WARPGROUP_STEP
+
+// Steps of 8 inner columns in tf32, with the left factor in registers: of rows g and g + 8 lane (g, q) has
+//   left[0], left[1] = column q of both rows;  left[2], left[3] = column q + 4.
+// The right factor is stored transposed, in rows of 8 f32 per step. Of both factors the upper 19 bits count.
+#define SAWTOOTH_WARPGROUP_STEP(TILES, WIDTH, o1, o2, o3, o4, o5, o6)                                       \
+    template <>                                                                                             \
+    struct WarpgroupStep<Precision::tf32, TILES> {                                                          \
+        static __device__ void add(Tile (&sums)[TILES], const uint32_t (&left)[4], uint64_t right,          \
+                                   int keeps) {                                                             \
+            asm volatile("{\n.reg .pred keeps;\nsetp.ne.b32 keeps, " o6                                     \
+                         ", 0;\n"                                                                           \
+                         "wgmma.mma_async.sync.aligned.m64n" #WIDTH                                         \
+                         "k8.f32.tf32.tf32"                                                                 \
+                         " {" SAWTOOTH_NAMES_##TILES "}, {" o1 ", " o2 ", " o3 ", " o4 "}, " o5             \
+                                                     ", keeps, 1, 1;\n}\n"                                  \
+                         : SAWTOOTH_TILES_##TILES(0)                                                        \
+                         : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "l"(right), "r"(keeps)); \
+        }                                                                                                   \
+    };
+SAWTOOTH_WARPGROUP_STEP(2, 16, "%8", "%9", "%10", "%11", "%12", "%13")
+SAWTOOTH_WARPGROUP_STEP(4, 32, "%16", "%17", "%18", "%19", "%20", "%21")
+SAWTOOTH_WARPGROUP_STEP(8, 64, "%32", "%33", "%34", "%35", "%36", "%37")
+SAWTOOTH_WARPGROUP_STEP(16, 128, "%64", "%65", "%66", "%67", "%68", "%69")
 #undef SAWTOOTH_WARPGROUP_STEP
 #undef SAWTOOTH_NAMES_2
 #undef SAWTOOTH_TILES_2

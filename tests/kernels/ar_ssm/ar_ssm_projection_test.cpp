@@ -1,4 +1,6 @@
-// The projection with the products of groups of warps, which fused takes on Hopper in 16 bits.
+// The projection with the products of groups of warps, which fused takes on Hopper.
+
+#include <cmath>
 
 #include "tests/kernels/ar_ssm/run_ar_ssm.h"
 #include "tests/kernels/cuda/cuda_devices.h"
@@ -18,25 +20,32 @@ TEST_CASE("fused projects in groups on Hopper if its sums fit and no gradient ne
     cuda::Device* const device = theory("sm_90a");
     if (!device) return;
     const auto in_groups = [&](cuda::Device& on, const Settings& settings) {
-        const Plan plan =
-            plan_in_theory(on, "fused", settled(ar_ssm_family(), settings, {}, Backend::cuda), true);
-        const LaunchInfo& project = *plan.launches.front().info;
-        CHECK(project.name == "project");
+        const Parameters parameters = settled(ar_ssm_family(), settings, {}, Backend::cuda);
+        const Plan plan = plan_in_theory(on, "fused", parameters, true);
+        const auto launch = std::ranges::find_if(
+            plan.launches, [](const Launch& launch) { return launch.info->name == "project"; });
+        REQUIRE(launch != plan.launches.end());
+        const LaunchInfo& project = *launch->info;
+        const bool is_in_groups = project.block.x == 384;
         const bool stores_hidden =
             std::any_of(project.writes.begin(), project.writes.end(),
                         [](const Buffer& written) { return written.name == "hidden"; });
-        CHECK(stores_hidden == (project.block.x == 256));
-        return project.block.x == 288;
+        CHECK(stores_hidden == !is_in_groups);
+        CHECK((plan.launches.front().info->name == "split_weights") ==
+              (is_in_groups && parameters.is("dtype", "f32")));
+        return is_in_groups;
     };
     CHECK(in_groups(*device, grouped(100, 64, 16, 64)));
     CHECK(in_groups(*device, grouped(100, 192, 64, 128, {{"dtype", "f16"}})));
-    CHECK(in_groups(*device, grouped(100, 512, 32, 128, {{"gate_mode", "hard"}})));
-    for (const Settings& changed : std::vector<Settings>{{{"dtype", "f32"}},
+    CHECK(in_groups(*device, grouped(100, 512, 64, 128, {{"gate_mode", "hard"}})));
+    CHECK(in_groups(*device, grouped(100, 96, 32, 128, {{"dtype", "f32"}})));
+    CHECK(in_groups(*device, grouped(100, 64, 64, 64, {{"dtype", "f32"}, {"gate_mode", "gumbel"}})));
+    for (const Settings& changed : std::vector<Settings>{{{"dtype", "f32"}, {"max_rank", int64_t{64}}},
+                                                         {{"dtype", "f32"}, {"gate_mode", "hard"}},
                                                          {{"backward", true}},
                                                          {{"d_model", int64_t{72}}},
                                                          {{"gate_hidden", int64_t{100}}},
-                                                         {{"max_rank", int64_t{24}}},
-                                                         {{"max_rank", int64_t{64}}, {"gate_mode", "hard"}}})
+                                                         {{"max_rank", int64_t{24}}}})
         CHECK_FALSE(in_groups(*device, with(grouped(100, 128, 32, 128), changed)));
     if (cuda::Device* const older = theory("sm_80")) CHECK_FALSE(in_groups(*older, grouped(100, 64, 16, 64)));
 }
@@ -44,10 +53,14 @@ TEST_CASE("fused projects in groups on Hopper if its sums fit and no gradient ne
 TEST_CASE("a projection in groups is right in every gate mode, with an odd number of tiles",
           "[ar_ssm][cuda][gpu]") {
     if (!gpu()) return;
-    const std::string dtype = GENERATE("bf16", "f16"), mode = GENERATE("soft", "hard", "gumbel");
+    const std::string dtype = GENERATE("f32", "bf16", "f16"), mode = GENERATE("soft", "hard", "gumbel");
     const auto [batch, length, width, rank, hidden] =
-        GENERATE(table<int64_t, int64_t, int64_t, int64_t, int64_t>(
-            {{1, 1, 64, 16, 64}, {3, 65, 128, 32, 128}, {2, 200, 576, 32, 64}, {5, 64, 192, 16, 128}}));
+        GENERATE(table<int64_t, int64_t, int64_t, int64_t, int64_t>({{1, 1, 64, 16, 64},
+                                                                     {3, 65, 128, 32, 128},
+                                                                     {2, 200, 576, 32, 64},
+                                                                     {5, 64, 192, 16, 128},
+                                                                     {1, 70, 64, 64, 64},
+                                                                     {2, 3, 64, 64, 128}}));
     const Parameters parameters = settled(
         ar_ssm_family(),
         grouped(length, width, rank, hidden,
@@ -61,6 +74,31 @@ TEST_CASE("a projection in groups is right in every gate mode, with an odd numbe
     }
     const Arrays got = run_on_device(*gpu(), ar_ssm_family(), "fused", parameters, inputs);
     check_verdicts(judged(ar_ssm_family(), "fused", parameters, inputs, got, Backend::cuda));
+}
+
+// Split factors make NaN of an infinity, of numbers that round to one, and of sums that overflow on the way.
+// The judge accepts NaN where an infinity was multiplied, so this compares with the reference itself.
+TEST_CASE("a projection in f32 keeps infinities and large numbers", "[ar_ssm][cuda][gpu]") {
+    if (!gpu()) return;
+    const Parameters parameters =
+        settled(ar_ssm_family(), grouped(130, 64, 16, 64, {{"batch", int64_t{2}}, {"dtype", "f32"}}), {},
+                Backend::cuda);
+    Arrays inputs = inputs_for(parameters);
+    const auto x = find(inputs, "x")->as<float>();
+    for (const float number : {INFINITY, -INFINITY, 3.4028e38f, NAN}) {
+        INFO(number);
+        x[5 * 64 + 7] = number;
+        x[(130 + 100) * 64 + 63] = number;
+        const Arrays wanted = reference_for(parameters, inputs);
+        const Arrays got = run_on_device(*gpu(), ar_ssm_family(), "fused", parameters, inputs);
+        const auto gates = find(got, "gates")->as<float>();
+        for (int64_t i = 0; i < std::ssize(gates); ++i) {
+            const double expected = find(wanted, "gates")->value(i).real();
+            const auto gate = static_cast<double>(gates[static_cast<size_t>(i)]);
+            INFO("gate " << i << ": " << gate << ", reference " << expected);
+            CHECK((std::isnan(expected) ? std::isnan(gate) : std::abs(gate - expected) < 1e-5));
+        }
+    }
 }
 
 }  // namespace
