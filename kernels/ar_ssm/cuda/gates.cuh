@@ -2,7 +2,7 @@
 // because the number is so near to 0, a warp computes the number again in double precision.
 //
 //   hidden unit, before its relu    below 2^-14 of the largest of the thread, but not 0    (BACKWARD)
-//   logit                           below 2^-10, or NaN                                    (HARD)
+//   logit                           below 2^-10, or NaN; in 16 bits first in f32           (HARD)
 //
 // In 16 bits a hidden unit is stored as two numbers if gates are hard: 1.2345 in bf16 is 1.234375, with a
 // rest of about 0.000125. Logits are the sum of the products with both.
@@ -27,8 +27,8 @@ __device__ Number relu(Number value) {
 
 // Computes the products of x of a token with `count` rows of weights, row_of(j). The whole warp takes part:
 // lane l multiplies every 32nd channel, or 16 bytes of channels, and every lane gets the sums.
-template <int count, class RowOf>
-__device__ void exact_products(const Layer& layer, int64_t token, RowOf row_of, double (&sums)[count]) {
+template <int count, class Number, class RowOf>
+__device__ void exact_products(const Layer& layer, int64_t token, RowOf row_of, Number (&sums)[count]) {
 #pragma unroll
     for (int j = 0; j < count; ++j) sums[j] = 0;
     constexpr int together = ALIGNED ? elements_of_16_bytes : 1;
@@ -42,22 +42,22 @@ __device__ void exact_products(const Layer& layer, int64_t token, RowOf row_of, 
         for (int j = 0; j < count; ++j)
 #pragma unroll
             for (int v = 0; v < together; ++v)
-                sums[j] += static_cast<double>(x.get(v)) * static_cast<double>(weights[j].get(v));
+                sums[j] += static_cast<Number>(x.get(v)) * static_cast<Number>(weights[j].get(v));
     }
 #pragma unroll
     for (int j = 0; j < count; ++j) sums[j] = device::sum_of_warp(sums[j]);
 }
 
 // Computes W1 x + b1 for `count` units from `first` on; beyond the last unit it repeats that one.
-template <int count>
-__device__ void exact_units(const Layer& layer, int64_t token, int64_t first, double (&units)[count]) {
+template <int count, class Number>
+__device__ void exact_units(const Layer& layer, int64_t token, int64_t first, Number (&units)[count]) {
     const auto unit_of = [&](int j) { return first + j < layer.hidden ? first + j : layer.hidden - 1; };
     const auto row_of = [&](int j) {
         return static_cast<const Element*>(layer.gate_w1) + unit_of(j) * layer.width;
     };
     exact_products(layer, token, row_of, units);
 #pragma unroll
-    for (int j = 0; j < count; ++j) units[j] += static_cast<double>(element(layer.gate_b1, unit_of(j)));
+    for (int j = 0; j < count; ++j) units[j] += static_cast<Number>(element(layer.gate_b1, unit_of(j)));
 }
 
 // W1 x + b1 of one unit, computed in double precision by the whole warp.
@@ -68,19 +68,32 @@ static __device__ __noinline__ float settled_unit(const Layer& layer, int64_t to
     return value[0] > 0 && rounded == 0 ? 1.0e-45f : rounded;  // the sign is not rounded away
 }
 
-// W2 relu(W1 x + b1) + b2 of one rank, computed in double precision by the whole warp.
-static __device__ __noinline__ float settled_logit(const Layer& layer, int64_t token, int64_t rank) {
+// W2 relu(W1 x + b1) + b2 of one rank, computed by the whole warp.
+template <class Number>
+__device__ Number exact_logit(const Layer& layer, int64_t token, int64_t rank) {
     constexpr int together = 8;  // so that their loads overlap
-    double sum = element(layer.gate_b2, rank);
+    Number sum = element(layer.gate_b2, rank);
     for (int64_t first = 0; first < layer.hidden; first += together) {
-        double units[together];
+        Number units[together];
         exact_units(layer, token, first, units);
 #pragma unroll
         for (int j = 0; j < together; ++j)
             if (first + j < layer.hidden)
-                sum += static_cast<double>(element(layer.gate_w2, rank * layer.hidden + first + j)) *
+                sum += static_cast<Number>(element(layer.gate_w2, rank * layer.hidden + first + j)) *
                        relu(units[j]);
     }
+    return sum;
+}
+
+// The same in double precision, or in 16 bits only if the sign needs it: conversions to double take most of
+// the time, and f32, with products that are exact and short sums of a lane, errs much less than the sums of
+// tensor cores with rounded hidden units that made the logit doubtful.
+static __device__ __noinline__ float settled_logit(const Layer& layer, int64_t token, int64_t rank) {
+    if constexpr (sizeof(Element) == 2) {
+        const auto probable = exact_logit<float>(layer, token, rank);
+        if (fabsf(probable) >= 0x1p-14f && fabsf(probable) <= 3.402823466e38f) return probable;
+    }
+    const auto sum = exact_logit<double>(layer, token, rank);
     const auto rounded = static_cast<float>(sum);
     return sum < 0 && rounded == 0 ? -1.0e-45f : rounded;
 }
