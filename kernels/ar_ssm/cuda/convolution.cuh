@@ -43,11 +43,16 @@ template <int rows, int columns, bool mirrored>
 class Convolution {
   public:
     __device__ Convolution(const Layer& layer, const void* values, const Positions& at, int64_t channel)
-        : layer_(layer), values_(values), at_(at), channel_(channel + column()) {
+        : layer_(layer), values_(values), at_(at) {
+        start(channel);
+    }
+    // Goes on with other channels.
+    __device__ void start(int64_t channel) {
+        channel_ = channel + column();
         if (!is_there()) return;
         load(first_row() - 1, before_);
         load(first_row(), here_);
-        load_ahead(first_row());
+        load_ahead(first_row(), after_);
     }
 
     // The first channel of the thread, and whether it has one.
@@ -62,6 +67,9 @@ class Convolution {
 #pragma unroll
         for (int k = 0; k < 3; ++k)
             words[k] = device::load_words<Storage, each>(layer_.conv, channel_ * 3 + k * each);
+        const int end = first_row() + own_rows;
+        Row later[ahead];  // the rows behind after_
+        if (first_row() + ahead < end) load_ahead(first_row() + ahead, later);
         float taps[3][each];
 #pragma unroll
         for (int k = 0; k < 3; ++k)
@@ -69,8 +77,7 @@ class Convolution {
             for (int v = 0; v < each; ++v)
                 taps[mirrored ? 2 - k : k][v] = words[(3 * v + k) / each].get((3 * v + k) % each);
 #pragma unroll 1
-        for (int first = first_row(); first < first_row() + own_rows; first += ahead) {
-            if (first > first_row()) load_ahead(first);
+        for (int first = first_row(); first < end; first += ahead) {
 #pragma unroll
             for (int r = 0; r < ahead; ++r) {
                 // Rows beyond both ends add no term: a tap that is not finite times zero would not be zero.
@@ -86,6 +93,9 @@ class Convolution {
                 before_ = here_;
                 here_ = after_[r];
             }
+#pragma unroll
+            for (int r = 0; r < ahead; ++r) after_[r] = later[r];
+            if (first + 2 * ahead < end) load_ahead(first + 2 * ahead, later);
         }
     }
 
@@ -103,9 +113,9 @@ class Convolution {
         if (position >= 0 && position < layer_.length)
             to = device::load_words<Storage, each>(values_, (at_.token + row) * layer_.width + channel_);
     }
-    __device__ void load_ahead(int row) {
+    __device__ void load_ahead(int row, Row (&to)[ahead]) const {
 #pragma unroll
-        for (int r = 0; r < ahead; ++r) load(row + r + 1, after_[r]);
+        for (int r = 0; r < ahead; ++r) load(row + r + 1, to[r]);
     }
 
     const Layer& layer_;

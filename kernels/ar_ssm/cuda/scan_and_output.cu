@@ -13,6 +13,7 @@ using namespace sawtooth::ar_ssm;
 
 using Output = Product<ROWS, CHANNELS, DEPTH, 4, 2, Lies::in_rows, Lies::in_columns>;
 using Scan = TileScan<ROWS>;
+using Local = Convolution<ROWS, CHANNELS, false>;
 
 union Shared {
     Output::Shared product;
@@ -39,10 +40,10 @@ __device__ void scan_ranks(const Layer& layer, const Positions& at, int64_t firs
     });
 }
 
-// Computes y = scale (t + w W_o^T) + b_o for CHANNELS channels. The convolution starts to load rows of x
-// before the product, which hides the latency; then t is added to the product row by row.
-__device__ void output(const Layer& layer, const Positions& at, int64_t channel, Shared& shared) {
-    Convolution<ROWS, CHANNELS, false> convolution(layer, layer.x, at, channel);
+// Computes y = scale (t + w W_o^T) + b_o for CHANNELS channels. The convolution has started to load rows of x
+// before, which hides the latency; t is added to the product row by row.
+__device__ void output(const Layer& layer, const Positions& at, int64_t channel, Local& convolution,
+                       Shared& shared) {
     Output::Sums sums;
     Output::clear(sums);
     Output::add(shared.product, layer.rank, sums, [&](Output::Stage& stage, int64_t k) {
@@ -52,10 +53,10 @@ __device__ void output(const Layer& layer, const Positions& at, int64_t channel,
                                    {layer.out_proj, layer.width, layer.rank}, channel, k);
     });
     shared.staged.put(sums);
-    device::sync_block();  // the products of all warps are visible
     device::Words<Storage, channels_together> bias = {};
     if (convolution.is_there())
         bias = device::load_words<Storage, channels_together>(layer.out_bias, convolution.channel());
+    device::sync_block();  // the products of all warps are visible
     convolution.for_each_row([&](int row, int column, const float(&t)[channels_together]) {
         float y[channels_together];
 #pragma unroll
@@ -63,6 +64,7 @@ __device__ void output(const Layer& layer, const Positions& at, int64_t channel,
             y[v] = layer.scale * (t[v] + shared.staged.at(row, column + v)) + bias.get(v);
         device::store<Storage>(layer.y, (at.token + row) * layer.width + channel + column, y);
     });
+    convolution.start(channel + CHANNELS);
     device::sync_block();  // all have read the products: the next one may overwrite them
 }
 
@@ -81,8 +83,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2)
     extern __shared__ uint4 shared_words[];
     Shared& shared = *reinterpret_cast<Shared*>(shared_words);
     const Positions at = positions_of<ROWS>(layer, blockIdx.x);
+    Local convolution(layer, layer.x, at, 0);
     for (int64_t first = 0; first < layer.rank; first += Scan::columns)
         scan_ranks(layer, at, first, shared.scan);
     device::sync_block();  // w in global memory is visible to the thread block
-    for (int64_t channel = 0; channel < layer.width; channel += CHANNELS) output(layer, at, channel, shared);
+    for (int64_t channel = 0; channel < layer.width; channel += CHANNELS)
+        output(layer, at, channel, convolution, shared);
 }
