@@ -68,32 +68,39 @@ static __device__ __noinline__ float settled_unit(const Layer& layer, int64_t to
     return value[0] > 0 && rounded == 0 ? 1.0e-45f : rounded;  // the sign is not rounded away
 }
 
-// W2 relu(W1 x + b1) + b2 of one rank, computed by the whole warp.
-template <class Number>
-__device__ Number exact_logit(const Layer& layer, int64_t token, int64_t rank) {
-    constexpr int together = 8;  // so that their loads overlap
-    Number sum = element(layer.gate_b2, rank);
-    for (int64_t first = 0; first < layer.hidden; first += together) {
+// The terms of W2 relu(W1 x + b1) of one rank for the units from `first` to `end`, computed by the whole
+// warp, `together` units at a time so that their loads overlap.
+template <class Number, int together = 8>
+__device__ Number exact_terms(const Layer& layer, int64_t token, int64_t rank, int64_t first, int64_t end) {
+    Number sum = 0;
+    for (; first < end; first += together) {
         Number units[together];
         exact_units(layer, token, first, units);
 #pragma unroll
         for (int j = 0; j < together; ++j)
-            if (first + j < layer.hidden)
+            if (first + j < end)
                 sum += static_cast<Number>(element(layer.gate_w2, rank * layer.hidden + first + j)) *
                        relu(units[j]);
     }
     return sum;
 }
 
-// The same in double precision, or in 16 bits only if the sign needs it: conversions to double take most of
-// the time, and f32, with products that are exact and short sums of a lane, errs much less than the sums of
-// tensor cores with rounded hidden units that made the logit doubtful.
+// Whether the sign of a logit that was computed in f32 from 16-bit numbers is certain. Products are exact
+// then, and the sums of a lane are short: it errs much less than the sums of tensor cores with rounded hidden
+// units.
+__device__ inline bool is_certain(float logit) {
+    return fabsf(logit) >= 0x1p-14f && fabsf(logit) <= 3.402823466e38f;
+}
+
+// W2 relu(W1 x + b1) + b2 of one rank, computed by the whole warp in double precision; in 16 bits only if the
+// sign needs it, because conversions to double take most of the time.
 static __device__ __noinline__ float settled_logit(const Layer& layer, int64_t token, int64_t rank) {
+    const float bias = element(layer.gate_b2, rank);
     if constexpr (sizeof(Element) == 2) {
-        const auto probable = exact_logit<float>(layer, token, rank);
-        if (fabsf(probable) >= 0x1p-14f && fabsf(probable) <= 3.402823466e38f) return probable;
+        const float logit = bias + exact_terms<float>(layer, token, rank, 0, layer.hidden);
+        if (is_certain(logit)) return logit;
     }
-    const auto sum = exact_logit<double>(layer, token, rank);
+    const double sum = static_cast<double>(bias) + exact_terms<double>(layer, token, rank, 0, layer.hidden);
     const auto rounded = static_cast<float>(sum);
     return sum < 0 && rounded == 0 ? -1.0e-45f : rounded;
 }

@@ -158,17 +158,29 @@ struct Group : TileOfGroup {
                     visit(gates[n][e], row(e) * RANK + column(n, e));
     }
 
-    // Computes doubtful logits again, which the warps of the group share.
+    // Computes doubtful logits again. Every warp of the group adds its quarter of the units to each of them,
+    // in f32; those whose sign is still open are settled by one warp each. The order of the additions is
+    // open, but only the sign counts.
     __device__ void settle() {
         Doubtful& list = shared.doubtful[number];
         if (threadIdx.x % 128 == 0) list.count = 0;
         device::sync_group();  // the list is empty
         for_each_doubtful([&](float&, int place) {
             list.places[device::atomic_add(&list.count, 1)] = static_cast<uint16_t>(place);
+            list.logits[place] = element(layer.gate_b2, place % RANK);
         });
         device::sync_group();  // the list is complete
+        constexpr int quarter = HIDDEN / 4;
+        for (int i = 0; i < list.count; ++i) {
+            const int place = list.places[i];
+            const float terms = exact_terms<float, 16>(layer, at.token + place / RANK, place % RANK,
+                                                       quarter * warp, quarter * (warp + 1));
+            if (device::lane_of_thread() == 0) device::atomic_add(&list.logits[place], terms);
+        }
+        device::sync_group();  // all quarters are added
         for (int i = warp; i < list.count; i += 4) {
             const int place = list.places[i];
+            if (is_certain(list.logits[place])) continue;
             const float logit = settled_logit(layer, at.token + place / RANK, place % RANK);
             if (device::lane_of_thread() == 0) list.logits[place] = logit;
         }
