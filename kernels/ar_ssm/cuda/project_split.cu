@@ -45,7 +45,8 @@ struct Stage {
 struct Shared {
     alignas(1024) Stage stages[STAGES];
     float gate_w2[2][RANK * HIDDEN];  // high, rest; each [HIDDEN / 32][RANK][32], as it is copied
-    device::Barrier full[STAGES], empty[STAGES], gates;
+    device::RingBarriers<STAGES> ring;
+    device::Barrier gates;
     float totals[groups][4][RANK];  // sums of u over the rows of a warp
 };
 static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
@@ -61,8 +62,7 @@ __device__ void produce(const SplitProjectArguments& given, Shared& shared) {
     device::RingPlace<STAGES> place;
     for (int k = 0; k < static_cast<int>(given.layer.width); k += depth, place.advance()) {
         Stage& stage = shared.stages[place.slot];
-        device::Barrier& full = shared.full[place.slot];
-        shared.empty[place.slot].wait(place.parity ^ 1);
+        device::Barrier& full = shared.ring.begin_to_fill(place);
         full.arrive_and_expect(static_cast<int>(sizeof(Stage)));
         for (int group = 0; group < groups; ++group)
             device::copy_box(given.x, stage.x[group], full, k, first[group], sequence[group]);
@@ -136,12 +136,12 @@ struct Group : TileOfGroup {
 #pragma unroll 1
         for (int k = 0; k < static_cast<int>(layer.width); k += depth, place.advance()) {
             const Stage& stage = shared.stages[place.slot];
-            shared.full[place.slot].wait(place.parity);
+            shared.ring.wait_until_full(place);
             Left x[steps];
             load(stage.x[number], x);
             add(hidden, x, stage.weights[0], stage.weights[1]);
             add(projected, x, stage.weights[0] + HIDDEN * depth, stage.weights[1] + HIDDEN * depth);
-            if (device::lane_of_thread() == 0) shared.empty[place.slot].arrive();
+            shared.ring.leave(place.slot);
         }
     }
 
@@ -202,10 +202,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     Shared& shared = *reinterpret_cast<Shared*>(bytes);
     if (threadIdx.x == 0) {
         shared.gates.start(1);
-        for (int stage = 0; stage < STAGES; ++stage) {
-            shared.full[stage].start(1);
-            shared.empty[stage].start(4 * groups);
-        }
+        shared.ring.start(1, 4 * groups);
         device::make_barriers_visible();
     }
     device::sync_block();  // barriers are visible to all

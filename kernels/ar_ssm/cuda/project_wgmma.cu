@@ -40,7 +40,8 @@ struct Doubtful {
 struct Shared {
     alignas(1024) Stage stages[STAGES];
     Element gate_w2[RANK * HIDDEN];  // [HIDDEN / 64][RANK][64], as it is copied
-    device::Barrier full[STAGES], empty[STAGES], gates;
+    device::RingBarriers<STAGES> ring;
+    device::Barrier gates;
     float totals[groups][4][RANK];  // sums of u over the rows of a warp
     Doubtful doubtful[groups];
 };
@@ -61,8 +62,7 @@ __device__ void produce(const ProjectArguments& given, Shared& shared) {
     device::RingPlace<STAGES> place;
     for (int k = 0; k < static_cast<int>(given.layer.width); k += depth, place.advance()) {
         Stage& stage = shared.stages[place.slot];
-        device::Barrier& full = shared.full[place.slot];
-        shared.empty[place.slot].wait(place.parity ^ 1);
+        device::Barrier& full = shared.ring.begin_to_fill(place);
         full.arrive_and_expect(static_cast<int>(sizeof(Stage)));
         for (int group = 0; group < groups; ++group)
             device::copy_box(given.x, stage.x[group], full, k, first[group], sequence[group]);
@@ -85,7 +85,7 @@ struct Group : TileOfGroup {
         int before = 0;  // the slot of the step before
         for (int step = 0; step < steps; ++step, place.advance()) {
             const Stage& stage = shared.stages[place.slot];
-            shared.full[place.slot].wait(place.parity);
+            shared.ring.wait_until_full(place);
             device::begin_products();
 #pragma unroll
             for (int k = 0; k < depth; k += 16) {
@@ -98,16 +98,13 @@ struct Group : TileOfGroup {
             device::end_products();
             if (step > 0) {
                 device::wait_for_products<1>();
-                release(before);
+                shared.ring.leave(before);
             }
             before = place.slot;
         }
         device::wait_for_products<0>();
         device::keep_in_place(hidden);
         device::keep_in_place(projected);
-    }
-    __device__ void release(int slot) {
-        if (device::lane_of_thread() == 0) shared.empty[slot].arrive();
     }
 
     // Computes the logits. Hard gates take the rounding errors of hidden units as a second left factor.
@@ -209,10 +206,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     Shared& shared = *reinterpret_cast<Shared*>(bytes);
     if (threadIdx.x == 0) {
         shared.gates.start(1);
-        for (int stage = 0; stage < STAGES; ++stage) {
-            shared.full[stage].start(1);
-            shared.empty[stage].start(4 * groups);
-        }
+        shared.ring.start(1, 4 * groups);
         device::make_barriers_visible();
     }
     device::sync_block();  // barriers are visible to all

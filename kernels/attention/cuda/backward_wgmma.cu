@@ -49,7 +49,8 @@ struct Shared {
     float dq[groups][dq_columns / 32][64][32];  // in boxes of 32 columns
     Element q[STAGES][STEP * HEAD], dout[STAGES][STEP * HEAD];
     float lse[STAGES][STEP], delta[STAGES][STEP];
-    device::Barrier own, full[STAGES], empty[STAGES];
+    device::Barrier own;
+    device::RingBarriers<STAGES> ring;
 };
 static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
 
@@ -124,8 +125,7 @@ __device__ void produce(Shared& shared, const WarpgroupBackwardArguments& given,
             for (int step = passing.next(passing.first(), wanted); step < passing.end();
                  step = passing.next(step + 1, wanted)) {
                 const int first = step * STEP;  // of the rows of queries
-                device::Barrier& full = shared.full[place.slot];
-                shared.empty[place.slot].wait(place.parity ^ 1);
+                device::Barrier& full = shared.ring.begin_to_fill(place);
                 if (lane == 0) {
                     full.arrive_and_expect(2 * STEP * HEAD * 2);
                     copy_rows<STEP>(wanted == TileKind::near ? given.q1 : given.q2, shared.q[place.slot],
@@ -326,7 +326,7 @@ struct Group {
         const Element* const q = shared.q[place.slot];
         const Element* const dout = shared.dout[place.slot];
         const Element* const keys = wanted == TileKind::near ? shared.k1 : shared.k2;
-        shared.full[place.slot].wait(place.parity);
+        shared.ring.wait_until_full(place);
         Tile s[step_tiles], dp[step_tiles];
         start_scores(keys, 64 * number, q, s);
         start_scores(shared.v, 64 * number, dout, dp);
@@ -356,7 +356,7 @@ struct Group {
             device::wait_for_products<0>();
             device::keep_in_place(dk);
         }
-        if (device::lane_of_thread() == 0) shared.empty[place.slot].arrive();
+        shared.ring.leave(place.slot);
         place.advance();
         buffer ^= 1;
     }
@@ -463,10 +463,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     Shared& shared = *reinterpret_cast<Shared*>(bytes);
     if (threadIdx.x == 0) {
         shared.own.start(1);
-        for (int stage = 0; stage < STAGES; ++stage) {
-            shared.full[stage].start(33);  // the lanes of the producer, and one of them for the copies
-            shared.empty[stage].start(consumers);
-        }
+        shared.ring.start(33, consumers);  // the lanes of the producer, and one of them for the copies
         device::make_barriers_visible();
     }
     device::sync_block();  // barriers are visible to all

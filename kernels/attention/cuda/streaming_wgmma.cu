@@ -47,7 +47,8 @@ struct Shared {
     alignas(1024) Element near_queries[BLOCK_M * HEAD];
     Element far_queries[BLOCK_M * HEAD];
     Element slots[::slots][BLOCK_N * HEAD];
-    device::Barrier queries, full[::slots], empty[::slots];
+    device::Barrier queries;
+    device::RingBarriers<::slots> ring;
     int has_nonfinite;  // set when a group has cleared numbers of values
 };
 static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
@@ -71,9 +72,9 @@ __device__ void produce(Shared& shared, const WarpgroupArguments& given, const M
     copy_rows<BLOCK_M>(given.q2, shared.far_queries, shared.queries, row, head);
     device::RingPlace<slots> place;
     const auto push = [&](const TensorMap& map, int key) {
-        shared.empty[place.slot].wait(place.parity ^ 1);
-        shared.full[place.slot].arrive_and_expect(BLOCK_N * HEAD * 2);
-        copy_rows<BLOCK_N>(map, shared.slots[place.slot], shared.full[place.slot], key, head / SHARING);
+        device::Barrier& full = shared.ring.begin_to_fill(place);
+        full.arrive_and_expect(BLOCK_N * HEAD * 2);
+        copy_rows<BLOCK_N>(map, shared.slots[place.slot], full, key, head / SHARING);
         place.advance();
     };
     for (int tile = 0; tile < tiles + lag; ++tile) {
@@ -94,12 +95,12 @@ struct Ring {
 
     __device__ Element* take() {
         Element* const slot = shared.slots[taken.slot];
-        shared.full[taken.slot].wait(taken.parity);
+        shared.ring.wait_until_full(taken);
         taken.advance();
         return slot;
     }
     __device__ void release() {
-        if (device::lane_of_thread() == 0) shared.empty[released.slot].arrive();
+        shared.ring.leave(released.slot);
         released.advance();
     }
 };
@@ -376,10 +377,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, groups == 1 && registers <
     if (threadIdx.x == 0) {
         shared.has_nonfinite = 0;
         shared.queries.start(1);
-        for (int slot = 0; slot < slots; ++slot) {
-            shared.full[slot].start(1);
-            shared.empty[slot].start(consumers);
-        }
+        shared.ring.start(1, consumers);
         device::make_barriers_visible();
     }
     device::sync_block();  // barriers are visible to all

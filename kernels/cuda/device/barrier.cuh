@@ -3,6 +3,7 @@
 
 #include "kernels/cuda/device/sync.cuh"
 #include "kernels/cuda/device/types.cuh"
+#include "kernels/cuda/device/warp.cuh"
 
 namespace sawtooth::device {
 
@@ -63,6 +64,31 @@ struct RingPlace {
 
     __device__ void advance() {
         if (++slot == slots) slot = 0, parity ^= 1;
+    }
+};
+
+// The barriers of a ring. A phase of `full` ends when the slot is filled, one of `empty` when all readers
+// have left it.
+template <int slots>
+struct RingBarriers {
+    Barrier full[slots], empty[slots];
+
+    // As Barrier::start. So many threads arrive at a slot when they fill it, and so many when they leave it.
+    __device__ void start(int fillers, int readers) {
+        for (int slot = 0; slot < slots; ++slot) {
+            full[slot].start(fillers);
+            empty[slot].start(readers);
+        }
+    }
+    // Waits until the slot may be filled; returns the barrier that counts what fills it.
+    __device__ Barrier& begin_to_fill(const RingPlace<slots>& place) {
+        empty[place.slot].wait(place.parity ^ 1);
+        return full[place.slot];
+    }
+    __device__ void wait_until_full(const RingPlace<slots>& place) { full[place.slot].wait(place.parity); }
+    // One lane of the warp arrives.
+    __device__ void leave(int slot) {
+        if (lane_of_thread() == 0) empty[slot].arrive();
     }
 };
 

@@ -4,9 +4,8 @@
 // choose_rows.cu. A group of threads has all outputs of the slice, four each:
 //   threads    0 … 7    8 … 15    …   504 … 511     with 1024 items, 32 outputs, 512 threads
 //   items      0 … 15   16 … 31       1008 … 1023
-// Eight threads read a row of 128 bytes without bank conflicts. A slot has two barriers: `full` ends a phase
-// when its copies are there, `free` when all warps have read it. Thread 0 fills the slot of a detector again
-// when it has read the next one.
+// Eight threads read a row of 128 bytes without bank conflicts. Thread 0 fills the slot of a
+// detector again when it has read the next one.
 //
 // Defines: ANCHORS, OUTPUTS, ITEMS, SLICE, SLOTS, PARTS, THREADS. Detectors are a multiple of 8.
 #pragma once
@@ -30,7 +29,7 @@ struct Slot {
 
 struct SlicesShared {
     Slot slots[SLOTS];
-    device::Barrier full[SLOTS], free[SLOTS];
+    device::RingBarriers<SLOTS> ring;
 };
 
 // What a thread block works on: slice s, part p of the detectors, and the items from first_item on.
@@ -56,17 +55,14 @@ __device__ void for_slices(const SliceArguments& given, const SliceOfBlock& bloc
     const bool fills = threadIdx.x == 0;
     const auto fill = [&](int slot, int64_t detector) {
         Slot& to = shared.slots[slot];
-        device::Barrier& full = shared.full[slot];
+        device::Barrier& full = shared.ring.full[slot];
         full.arrive_and_expect(sizeof(Slot));
         const int table = static_cast<int>(detector);
         device::copy_box(given.weights, to.table, full, block.slice * SLICE, 0, table);
         device::copy_box(given.choices, to.choices, full, 0, static_cast<int>(block.first_item / 64), table);
     };
     if (fills) {
-        for (int slot = 0; slot < SLOTS; ++slot) {
-            shared.full[slot].start(1);
-            shared.free[slot].start(THREADS / 32);
-        }
+        shared.ring.start(1, THREADS / 32);
         device::make_barriers_visible();
         for (int slot = 0; slot < SLOTS && block.first_detector + slot < block.end_of_detectors; ++slot)
             fill(slot, block.first_detector + slot);
@@ -75,12 +71,12 @@ __device__ void for_slices(const SliceArguments& given, const SliceOfBlock& bloc
     device::RingPlace<SLOTS> place, before;
     for (int64_t d = block.first_detector; d < block.end_of_detectors; ++d) {
         const Slot& slot = shared.slots[place.slot];
-        shared.full[place.slot].wait(place.parity);
+        shared.ring.wait_until_full(place);
         each(d, slot.table[0] + threadIdx.x % lanes, slot.choices + threadIdx.x / lanes * items_of_thread);
         device::sync_warp();  // all lanes have read the slot
-        if (device::lane_of_thread() == 0) shared.free[place.slot].arrive();
+        shared.ring.leave(place.slot);
         if (fills && d > block.first_detector && d - 1 + SLOTS < block.end_of_detectors) {
-            shared.free[before.slot].wait(before.parity);
+            shared.ring.empty[before.slot].wait(before.parity);
             fill(before.slot, d - 1 + SLOTS);
         }
         before = place;
