@@ -135,12 +135,14 @@ beside_log=$root/build/$preset-beside.log ends=$root/build/$preset-ends.txt
 : >"$ends" >"$window_log"
 beside=
 if [ -z "$tag" ]; then
+    set -m # a process group of its own, which can be stopped as a whole
     {
         end_to_end
         [ -n "$filter" ] || unit_tests '[window]~[.]' "$window_log"
     } >"$beside_log" 2>&1 &
     beside=$!
-    trap 'pkill -P "$beside" 2>/dev/null; kill "$beside" 2>/dev/null' EXIT
+    set +m
+    trap 'kill -- "-$beside" 2>/dev/null' EXIT
     filter=${filter:-'~[window]~[.]'}
 fi
 status=0

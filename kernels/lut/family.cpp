@@ -91,9 +91,9 @@ std::vector<Variant> variants() {
          .plan_cpu = lut::plan_unfused_on_cpu,
          .plan_cuda = lut::plan_unfused_on_cuda},
         {.name = "fused",
-         .idea =
-             "As few launches as possible: one for detectors and tables, or with many items on a GPU two; "
-             "every sum has one order.",
+         .idea = "One launch for detectors and tables (for many items on Hopper two or three), as few as "
+                 "possible "
+                 "for gradients; every sum has one order.",
          .outputs = outputs,
          .exact = lut::is_exact,
          .plan_cpu = lut::plan_fused_on_cpu,

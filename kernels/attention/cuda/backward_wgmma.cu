@@ -103,9 +103,7 @@ using Place = device::RingPlace<STAGES>;
 template <int rows>
 __device__ void copy_rows(const TensorMap& map, Element* to, device::Barrier& barrier, int first,
                           int64_t head) {
-#pragma unroll
-    for (int b = 0; b < boxes; ++b)
-        device::copy_box(map, to + b * rows * 64, barrier, 64 * b, first, static_cast<int>(head));
+    device::copy_boxes<boxes, rows, 64>(map, to, barrier, first, static_cast<int>(head));
 }
 
 // Copies the owned keys and all steps, in one warp.

@@ -59,17 +59,24 @@ int64_t backward_step(const Parameters& p) {
 
 namespace {
 
+TensorMap map_of_queries(PlanBuilder& builder, const CudaJob& job, const Buffer& vectors, int64_t rows) {
+    return builder.tensor_map(vectors.address, vectors.storage, {job.heads, job.query_count, job.d}, rows);
+}
+TensorMap map_of_keys(PlanBuilder& builder, const CudaJob& job, const Buffer& vectors) {
+    return builder.tensor_map(vectors.address, vectors.storage, {job.key_heads, job.length, job.d},
+                              job.block_n);
+}
+
+// The producer is a warp, beside two groups of consumers a whole group (streaming_wgmma.cu).
+int64_t threads_for(int64_t consumers) { return 32 * (consumers + (consumers > 4 ? 4 : 1)); }
+
 void add_warpgroup_backward(PlanBuilder& builder, const CudaJob& job) {
     const Parameters& p = builder.parameters();
     const int64_t step = backward_step(p), consumers = p.integer("warps_backward");
     const auto queries = [&](const Buffer& vectors, int64_t rows) {
-        return builder.tensor_map(vectors.address, vectors.storage, {job.heads, job.query_count, job.d},
-                                  rows);
+        return map_of_queries(builder, job, vectors, rows);
     };
-    const auto keys = [&](const Buffer& vectors) {
-        return builder.tensor_map(vectors.address, vectors.storage, {job.key_heads, job.length, job.d},
-                                  job.block_n);
-    };
+    const auto keys = [&](const Buffer& vectors) { return map_of_keys(builder, job, vectors); };
     const WarpgroupBackwardArguments given{
         queries(job.q1, step), queries(job.q2, step), queries(job.dout, step), keys(job.k1),   keys(job.k2),
         keys(job.v),           queries(job.dq1, 64),  queries(job.dq2, 64),    job.arguments()};
@@ -83,7 +90,7 @@ void add_warpgroup_backward(PlanBuilder& builder, const CudaJob& job) {
                                               {"STAGES", backward_stages(p)},
                                               {"PRECISION", p.text("dtype")},
                                               {"CAUSAL", job.mask.causal}}),
-                    .threads = 32 * (consumers + (consumers > 4 ? 4 : 1)),
+                    .threads = threads_for(consumers),
                     .shared_bytes = warpgroup_backward_bytes(p)},
                    given);
     add_epilogue(builder, job);
@@ -96,21 +103,16 @@ Outcome<Plan> plan_wgmma_on_cuda(const PlanRequest& request) {
     const Parameters& p = request.parameters;
     const CudaJob job = prepared_job(builder);
     const auto queries = [&](const Buffer& vectors) {
-        return builder.tensor_map(vectors.address, vectors.storage, {job.heads, job.query_count, job.d},
-                                  job.block_m);
+        return map_of_queries(builder, job, vectors, job.block_m);
     };
-    const auto keys = [&](const Buffer& vectors) {
-        return builder.tensor_map(vectors.address, vectors.storage, {job.key_heads, job.length, job.d},
-                                  job.block_n);
-    };
+    const auto keys = [&](const Buffer& vectors) { return map_of_keys(builder, job, vectors); };
     const WarpgroupArguments given{queries(job.q1), queries(job.q2), keys(job.k1),
                                    keys(job.k2),    keys(job.v),     job.arguments()};
-    const int64_t consumers = p.integer("warps"), producers = consumers > 4 ? 4 : 1;
     builder.launch(forward(job), {job.query_side(), job.head_side()},
                    {.file = "kernels/attention/cuda/streaming_wgmma.cu",
                     .entry = "forward",
                     .defines = job.forward_defines(p),
-                    .threads = 32 * (consumers + producers),
+                    .threads = threads_for(p.integer("warps")),
                     .shared_bytes = warpgroup_shared_bytes(p)},
                    given);
     if (job.has_backward() && backward_step(p) > 0)

@@ -56,10 +56,7 @@ static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
 template <int rows>
 __device__ void copy_rows(const TensorMap& map, Element* to, device::Barrier& barrier, int first,
                           int64_t head) {
-#pragma unroll
-    for (int b = 0; b < boxes; ++b)
-        device::copy_box(map, to + b * rows * box_columns, barrier, b * box_columns, first,
-                         static_cast<int>(head));
+    device::copy_boxes<boxes, rows, box_columns>(map, to, barrier, first, static_cast<int>(head));
 }
 
 // Copies all tiles, in one thread. Consumers take the slots in this order: with one band per group they need

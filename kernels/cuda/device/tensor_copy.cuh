@@ -19,6 +19,14 @@ __device__ inline void copy_box(const TensorMap& map, void* to, Barrier& barrier
     jitter();
 }
 
+// Starts the copies of `boxes` neighbouring boxes of [rows, columns]; in shared memory they follow each
+// other.
+template <int boxes, int rows, int columns, class Element>
+__device__ void copy_boxes(const TensorMap& map, Element* to, Barrier& barrier, int y, int z) {
+#pragma unroll
+    for (int b = 0; b < boxes; ++b) copy_box(map, to + b * rows * columns, barrier, b * columns, y, z);
+}
+
 // Starts to add one box in shared memory to an f32 array. Boxes outside the array are left out. One thread
 // calls it, and the following functions, which name the additions of this thread.
 __device__ inline void add_box(const TensorMap& map, const void* from, int x, int y, int z) {

@@ -1,6 +1,6 @@
 // The variant fused. The forward pass is one launch for detectors and tables; the backward pass is one launch
-// over items, a sort, and one launch over neurons. Where tables pass through shared memory in slices, the
-// choices of rows and the slices of gradients are launches of their own.
+// over items, a sort, and one launch over neurons. Where tables pass through shared memory in slices, choices
+// of rows, sums of parts and slices of gradients are launches of their own.
 
 #include <algorithm>
 
