@@ -99,4 +99,23 @@ struct TileOfGroup {
     }
 };
 
+// The kernel: starts the barriers, then the groups run `Group` and a thread of the last warps calls
+// produce().
+template <class Group, class Shared, class Produce>
+__device__ void run_groups(const Layer& layer, Shared& shared, Produce produce) {
+    if (threadIdx.x == 0) {
+        shared.gates.start(1);
+        shared.ring.start(1, 4 * groups);
+        device::make_barriers_visible();
+    }
+    device::sync_block();  // barriers are visible to all
+    if (device::uniform_warp_of_thread() < 4 * groups) {
+        device::take_registers<240>();
+        Group(layer, shared).run();
+    } else {
+        device::keep_registers<24>();
+        if (threadIdx.x == 128 * groups) produce();
+    }
+}
+
 }  // namespace sawtooth::ar_ssm

@@ -200,17 +200,5 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     project(const __grid_constant__ SplitProjectArguments given) {
     extern __shared__ __align__(1024) unsigned char bytes[];
     Shared& shared = *reinterpret_cast<Shared*>(bytes);
-    if (threadIdx.x == 0) {
-        shared.gates.start(1);
-        shared.ring.start(1, 4 * groups);
-        device::make_barriers_visible();
-    }
-    device::sync_block();  // barriers are visible to all
-    if (device::uniform_warp_of_thread() < 4 * groups) {
-        device::take_registers<240>();
-        Group(given.layer, shared).run();
-    } else {
-        device::keep_registers<24>();
-        if (threadIdx.x == 128 * groups) produce(given, shared);
-    }
+    run_groups<Group>(given.layer, shared, [&] { produce(given, shared); });
 }

@@ -20,6 +20,7 @@
 
 #include "kernels/btp/cuda/carries.cuh"
 #include "kernels/btp/cuda/transfer.cuh"
+#include "kernels/cuda/device/reductions.cuh"
 
 using namespace sawtooth;
 using namespace sawtooth::btp;
@@ -52,29 +53,6 @@ __device__ float value_before(const Sums& v, int s, int half, int k) {
     // The last quad hands its value of the tile before to the first quad.
     if (s > 0 && quad_of_lane() == 3) mine = at(v[s > 0 ? s - 1 : 0], half, 3);
     return __shfl_sync(device::whole_warp, mine, lane_of_quad((quad_of_lane() + 3) % 4));
-}
-
-// Sums the lane's values of a pair of tiles over the eight lanes with the same positions, and returns one of
-// the sums. Each exchange halves what a lane still sums, so that eight sums take 7 shuffles instead of 24.
-// Lane (g, t) gets the sum of value g % 4 of tile g / 4, in this order of its bits:
-//
-//   g            0   1   2   3   4   5   6   7
-//   with g ^ 4   tile 0          tile 1              the values that the lane keeps
-//   with g ^ 2   01  01  23  23  01  01  23  23
-//   with g ^ 1   0   1   2   3   0   1   2   3
-__device__ float sum_over_channels(const float (&pair)[2][4]) {
-    float kept[8];
-#pragma unroll
-    for (int k = 0; k < 8; ++k) kept[k] = pair[k / 4][k % 4];
-#pragma unroll
-    for (int count = 4; count > 0; count /= 2) {
-        const bool upper = device::lane_of_thread() & 4 * count;
-#pragma unroll
-        for (int k = 0; k < count; ++k)
-            kept[k] = (upper ? kept[count + k] : kept[k]) +
-                      __shfl_xor_sync(device::whole_warp, upper ? kept[k] : kept[count + k], 4 * count);
-    }
-    return kept[0];
 }
 
 // Computes a_0 r_0 of a block, in every lane for its two channels.
@@ -200,9 +178,10 @@ struct Task {
 #pragma unroll
         for (int s = 0; s < tiles; s += 2) {
             const int lane = device::lane_of_thread();
-            const float sum =
-                sum_over_channels({{all[s][0], all[s][1], all[s][2], all[s][3]},
-                                   {all[s + 1][0], all[s + 1][1], all[s + 1][2], all[s + 1][3]}});
+            float pair[8];  // of the two tiles; lane (g, t) sums number g over the channels
+#pragma unroll
+            for (int k = 0; k < 8; ++k) pair[k] = all[s + k / 4][k % 4];
+            const float sum = device::sum_of_own_number<4>(pair);
             const int there = place.first + first_of_quad(s + lane / 16) + lane / 4 % 4;
             if (!place.has_position(there)) continue;
             float& da = given.da[place.at_gate(there)];

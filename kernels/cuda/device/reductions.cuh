@@ -20,6 +20,27 @@ __device__ Number sum_of_warp(Number value) {
     return sum_of_lanes<32>(value);
 }
 
+// Sums each of eight numbers over the eight lanes whose numbers differ in g = lane / stride % 8 only; a lane
+// gets the sum of number g. Each exchange halves what a lane still sums, so that eight sums take 7 shuffles
+// instead of 24:
+//
+//   g            0     1     2     3     4     5     6     7
+//   with g ^ 4   0…3   0…3   0…3   0…3   4…7   4…7   4…7   4…7     the numbers that the lane keeps
+//   with g ^ 2   0, 1  0, 1  2, 3  2, 3  4, 5  4, 5  6, 7  6, 7
+//   with g ^ 1   0     1     2     3     4     5     6     7
+template <int stride>
+__device__ float sum_of_own_number(float (&numbers)[8]) {
+#pragma unroll
+    for (int count = 4; count > 0; count /= 2) {
+        const bool upper = lane_of_thread() & stride * count;
+#pragma unroll
+        for (int k = 0; k < count; ++k)
+            numbers[k] = (upper ? numbers[count + k] : numbers[k]) +
+                         __shfl_xor_sync(whole_warp, upper ? numbers[k] : numbers[count + k], stride * count);
+    }
+    return numbers[0];
+}
+
 // Sums over the lower lanes and the own one. The whole warp must call it.
 template <class Number>
 __device__ Number sum_upto_lane(Number value) {

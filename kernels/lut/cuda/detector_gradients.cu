@@ -5,6 +5,7 @@
 //
 // Defines: those of slices.cuh, SPARSE, ALIGNED, INTEGER, SHARED_BYTES.
 
+#include "kernels/cuda/device/reductions.cuh"
 #include "kernels/lut/cuda/slices.cuh"
 
 using namespace sawtooth;
@@ -18,23 +19,7 @@ struct Shared : SlicesShared {
     float gradients[chunk][ITEMS];
 };
 
-static_assert(SHARED_BYTES == sizeof(Shared));
-
-// Sums each of eight numbers over the eight lanes of a group; lane l gets the sum of number l.
-__device__ float sum_of_lane(float (&numbers)[8]) {
-    static_assert(lanes == 8);
-#pragma unroll
-    for (int half = 4; half > 0; half /= 2) {
-        const bool upper = threadIdx.x & half;
-#pragma unroll
-        for (int k = 0; k < half; ++k) {
-            const float kept = upper ? numbers[k + half] : numbers[k];
-            const float sent = upper ? numbers[k] : numbers[k + half];
-            numbers[k] = kept + __shfl_xor_sync(device::whole_warp, sent, half);
-        }
-    }
-    return numbers[0];
-}
+static_assert(SHARED_BYTES == sizeof(Shared) && lanes == 8);
 
 // Writes g of a chunk of detectors for the items of this warp; lane l has the items l and l + 32.
 __device__ void write(const Arguments& given, const SliceOfBlock& block, Shared& shared, int64_t detector) {
@@ -85,7 +70,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
                 g[k] = (chosen.x - other.x) * by.x + (chosen.y - other.y) * by.y +
                        (chosen.z - other.z) * by.z + (chosen.w - other.w) * by.w;
             }
-            to[first] = sum_of_lane(g);
+            to[first] = device::sum_of_own_number<1>(g);
         }
         if (detector % chunk == chunk - 1) write(given.rest, block, shared, detector - (chunk - 1));
     });
