@@ -36,7 +36,7 @@ set(bundle ${sources_dir}/imgui_bundle/external)
 # This code is compiled without warnings, and optimised in the debug preset, too. With sanitizers it is optimised as
 # little as our code and has no debug information, otherwise ImPlot alone takes ten minutes; its undefined behaviour is
 # not checked.
-set(foreign_flags $<IF:$<CONFIG:None>,-g0,-O2> -w -fno-sanitize=undefined)
+set(foreign_flags $<IF:$<CONFIG:None>,-g0,-O1> -w -fno-sanitize=undefined)
 
 function(foreign_library name)
     add_library(${name} STATIC EXCLUDE_FROM_ALL ${ARGN})

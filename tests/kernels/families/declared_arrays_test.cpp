@@ -11,22 +11,22 @@
 namespace sawtooth {
 namespace {
 
-using Bytes = std::vector<std::byte>;
-using Contents = std::map<void*, Bytes>;
+using Content = std::vector<std::byte>;
+using Contents = std::map<void*, Content>;
 
 // How to access the memory of a backend and run its launches.
 struct Machine {
-    std::function<Bytes(const void* address, size_t bytes)> read;
-    std::function<void(void* address, const Bytes& bytes)> write;
+    std::function<Content(const void* address, size_t bytes)> read;
+    std::function<void(void* address, const Content& bytes)> write;
     std::function<void(const Launch& launch)> run;  // runs the launch and waits for its end
 };
 
 Machine processor_memory(cpu::Pool& pool) {
     return {[](const void* address, size_t bytes) {
                 const auto* const begin = static_cast<const std::byte*>(address);
-                return Bytes(begin, begin + bytes);
+                return Content(begin, begin + bytes);
             },
-            [](void* address, const Bytes& bytes) { std::memcpy(address, bytes.data(), bytes.size()); },
+            [](void* address, const Content& bytes) { std::memcpy(address, bytes.data(), bytes.size()); },
             [&pool](const Launch& launch) {
                 Queue queue{.pool = &pool};
                 launch.start(queue);
@@ -35,11 +35,11 @@ Machine processor_memory(cpu::Pool& pool) {
 
 Machine gpu_memory(cuda::Device& device) {
     return {[&device](const void* address, size_t bytes) {
-                Bytes read(bytes);
+                Content read(bytes);
                 CHECK_FALSE(device.download(read.data(), address, static_cast<int64_t>(bytes)));
                 return read;
             },
-            [&device](void* address, const Bytes& bytes) {
+            [&device](void* address, const Content& bytes) {
                 CHECK_FALSE(device.upload(address, bytes.data(), static_cast<int64_t>(bytes.size())));
             },
             [&device](const Launch& launch) {
@@ -52,7 +52,7 @@ Machine gpu_memory(cuda::Device& device) {
 
 // The byte that makes every float a NaN, as in memory that nothing has written.
 constexpr std::byte poison{0xFF};
-bool is_poisoned(const Bytes& bytes) {
+bool is_poisoned(const Content& bytes) {
     return std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte == poison; });
 }
 
@@ -79,14 +79,14 @@ int64_t run_with_hidden_arrays(const Plan& plan, const Machine& machine) {
         INFO("launch " << info.name);
         Contents unnamed, read_only;
         for (const auto& [address, bytes] : arrays) {
-            Bytes content = machine.read(address, bytes);
+            Content content = machine.read(address, bytes);
             if (names(info.reads, address)) {
                 // The first of many steps starts the array that it passes on.
                 const bool begins = &launch == &plan.launches.front() && names(info.writes, address);
                 CHECK((begins || written.contains(address) || !is_poisoned(content)));
                 if (!names(info.writes, address)) read_only[address] = std::move(content);
             } else if (!names(info.writes, address)) {
-                machine.write(address, Bytes(bytes, poison));
+                machine.write(address, Content(bytes, poison));
                 unnamed[address] = std::move(content);
             }
         }
