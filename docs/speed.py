@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes speed.md and its charts from speed-cpu.csv, speed-h100.csv and speed-h200.csv (output of `sawtooth bench`)
+"""Writes speed.md and its charts from speed-cpu.csv and speed-h200.csv (output of `sawtooth bench`)
 and speed-peers.csv (times of others, quoted). No number of the page is written by hand."""
 import csv
 import math
@@ -36,14 +36,11 @@ ROWS = [
     ("h200", "attention", "forward and backward bf16 [1, 32, 8192, 64]",
      "Attention with two encodings, forward and backward"),
     ("h200", "btp", "forward, order 2 bf16 [8, 128, 16, 8192]", "Block Two-Pass, forward"),
-    ("h100", "lut", "forward, full float B 4096 T 256 C 8", "Look-up tables, forward"),
-    ("h100", "lut", "with backward, full float B 4096 T 256 C 8", "Look-up tables, forward and backward"),
-    ("h100", "ar_ssm", "forward, bf16 [4, 8192, 512] r 32", "AR-SSM layer, forward"),
+    ("h200", "lut", "forward, full float B 4096 T 256 C 8", "Look-up tables, forward"),
+    ("h200", "lut", "with backward, full float B 4096 T 256 C 8", "Look-up tables, forward and backward"),
+    ("h200", "ar_ssm", "forward, bf16 [4, 8192, 512] r 32", "AR-SSM layer, forward"),
 ]
-MACHINES = {"cpu": "CPU", "h100": "NVIDIA H100", "h200": "NVIDIA H200"}
-
-# What a reader must know about the times of a machine.
-REMARKS = {"h200": "The kernels of `memory`, `attention` and `btp` have become faster since (CHANGELOG.md)."}
+MACHINES = {"cpu": "CPU", "h200": "NVIDIA H200"}
 
 STYLE = """<style>
 text { font: 12px Roboto, "Helvetica Neue", Arial, sans-serif; fill: #1d2128; }
@@ -173,15 +170,13 @@ def page():
              "10) on another day, those of GPUs all on an H200, by events with the L2 cache flushed. The axis is",
              "logarithmic.", "",
              "All cases, with the spread of each time, what limits it, and times by launch: [speed-cpu.csv](speed-cpu.csv),",
-             "[speed-h100.csv](speed-h100.csv), [speed-h200.csv](speed-h200.csv); the quoted times:",
-             "[speed-peers.csv](speed-peers.csv). `docs/speed.py` writes this page from them. A share above 105 % says that",
-             "its limit is wrong and is left out.", ""]
+             "[speed-h200.csv](speed-h200.csv); the quoted times: [speed-peers.csv](speed-peers.csv). `docs/speed.py` writes",
+             "this page from them. A share above 105 % says that its limit is wrong and is left out.", ""]
     count = {machine: 0 for machine in MACHINES}
     for machine, name in MACHINES.items():
         days = sorted({row["measured"] for row in tables[machine]})
         on = tables[machine][0]["on"]
-        remark = f" {REMARKS[machine]}" if machine in REMARKS else ""
-        lines += [f"## {name}", "", f"{on}, measured {' and '.join(days)}.{remark}", ""]
+        lines += [f"## {name}", "", f"{on}, measured {' and '.join(days)}.", ""]
         for place, family, case, title in ROWS:
             if place != machine:
                 continue
