@@ -132,6 +132,7 @@ class FusedLaunches {
                                                  {"RANK", job_.rank},
                                                  {"STAGES", stages}});
         source.threads = 3 * 128;
+        info.meaning += " Warp groups multiply (wgmma).";
         job_.builder.launch(std::move(info), {pieces("B tiles", job_.batch * job_.tiles(), 2)}, source,
                             given);
     }

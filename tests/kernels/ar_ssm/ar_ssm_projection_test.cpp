@@ -31,6 +31,7 @@ TEST_CASE("fused projects in groups on Hopper if its sums fit and no gradient ne
             std::any_of(project.writes.begin(), project.writes.end(),
                         [](const Buffer& written) { return written.name == "hidden"; });
         CHECK(stores_hidden == !is_in_groups);
+        CHECK(contains(project.meaning, "Warp groups multiply (wgmma).") == is_in_groups);
         CHECK((plan.launches.front().info->name == "split_weights") ==
               (is_in_groups && parameters.is("dtype", "f32")));
         return is_in_groups;
