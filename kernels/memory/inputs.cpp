@@ -20,17 +20,18 @@ double deviation_of(const std::string& name, double d) {
 }
 
 BenchCase bench_case(const std::string& rule, const std::string& what, std::vector<std::string> variants,
-                     int64_t batch = 4, int64_t length = 1024) {
+                     int64_t batch = 4, int64_t length = 1024, int64_t d = 64) {
     BenchCase bench;
-    bench.name = fmt::format("{}{} [{}, {}, 64]", rule, what, batch, length);
-    bench.values = {{"batch", batch}, {"length", length}, {"d", int64_t{64}}, {"rule", rule}};
+    bench.name = fmt::format("{}{} [{}, {}, {}]", rule, what, batch, length, d);
+    bench.values = {{"batch", batch}, {"length", length}, {"d", d}, {"rule", rule}};
     bench.variants = std::move(variants);
     return bench;
 }
 
-// A case with L 4096, d 64 and products in bf16, the sizes of published measurements.
-BenchCase gpu_case(const std::string& rule, int64_t batch, std::vector<std::string> variants) {
-    BenchCase bench = bench_case(rule, " bf16", std::move(variants), batch, 4096);
+// A case with products in bf16, in the sizes of published measurements.
+BenchCase gpu_case(const std::string& rule, int64_t batch, std::vector<std::string> variants,
+                   int64_t length = 4096, int64_t d = 64) {
+    BenchCase bench = bench_case(rule, " bf16", std::move(variants), batch, length, d);
     bench.values.insert(bench.values.end(),
                         {{"dtype", "bf16"}, {"precision", "bf16"}, {"chunk", int64_t{64}}});
     return bench;
@@ -48,6 +49,7 @@ void add_gpu_cases(std::vector<BenchCase>& cases) {
         cases.push_back(gpu_case("delta", batch, {"exact_chunk", "sequential_persistent"}));
         cases.push_back(gpu_case("titans", batch, {"chunkwise_gd"}));
     }
+    for (const int64_t d : {64, 128}) cases.push_back(gpu_case("delta", 64, {"exact_chunk"}, 8192, d));
     for (const char* launch : {"sync", "graph", "graph_pdl"}) cases.push_back(launch_case(launch));
 }
 
