@@ -74,9 +74,11 @@ std::vector<Parameter> parameters() {
                                                "channels", 16, 1, 256, Step::powers_of_two, Renews::inputs))),
         titled("block_length", cited(first_pass, block_length())),
         titled("warps_per_block",
-               cited(advice, only_on_cuda(choice_parameter(
-                                 "wpb", "Warps per thread block; auto: 32 for orders 2 and full, 8 for 1.",
-                                 tiling, "auto", {"auto", 4, 8, 16, 32}, Renews::kernels)))),
+               cited(advice,
+                     only_on_cuda(choice_parameter(
+                         "wpb",
+                         "Warps per thread block; auto: 8 for order 1 and for f32 with BL 64, otherwise 16.",
+                         tiling, "auto", {"auto", 4, 8, 16, 32}, Renews::kernels)))),
         cited(second_pass,
               choice_parameter(
                   "order",
@@ -242,8 +244,9 @@ std::vector<Variant> variants() {
 }
 
 void settle(Parameters& parameters, const Arrays& given, Backend) {
-    const bool first_order = parameters.at("order") == Value(1);
-    settle_automatic(parameters, "wpb", first_order ? 8 : 32);
+    // Fewer warps leave more registers per thread, which long blocks need in f32.
+    const bool is_long = parameters.is("dtype", "f32") && parameters.integer("BL") == 64;
+    settle_automatic(parameters, "wpb", is_long || parameters.at("order") == Value(1) ? 8 : 16);
     settle_automatic(parameters, "out_dtype", parameters.at("dtype"));
     settle_backward(parameters, given, "dx");
     if (const Array* const a = find(given, "a"))

@@ -21,8 +21,6 @@ BenchCase bench_case(bool backward, int64_t batch, int64_t heads, int64_t block,
     if (block > 16) bench.name += fmt::format(" BL {}", block);
     bench.values = {{"B", batch},     {"H", heads},     {"L", int64_t{8192}},  {"BL", block},
                     {"order", order}, {"dtype", dtype}, {"backward", backward}};
-    // Fewer warps leave more registers per thread, which the backward pass and long blocks need.
-    if (backward || block == 64) bench.values.emplace_back("wpb", int64_t{8});
     bench.variants = std::move(variants);
     return bench;
 }

@@ -14,11 +14,13 @@ TEST_CASE("btp: every block has a carry, also a short last one", "[schema][btp]"
     CHECK(shape_of("btp", "da", sizes) == Shape{1, 2, 1000});
 }
 
-TEST_CASE("btp: automatic warps are 8 for order 1 and 32 for order 2 and full", "[schema][btp]") {
+TEST_CASE("btp: automatic warps are 8 for order 1 and long blocks of f32, otherwise 16", "[schema][btp]") {
     const Parameter& order = *family_named("btp").parameter("order");
     CHECK(settled("btp", {{"order", *order.parse("1")}}).integer("wpb") == 8);
-    CHECK(settled("btp", {{"order", *order.parse("2")}}).integer("wpb") == 32);
-    CHECK(settled("btp", {{"order", *order.parse("full")}}).integer("wpb") == 32);
+    CHECK(settled("btp", {{"order", *order.parse("2")}}).integer("wpb") == 16);
+    CHECK(settled("btp", {{"order", *order.parse("full")}}).integer("wpb") == 16);
+    CHECK(settled("btp", {{"BL", 64}, {"dtype", "f32"}}).integer("wpb") == 8);
+    CHECK(settled("btp", {{"BL", 64}, {"dtype", "bf16"}}).integer("wpb") == 16);
     CHECK(settled("btp", {{"order", 1}, {"wpb", 4}}).integer("wpb") == 4);
 }
 

@@ -100,11 +100,12 @@ inline std::string faults_of(const LaunchInfo& info, const Chip& chip, int64_t m
     if (!info.resources) return info.name + ": no resources; ";
     const Occupancy occupancy = cuda::theoretical_occupancy(chip, info.block.x, *info.resources);
     std::string faults;
-    const auto need = [&](bool holds, const char* what) {
+    const auto need = [&](bool holds, const std::string& what) {
         if (!holds) faults += info.name + ": " + what + "; ";
     };
     need(info.resources->registers > 0, "no registers");
-    need(info.resources->spill_bytes <= most_spill_bytes, "spills too many bytes");
+    need(info.resources->spill_bytes <= most_spill_bytes,
+         "spills " + std::to_string(info.resources->spill_bytes) + " bytes");
     need(occupancy.theoretical.value_or(0) > 0, "no occupancy");
     need(!info.grid_formula.empty(), "no formula of the grid");
     need(!info.meaning.empty(), "no meaning");
