@@ -77,6 +77,26 @@ class Lookback {
         }
     }
 
+    // Returns the total of tiles first … first + count - 1, 0 < count <= 32, once each has published its own:
+    // by a fixed tree, so that no bit depends on timing.
+    template <class Join>
+    __device__ State total_of(int first, int count, Join join) const {
+        static_assert(units == 1, "a tile per lane");
+        const int lane = lane_of_thread();
+        State total = {};
+        while (true) {
+            const uint32_t flag = lane < count ? read(part(first + lane), total) : total_flag;
+            if (__all_sync(whole_warp, flag != 0)) break;
+            __nanosleep(20);
+        }
+#pragma unroll
+        for (int delta = 1; delta < 32; delta *= 2) {
+            const State before = shuffle_up(total, delta);
+            if (lane >= delta) total = join(before, total);
+        }
+        return shuffle(total, count - 1);
+    }
+
   private:
     enum : uint32_t { total_flag = 1, prefix_flag = 2 };
 

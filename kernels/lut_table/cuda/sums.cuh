@@ -6,6 +6,7 @@
 //          high    | whole   | fraction of the number
 #pragma once
 
+#include "kernels/cuda/device/either.cuh"
 #include "kernels/cuda/device/sync.cuh"
 #include "kernels/cuda/device/types.cuh"
 
@@ -13,18 +14,9 @@ namespace sawtooth::lut_table {
 
 constexpr bool integer = INTEGER;
 
-template <bool condition, class Yes, class No>
-struct Either {
-    using Type = Yes;
-};
-template <class Yes, class No>
-struct Either<false, Yes, No> {
-    using Type = No;
-};
-
-using Sum = Either<integer, int64_t, float>::Type;
+using Sum = device::Either<integer, int64_t, float>::Type;
 // The type in which a product is formed before it becomes a term.
-using Wide = Either<integer, double, float>::Type;
+using Wide = device::Either<integer, double, float>::Type;
 
 // Turns a value into a term of a sum. A NaN or a value far outside int32 becomes the largest term, so that
 // its sum overflows.

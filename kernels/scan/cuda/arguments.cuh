@@ -54,6 +54,8 @@ struct LookbackBoard {
     unsigned long long* counter;  // ticket counter
     void* board;                  // published totals and prefixes, of the type device::Lookback::Part
 };
+// The chunks of a row that lookback_rows.cu joins into a group.
+constexpr int chunks_of_group = 32;
 
 // gradients.cu, in addition to the arguments of the forward scan. g is the scan of dy from the other end. If
 // `adds`, which is the macro ADDS on CUDA, the gradients add to those of the scan in the other direction.

@@ -21,10 +21,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) lookback(Scan given) {
     const Geometry<FLIPPED> geometry{given.length, 1};
     OP::State carry = start_state<OP>(given.initial, batch);
     for (int64_t first = 0; first < given.length; first += BLOCK_SIZE) {
-        OP::Input in[Tile::passes][VECTOR];
+        Tile::InRegisters<device::X, FLIPPED> values;
         OP::State inclusive[Tile::passes];
-        Tile::load<device::X>(given.in, geometry, batch, first, in);
-        Tile::fold(in, inclusive);
-        carry = Tile::advance_and_store<device::Y>(carry, in, inclusive, geometry, batch, first, given.y);
+        values.load(given.in, geometry, batch, first);
+        Tile::fold(values, inclusive);
+        carry = Tile::advance_and_store<device::Y>(carry, values, inclusive, geometry, batch, first, given.y);
     }
 }

@@ -1,6 +1,8 @@
 // How each launch maps to a GPU: the kernel, its macros and its grid. The .cu files of this folder say what
 // the kernels compute.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "kernels/scan/cuda/tiles.h"
@@ -63,8 +65,7 @@ bool is_row(const Job& job) { return job.channels == 1 && !pairs_columns(job.op)
 
 // The kernels of rows.cuh, with one warp per tile.
 KernelSource rows_source(const std::string& file, const std::string& entry, const Job& job, int64_t warps) {
-    const int vector = job.length % 4 == 0 ? 4 : 1;
-    return source_of(file, entry, job, 32 * warps, {{"VECTOR", vector}, {"WARPS", warps}});
+    return source_of(file, entry, job, 32 * warps, {{"VECTOR", vector_of_row(job.length)}, {"WARPS", warps}});
 }
 
 void add(cuda::PlanBuilder& builder, const Stage& stage, Sequential) {
@@ -145,11 +146,17 @@ void add_lookback_of_columns(cuda::PlanBuilder& builder, const Stage& stage) {
 
 void add_lookback_of_rows(cuda::PlanBuilder& builder, const Stage& stage) {
     const Job& job = stage.job;
-    const int64_t warps = std::min<int64_t>(power_of_two_from(job.blocks()), 8);
-    const std::string chunk = "(" + std::to_string(warps) + " * block_size)";
-    const Side chunks = pieces("L", job.length, chunk, warps * job.block_size) * side("B", job.batch);
-    builder.launch(stage.info, {chunks}, rows_source("lookback_rows.cu", "lookback", job, warps),
-                   lookback_arguments(builder, job, chunks.count));
+    const RowChunk chunk = row_chunk(job, builder.chip());
+    const int64_t tiles = chunk.warps * chunk.tiles;
+    const Side chunks =
+        pieces("L", job.length, fmt::format("({} * block_size)", tiles), tiles * job.block_size) *
+        side("B", job.batch);
+    const int64_t groups = job.batch * ceil_divide(chunks.count / job.batch, chunks_of_group);
+    builder.launch(stage.info, {chunks},
+                   source_of("lookback_rows.cu", "lookback", job, 32 * chunk.warps,
+                             {{"VECTOR", chunk.vector}, {"WARPS", chunk.warps}, {"TILES", chunk.tiles}},
+                             chunk.shared_bytes),
+                   lookback_arguments(builder, job, chunks.count + groups));
 }
 
 void add_walk_of_rows(cuda::PlanBuilder& builder, const Stage& stage) {

@@ -4,9 +4,11 @@
 //   pass 0: lane 0 lane 1 … lane 31   pass 1: lane 0 lane 1 …
 //
 // Every pass is scanned across the lanes by itself; the totals of the passes are then joined in order. Values
-// past the end of the sequence are zeros: they come after everything that is written.
+// past the end of the sequence are zeros: they come after everything that is written. Between its two looks
+// at a tile a thread keeps its values in registers (InRegisters) or in shared memory (InShared).
 #pragma once
 
+#include "kernels/cuda/device/copy_async.cuh"
 #include "kernels/cuda/device/warp.cuh"
 #include "kernels/scan/cuda/access.cuh"
 
@@ -36,28 +38,81 @@ struct Rows {
         return flipped ? vector - 1 - v : v;
     }
 
+    // The values of a thread, in the order of the scan.
     template <class Storage, bool flipped>
-    static __device__ void load(const Inputs& from, Geometry<flipped> geometry, int64_t batch, int64_t first,
-                                Input (&in)[passes][vector]) {
+    struct InRegisters {
+        Input at[passes][vector];
+
+        __device__ void load(const Inputs& from, Geometry<flipped> geometry, int64_t batch, int64_t first) {
 #pragma unroll
-        for (int pass = 0; pass < passes; ++pass) {
-            const int64_t step = step_of_lane(first, pass);
-            Input values[vector];
+            for (int pass = 0; pass < passes; ++pass) {
+                const int64_t step = step_of_lane(first, pass);
+                Input values[vector];
 #pragma unroll
-            for (int v = 0; v < vector; ++v) values[v] = {};
-            if (step < geometry.length) load_planes<Storage>(from, place(geometry, batch, step), values);
+                for (int v = 0; v < vector; ++v) values[v] = {};
+                if (step < geometry.length) load_planes<Storage>(from, place(geometry, batch, step), values);
 #pragma unroll
-            for (int v = 0; v < vector; ++v) in[pass][v] = values[index<flipped>(v)];
+                for (int v = 0; v < vector; ++v) at[pass][v] = values[index<flipped>(v)];
+            }
         }
-    }
+        __device__ void get(int pass, Input (&in)[vector]) const {
+#pragma unroll
+            for (int v = 0; v < vector; ++v) in[v] = at[pass][v];
+        }
+    };
+
+    // The values of a thread, as stored, in the dynamic shared memory of a block of `threads` threads. A
+    // thread reads only what it copied itself, so no barrier is needed.
+    template <class Storage, bool flipped, int threads>
+    struct InShared {
+        using Words = device::Words<Storage, vector>;
+        static constexpr int64_t bytes = int64_t{sizeof(Words)} * passes * planes<Input> * threads;
+
+        static __device__ Words* words(int pass, int plane) {
+            extern __shared__ uint4 shared_words[];  // [passes, planes, threads]
+            return reinterpret_cast<Words*>(shared_words) + (pass * planes<Input> + plane) * threads +
+                   threadIdx.x;
+        }
+        static __device__ void load(const Inputs& from, Geometry<flipped> geometry, int64_t batch,
+                                    int64_t first) {
+#pragma unroll
+            for (int pass = 0; pass < passes; ++pass) {
+                const int64_t step = step_of_lane(first, pass);
+                const int64_t at = place(geometry, batch, step);
+                const bool is_there = step < geometry.length;
+#pragma unroll
+                for (int p = 0; p < planes<Input>; ++p) {
+                    if constexpr (sizeof(Words) >= 4)
+                        device::copy_async(words(pass, p),
+                                           static_cast<const typename Storage::Word*>(from.plane[p]) + at,
+                                           is_there);
+                    else  // too small for an asynchronous copy
+                        *words(pass, p) =
+                            is_there ? device::load_words<Storage, vector>(from.plane[p], at) : Words{};
+                }
+            }
+            device::wait_for_copies();
+        }
+        static __device__ void get(int pass, Input (&in)[vector]) {
+#pragma unroll
+            for (int p = 0; p < planes<Input>; ++p) {
+                const Words kept = *words(pass, p);
+#pragma unroll
+                for (int v = 0; v < vector; ++v) in[v].at[p] = kept.get(index<flipped>(v));
+            }
+        }
+    };
 
     // For every pass, the inclusive total of the lane's values and of the lanes before it.
-    static __device__ void fold(const Input (&in)[passes][vector], State (&inclusive)[passes]) {
+    template <class Values>
+    static __device__ void fold(const Values& values, State (&inclusive)[passes]) {
 #pragma unroll
         for (int pass = 0; pass < passes; ++pass) {
-            State total = Op::lift(in[pass][0]);
+            Input in[vector];
+            values.get(pass, in);
+            State total = Op::lift(in[0]);
 #pragma unroll
-            for (int v = 1; v < vector; ++v) total = Op::join(total, Op::lift(in[pass][v]));
+            for (int v = 1; v < vector; ++v) total = Op::join(total, Op::lift(in[v]));
 #pragma unroll
             for (int delta = 1; delta < 32; delta *= 2) {
                 const State before = device::shuffle_up(total, delta);
@@ -89,15 +144,17 @@ struct Rows {
     }
 
     // Writes y of the tile from the state before it; returns the state after it.
-    template <class Storage, bool flipped>
-    static __device__ State advance_and_store(State carry, const Input (&in)[passes][vector],
+    template <class Storage, bool flipped, class Values>
+    static __device__ State advance_and_store(State carry, const Values& values,
                                               const State (&inclusive)[passes], Geometry<flipped> geometry,
                                               int64_t batch, int64_t first, void* y) {
         return for_each_pass(carry, inclusive, [&](int pass, State state) {
+            Input in[vector];
+            values.get(pass, in);
             typename Op::Output out[vector];
 #pragma unroll
             for (int v = 0; v < vector; ++v) {
-                state = Op::advance(state, in[pass][v]);
+                state = Op::advance(state, in[v]);
                 out[index<flipped>(v)] = Op::finish(state);
             }
             const int64_t step = step_of_lane(first, pass);

@@ -22,10 +22,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) block_scan(Given<Phases> g
     const int64_t batch = index / given.blocks, first = index % given.blocks * BLOCK_SIZE;
     const Geometry<FLIPPED> geometry{given.length, 1};
 
-    OP::Input in[Tile::passes][VECTOR];
+    Tile::InRegisters<device::X, FLIPPED> values;
     State inclusive[Tile::passes];
-    Tile::load<device::X>(given.in, geometry, batch, first, in);
-    Tile::fold(in, inclusive);
+    values.load(given.in, geometry, batch, first);
+    Tile::fold(values, inclusive);
     const State total = Tile::total(inclusive);
     if (device::lane_of_thread() == 0) store_states(given.totals, index, {total});
 
@@ -34,7 +34,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) block_scan(Given<Phases> g
         State out[VECTOR];
 #pragma unroll
         for (int v = 0; v < VECTOR; ++v) {
-            const State here = OP::lift(in[pass][v]);
+            const State here = OP::lift(values.at[pass][v]);
             state = is_start && v == 0 ? here : OP::join(state, here);
             out[Tile::index<FLIPPED>(v)] = state;
         }

@@ -15,6 +15,16 @@ struct ColumnTile {
 };
 ColumnTile column_tile(const Job& job, const Chip& chip);
 
+// The neighbouring steps of a row of that length, D = 1, that a lane reads at once.
+inline int64_t vector_of_row(int64_t length) { return length % 4 == 0 ? 4 : 1; }
+
+// How the thread blocks of lookback_rows.cu cover a row: chunks of warps * tiles * block_size steps.
+struct RowChunk {
+    int64_t vector, warps, tiles;  // neighbouring steps per lane; warps; tiles of block_size per warp
+    int64_t shared_bytes;          // shared memory of the values; 0 if they are in registers
+};
+RowChunk row_chunk(const Job& job, const Chip& chip);
+
 // True if each row is walked by one warp, without look-back, for D = 1: rows are short, or there are enough
 // of them.
 bool walks_rows(const Job& job, const Chip& chip);

@@ -39,6 +39,8 @@ std::vector<Settings> covering_set() {
         row("complex_linear", 1024, 4, 8192, 1, "f32", "forward"),
         row("logcumsumexp", 1024, 4, 8192, 512, "f32", "both"),
         row("logcumsumexp", 1024, 64, 65536, 1, "f16", "forward"),
+        row("sum", 1024, 1, 1 << 28, 1, "f32", "forward"),  // a long row, three tiles per warp
+        row("linear", 1024, 1, 1 << 28, 1, "f32", "reverse"),
     };
     for (const size_t backward : {0, 2, 3, 4, 8, 9, 10, 11, 12})
         rows[backward].emplace_back("backward", true);
@@ -105,6 +107,21 @@ TEST_CASE("the block size is the length of a tile on CUDA", "[scan][cuda]") {
     CHECK(grid("hillis_steele", 4, 512).x == 4 * tiles);
     CHECK(grid("blelloch", 4, 512).x == 4 * tiles / 2);
     CHECK(grid("lookback", 1, 1).x == (tiles + 7) / 8);  // eight warps, one tile each
+}
+
+TEST_CASE("warps of a long row scan three tiles each if a state is one float", "[scan][cuda]") {
+    cuda::Device* const device = theory("sm_90a");
+    if (!device) return;
+    const auto chunks = [&](const char* op, int64_t batch, int64_t length) {
+        const auto parameters = scan_parameters(sized(batch, length, 1, {{"op", op}}));
+        return plan_in_theory(*device, "lookback", parameters, true, false).launches[0].info->grid.x;
+    };
+    constexpr int64_t row = 1 << 24, tiles = row / 1024;
+    CHECK(chunks("sum", 1, row) == (tiles + 11) / 12);
+    CHECK(chunks("sum", 4, row / 4) == 4 * ((tiles / 4 + 11) / 12));
+    CHECK(chunks("linear", 1, row) == tiles / 8);
+    CHECK(chunks("sum", 1, row / 32) == tiles / 32 / 8);  // too short to fill every SM
+    CHECK(chunks("sum", 1, row + 1) == tiles / 8 + 1);    // single words
 }
 
 TEST_CASE("enough rows to keep every SM busy need no look-back", "[scan][cuda]") {
@@ -235,12 +252,13 @@ TEST_CASE("long and many sequences are right on CUDA", "[scan][cuda][gpu]") {
     if (!gpu()) return;
     const std::string op = GENERATE("sum", "linear", "complex_linear", "logcumsumexp");
     const Settings more = {{"op", op}, {"compensated", op == "sum"}};
-    // The shapes have hundreds of tiles that look back, odd lengths, one warp per row, and the largest number
-    // of rows.
+    // The shapes have hundreds of tiles that look back, groups of chunks of a row, odd lengths, one warp per
+    // row, and the largest number of rows.
     for (const Settings& settings :
-         {sized(1, 65536, 3, more), sized(1, 1 << 21, 1, more), sized(1, 1000003, 1, more),
-          sized(3, 100000, 2, more), sized(2000, 1500, 1, more), sized(2000, 1501, 1, more),
-          sized(65536, 3, 1, more), sized(65536, 5, 2, more), sized(8, 20000, 64, more)}) {
+         {sized(1, 65536, 3, more), sized(1, 1 << 21, 1, with(more, {{"block_size", int64_t{128}}})),
+          sized(1, 1 << 21, 1, more), sized(1, 1000003, 1, more), sized(3, 100000, 2, more),
+          sized(2000, 1500, 1, more), sized(2000, 1501, 1, more), sized(65536, 3, 1, more),
+          sized(65536, 5, 2, more), sized(8, 20000, 64, more)}) {
         check_variants(settings, false);
     }
 }
