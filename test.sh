@@ -12,7 +12,7 @@
 #   ./test.sh tidy          looks for bugs with clang-tidy 14 (.clang-tidy); takes half an hour
 #   ./test.sh seeded        measures how many of the bugs in tests/seeded `sawtooth check` finds; takes an hour
 #
-# A test case is one of sawtooth_tests, one file of tests/end_to_end (called with the program as its argument; exit 77
+# A test case is one of sawtooth_tests, a program of tests/end_to_end (called with sawtooth as its argument; exit 77
 # means skipped), or the check of the formatting. A line `skipped: NAME: reason` in the output counts that case as
 # skipped, because Catch2 2 cannot.
 set -euo pipefail
@@ -84,16 +84,13 @@ result() { # NAME STATUS
 # The end-to-end tests, beside the unit tests. Writes what they print to a log, and the name, exit status and seconds of
 # each to a file.
 end_to_end() {
-    local test interpreter status
-    for test in "$root"/tests/end_to_end/*; do
-        case $test in
-        *.sh) interpreter=bash ;;
-        *.py) interpreter=/usr/bin/python3 ;; # the one with the packaged numpy
-        *) continue ;;
-        esac
+    local test status
+    for test in "$root"/tests/end_to_end/*.py; do
+        [ -x "$test" ] || continue # a module of run.py
         status=0
         SECONDS=0
-        "$interpreter" "$test" "$root/build/$preset/sawtooth" </dev/null || status=$?
+        # The Python with the packaged numpy.
+        /usr/bin/python3 "$test" "$root/build/$preset/sawtooth" </dev/null || status=$?
         echo "${test#"$root/"} $status $SECONDS" >>"$ends"
     done
 }

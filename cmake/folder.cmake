@@ -6,7 +6,7 @@
 # The last bits are the same for any number of threads, but not on every processor: wider vectors add in another order.
 set(own_flags -Wall -Wextra -Wpedantic -ffp-contract=off)
 
-# GCC collects garbage from 128 MB on, which takes a tenth of its time; few files need more than this (in KB).
+# GCC collects garbage from 128 MB on, which takes a tenth of its time and frees little (the size is in KB).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:--param ggc-min-heapsize=500000>")
 endif()

@@ -11,35 +11,36 @@
 namespace sawtooth {
 namespace {
 
-using Content = std::vector<std::byte>;
-using Contents = std::map<void*, Content>;
+using BytesOfArray = std::vector<std::byte>;
+using ByAddress = std::map<void*, BytesOfArray>;
 
 // How to access the memory of a backend and run its launches.
 struct Machine {
-    std::function<Content(const void* address, size_t bytes)> read;
-    std::function<void(void* address, const Content& bytes)> write;
+    std::function<BytesOfArray(const void* address, size_t bytes)> read;
+    std::function<void(void* address, const BytesOfArray& bytes)> write;
     std::function<void(const Launch& launch)> run;  // runs the launch and waits for its end
 };
 
 Machine processor_memory(cpu::Pool& pool) {
-    return {[](const void* address, size_t bytes) {
-                const auto* const begin = static_cast<const std::byte*>(address);
-                return Content(begin, begin + bytes);
-            },
-            [](void* address, const Content& bytes) { std::memcpy(address, bytes.data(), bytes.size()); },
-            [&pool](const Launch& launch) {
-                Queue queue{.pool = &pool};
-                launch.start(queue);
-            }};
+    return {
+        [](const void* address, size_t bytes) {
+            const auto* const begin = static_cast<const std::byte*>(address);
+            return BytesOfArray(begin, begin + bytes);
+        },
+        [](void* address, const BytesOfArray& bytes) { std::memcpy(address, bytes.data(), bytes.size()); },
+        [&pool](const Launch& launch) {
+            Queue queue{.pool = &pool};
+            launch.start(queue);
+        }};
 }
 
 Machine gpu_memory(cuda::Device& device) {
     return {[&device](const void* address, size_t bytes) {
-                Content read(bytes);
+                BytesOfArray read(bytes);
                 CHECK_FALSE(device.download(read.data(), address, static_cast<int64_t>(bytes)));
                 return read;
             },
-            [&device](void* address, const Content& bytes) {
+            [&device](void* address, const BytesOfArray& bytes) {
                 CHECK_FALSE(device.upload(address, bytes.data(), static_cast<int64_t>(bytes.size())));
             },
             [&device](const Launch& launch) {
@@ -52,7 +53,7 @@ Machine gpu_memory(cuda::Device& device) {
 
 // The byte that makes every float a NaN, as in memory that nothing has written.
 constexpr std::byte poison{0xFF};
-bool is_poisoned(const Content& bytes) {
+bool is_poisoned(const BytesOfArray& bytes) {
     return std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte == poison; });
 }
 
@@ -77,16 +78,16 @@ int64_t run_with_hidden_arrays(const Plan& plan, const Machine& machine) {
     for (const Launch& launch : plan.launches) {
         const LaunchInfo& info = *launch.info;
         INFO("launch " << info.name);
-        Contents unnamed, read_only;
+        ByAddress unnamed, read_only;
         for (const auto& [address, bytes] : arrays) {
-            Content content = machine.read(address, bytes);
+            BytesOfArray content = machine.read(address, bytes);
             if (names(info.reads, address)) {
                 // The first of many steps starts the array that it passes on.
                 const bool begins = &launch == &plan.launches.front() && names(info.writes, address);
                 CHECK((begins || written.contains(address) || !is_poisoned(content)));
                 if (!names(info.writes, address)) read_only[address] = std::move(content);
             } else if (!names(info.writes, address)) {
-                machine.write(address, Content(bytes, poison));
+                machine.write(address, BytesOfArray(bytes, poison));
                 unnamed[address] = std::move(content);
             }
         }
