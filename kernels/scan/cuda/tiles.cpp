@@ -39,18 +39,19 @@ ColumnTile column_tile(const Job& job, const Chip& chip) {
 
 // Tuned on an H100 with rows of 2^16 to 2^28. While chunks of a long row wait for their prefix, memory is
 // busy only if many values are on the way: shared memory holds more than registers, and few warps leave room.
-// It is slower for states of two floats, whose sums take longer than their loads.
+// States of two floats are faster in registers. Single words go to shared memory in rows of any length, as
+// every one of them would take a register.
 RowChunk row_chunk(const Job& job, const Chip& chip) {
     constexpr int64_t long_tiles = 3, long_warps = 4, short_warps = 8;
     RowChunk chunk{};
     chunk.vector = vector_of_row(job.length);
     const int64_t long_chunks = job.batch * job.blocks() / (long_tiles * long_warps);
-    const bool is_long = planes_of(job.op) == 1 && 2 * long_chunks >= chip.multiprocessors;
-    const bool is_vector = chunk.vector > 1;
-    chunk.tiles = is_long && is_vector ? long_tiles : 1;
-    chunk.warps = is_long && is_vector ? long_warps : std::min(power_of_two_from(job.blocks()), short_warps);
+    const bool is_single = chunk.vector == 1;
+    const bool is_long = !is_single && planes_of(job.op) == 1 && 2 * long_chunks >= chip.multiprocessors;
+    chunk.tiles = is_long ? long_tiles : 1;
+    chunk.warps = is_long ? long_warps : std::min(power_of_two_from(job.blocks()), short_warps);
     const int64_t steps = chunk.warps * chunk.tiles * job.block_size;
-    if (is_long || !is_vector) chunk.shared_bytes = steps * input_planes_of(job.op) * bytes_of(job.storage());
+    if (is_long || is_single) chunk.shared_bytes = steps * input_planes_of(job.op) * bytes_of(job.storage());
     return chunk;
 }
 
