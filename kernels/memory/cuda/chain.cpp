@@ -104,10 +104,9 @@ int64_t solve_shared_bytes(const Cut& cut) {
     const int64_t tile = cut.padded_tile;
     const int64_t padding = element_type(cut.element.bytes == 2 ? "tf32" : cut.element.precision).padding;
     return StructBytes()
-        .array(tile * (cut.columns + padding), float_bytes, 16)  // k
-        .array(tile * (tile + padding), float_bytes, 16)         // t
-        .array(tile * (16 + padding), float_bytes, 16)           // inverse
-        .array(3 * tile + tile / 16, float_bytes)                // before, after, all, decays
+        .array(tile * (cut.columns + padding), float_bytes, 16)                  // k
+        .array(tile * (tile + (tile < 48 ? 16 : 0) + padding), float_bytes, 16)  // t
+        .array(3 * tile + tile / 16, float_bytes)                                // before, after, all, decays
         .total();
 }
 

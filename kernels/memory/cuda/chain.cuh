@@ -21,11 +21,11 @@ struct StateCoefficients {
     __device__ void advance(const Gate& gate) {
         h = HAS_MOMENTUM ? h * gate.keep : 0;
         a *= gate.decay;
-        b = gate.decay * b + h;
+        b = HAS_MOMENTUM ? gate.decay * b + h : 0;
     }
     // The coefficients after these tokens and the later ones.
     __device__ StateCoefficients then(const StateCoefficients& later) const {
-        return {later.a * a, later.a * b + later.b * h, later.h * h};
+        return {later.a * a, HAS_MOMENTUM ? later.a * b + later.b * h : 0, later.h * h};
     }
 };
 

@@ -114,7 +114,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_prepare(ChainArgumen
     const Range tokens = tokens_of(tiling, tile);
     // Gates are inputs that no earlier launch writes; keys may be written by one (trellis).
     const int64_t first_token = batch * given.length + tokens.first;
-    load_gates<WINDOWS_VARY>(given.gates, first_token, tokens.count(), gates);
+    load_gates<WINDOWS_VARY>(given.gates, first_token, tokens.count(), tokens.count(), gates);
     device::wait_for_launches_before();
     device::let_next_launch_start();
     // A warp prepares the key and the value of a token.

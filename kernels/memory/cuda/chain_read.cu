@@ -51,7 +51,7 @@ struct Side {
 struct Shared {
     Side sides[SIDES];
     alignas(16) float weights[AT_BOUNDARY ? 1 : tile_tokens][weight_stride];  // -w_ts of a block
-    Gate gates[tile_tokens];  // gates of the tile's tokens; a short tile leaves the last ones unset
+    Gate gates[tile_tokens];  // gates of the tile's tokens, zeros after a short tile
 };
 static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
 
@@ -127,13 +127,13 @@ struct TileStages {
     }
 
     // Computes -w_ts of a block of sources, [tile_tokens, block]: one thread per source fills its column
-    // token by token. The weight is zero if t is not a token of the tile, or if s comes after t or after the
-    // tile.
+    // token by token. The weight is zero if s comes after t or after the tile; if only t does, it is some
+    // number, and y_t is not stored.
     __device__ void make_weights(int number) const {
         const int first = source_of(number), count = tokens.count();
         const Windows windows = windows_of(given.tiling, given.gates, batch * given.length + tokens.first);
         for (int s = threadIdx.x; s < block; s += THREADS) {
-            SourceCoefficients source(first + s, windows);
+            SourceCoefficients source(first + s < count ? first + s : tile_tokens, windows);
             // Gates are loaded eight at a time, because the compiler moves no load over a store.
             constexpr int each = 8;
             for (int from = 0; from < tile_tokens; from += each) {
@@ -143,8 +143,8 @@ struct TileStages {
 #pragma unroll
                 for (int k = 0; k < each; ++k) {
                     const int t = from + k;
-                    if (t < count) source.advance(gates[k], t);
-                    shared.weights[AT_BOUNDARY ? 0 : t][s] = t < count && first + s < count ? -source.w : 0;
+                    if (!WINDOWS_VARY || t < count) source.advance(gates[k], t);
+                    shared.weights[AT_BOUNDARY ? 0 : t][s] = -source.w;
                 }
             }
         }
@@ -257,7 +257,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainReadArgume
     // Gates and queries are inputs that no earlier launch writes, except z and r of trellis.
     if (!AT_BOUNDARY)
         load_gates<WINDOWS_VARY>(given.gates, batch * given.length + tokens.first, tokens.count(),
-                                 shared.gates);
+                                 tile_tokens, shared.gates);
     if (QUERIES_ARE_INPUT) load_own_queries();
     device::wait_for_launches_before();
     device::let_next_launch_start();

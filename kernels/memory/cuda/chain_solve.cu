@@ -39,19 +39,27 @@ using Inner = device::Products<inner_precision>;
 constexpr int warps = THREADS / 32;
 constexpr int d = device::round_up(COLUMNS, 16), block_rows = 16, blocks = TILE / block_rows;
 constexpr int padding = device::bank_padding<inner_precision>;
-constexpr int key_stride = d + padding, t_stride = TILE + padding, inverse_stride = block_rows + padding;
+// As many as shared memory has room for; the compiler would take more registers than they leave.
+constexpr int blocks_per_multiprocessor = d <= 64 ? 5 : 4;
+constexpr bool moves_fours = sizeof(Element) == 2;  // columns of X per access
+constexpr int key_stride = d + padding, t_stride = TILE + (blocks < 3 ? block_rows : 0) + padding;
 static_assert(THREADS % 32 == 0 && blocks <= warps, "a warp owns at most one block of tokens");
 static_assert(TILE < THREADS, "a thread owns at most one source, the last thread none");
 static_assert(!HAS_MOMENTUM && !WINDOWS_VARY, "the delta rule has neither");
 
 struct Shared {
-    alignas(16) float k[TILE][key_stride];            // one row per token, rounded as factors like the others
-    alignas(16) float t[TILE][t_stride];              // -T
-    alignas(16) float inverse[TILE][inverse_stride];  // inverses of the diagonal blocks of I + T
+    alignas(16) float k[TILE][key_stride];  // one row per token, rounded as factors like the others
+    // -T, below and on the diagonal. Above it lie the inverses of the diagonal blocks of I + T: beside their
+    // own, the last one in the corner, or in further columns if there is no corner.
+    alignas(16) float t[TILE][t_stride];
     // Products of the decays of a block's tokens: before a token, after it and times its step, and of all.
     float before[TILE], after[TILE], all[blocks];
     float decays[TILE];  // of all earlier tokens of the tile
 };
+// Where in t the inverse of block i begins.
+__device__ constexpr int inverse_at(int i) {
+    return i + 1 < blocks || blocks < 3 ? block_rows * (i * t_stride + i + 1) : TILE - block_rows;
+}
 static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
 
 // The product of the decays of blocks first … last - 1.
@@ -121,7 +129,8 @@ __device__ void invert(int i, Shared& shared) {
         for (int c = 0; c < r; ++c) x[r] += shared.t[16 * i + r][16 * i + c] * x[c];
     }
 #pragma unroll
-    for (int r = 0; r < block_rows; ++r) shared.inverse[16 * i + r][lane] = Inner::element(x[r]);
+    for (int r = 0; r < block_rows; ++r)
+        (&shared.t[0][0] + inverse_at(i))[r * t_stride + lane] = Inner::element(x[r]);
 }
 
 // The right side of the system, [diag(a) K, V], and where its solution goes.
@@ -157,6 +166,15 @@ struct Strip {
     const System& system;
     Tile x[blocks][2];  // [16 columns, TILE tokens]
 
+    // The column of the strip that row_of_lane() holds in the upper (half 0) or lower tiles. Narrow elements
+    // are moved in fours, as columns of a token: 4 q … 4 q + 3 by lane q of a quad, the first two in the
+    // upper tiles.
+    static __device__ int column_of(int half) {
+        const int row = device::row_of_lane();
+        return moves_fours ? row / 2 * 4 + 2 * half + row % 2 : row + 8 * half;
+    }
+    static __device__ int first_of_four() { return device::lane_of_thread() % 4 * 4; }
+
     // Calls visit(element, token, column) for the lane's elements.
     template <class Visit>
     __device__ void for_each(Visit visit) {
@@ -166,15 +184,32 @@ struct Strip {
             for (int n = 0; n < 2; ++n)
 #pragma unroll
                 for (int at = 0; at < 4; ++at)
-                    visit(x[i][n][at], 16 * i + 8 * n + device::column_of_lane() + at % 2,
-                          device::row_of_lane() + at / 2 * 8);
+                    visit(x[i][n][at], 16 * i + 8 * n + device::column_of_lane() + at % 2, column_of(at / 2));
     }
 
-    __device__ void load(bool of_keys, int column) {
-        if (of_keys)
-            for_each([&](float& element, int t, int c) { element = system.key(t, column + c); });
-        else
+    __device__ void load_keys(int column) {
+        for_each([&](float& element, int t, int c) { element = system.key(t, column + c); });
+    }
+    __device__ void load_values(int column) {
+        using Values = device::VALUES;
+        if constexpr (moves_fours && sizeof(Values::Word) == 2 && COLUMNS % 4 == 0) {
+            const int c = column + first_of_four();
+#pragma unroll
+            for (int i = 0; i < 2 * blocks; ++i) {
+                const int t = 8 * i + device::row_of_lane();
+                device::Words<Values, 4> four{};
+                if (t < system.tokens && c < COLUMNS)
+                    four = device::load_words<Values, 4>(system.v, t * COLUMNS + c);
+#pragma unroll
+                for (int half = 0; half < 2; ++half) {
+                    // Neighbours of a token become neighbours of a column.
+                    const device::Words<Values, 2> two{{device::transpose(four.held[half])}};
+                    x[i / 2][i % 2][2 * half] = two.get(0), x[i / 2][i % 2][2 * half + 1] = two.get(1);
+                }
+            }
+        } else {
             for_each([&](float& element, int t, int c) { element = system.value(t, column + c); });
+        }
     }
 
     // Solves block after block.
@@ -184,8 +219,8 @@ struct Strip {
         for (int i = 0; i < blocks; ++i) {
             Tile solution[2];
             device::clear(solution);
-            device::multiply<inner_precision, Lies::in_columns>(x[i], shared.inverse[16 * i], inverse_stride,
-                                                                solution);
+            device::multiply<inner_precision, Lies::in_columns>(x[i], &shared.t[0][0] + inverse_at(i),
+                                                                t_stride, solution);
 #pragma unroll
             for (int n = 0; n < 2; ++n)
 #pragma unroll
@@ -199,21 +234,22 @@ struct Strip {
 
     template <Precision stored = precision>
     __device__ void store(Element* to, int column) {
-        if constexpr (sizeof(Element) == 4) {
+        if constexpr (moves_fours) {
+#pragma unroll
+            for (int i = 0; i < 2 * blocks; ++i) {
+                // Neighbours of a column become neighbours of a token.
+                const Tile& tile = x[i / 2][i % 2];
+                const int t = 8 * i + device::row_of_lane();
+                uint2 four;
+                four.x = device::transpose(device::Products<stored>::pair(tile[0], tile[1]));
+                four.y = device::transpose(device::Products<stored>::pair(tile[2], tile[3]));
+                if (t < system.tokens)
+                    *reinterpret_cast<uint2*>(to + t * d + column + first_of_four()) = four;
+            }
+        } else {
             for_each([&](float element, int t, int c) {
                 if (t < system.tokens) to[t * d + column + c] = element;
             });
-        } else {
-#pragma unroll
-            for (int i = 0; i < 4 * blocks; ++i) {
-                // Neighbours of a column become neighbours of a token.
-                const Tile& tile = x[i / 4][i / 2 % 2];
-                const int half = i % 2, t = i / 2 * 8 + device::row_of_lane(),
-                          c = column + 8 * half + device::column_of_lane();
-                const uint32_t pair =
-                    device::transpose(device::Products<stored>::pair(tile[2 * half], tile[2 * half + 1]));
-                if (t < system.tokens) *reinterpret_cast<uint32_t*>(to + t * d + c) = pair;
-            }
         }
     }
 
@@ -241,7 +277,8 @@ __device__ void store_keys(const Shared& shared, int tokens, device::STORED::Wor
 //   reads    keys and values [batch, length, COLUMNS], gates [batch, length]
 //   writes   keys, solved and values [batch, last - origin, d], ends [batch, tiles, 2 TILE + 4]
 // d is COLUMNS, and TILE the tokens of a tile, both zero-padded to a multiple of 16.
-extern "C" __global__ void __launch_bounds__(THREADS) chain_solve(ChainArguments given) {
+extern "C" __global__ void __launch_bounds__(THREADS, blocks_per_multiprocessor)
+    chain_solve(ChainArguments given) {
     extern __shared__ __align__(16) unsigned char memory[];
     Shared& shared = *reinterpret_cast<Shared*>(memory);
     const TilingArguments& tiling = given.tiling;
@@ -264,7 +301,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_solve(ChainArguments
     const int own = 16 * warp;
     device::load_rows<device::KEYS, COLUMNS>(keys + (first_token + own) * COLUMNS, tokens.count() - own, k);
     Strip strip{system};
-    if (warp < d / 16) strip.load(false, 16 * warp);
+    if (warp < d / 16) strip.load_values(16 * warp);
     if (warp < blocks) {
         const int token = own + device::lane_of_thread() % block_rows;
         const Gate gate = token < tokens.count() ? gate_at(given.gates, first_token + token) : Gate{1, 0, 0};
@@ -292,7 +329,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_solve(ChainArguments
         const bool of_keys = at >= d / 16;
         const int column = of_keys ? 16 * at - d : 16 * at;
         Element* const to = of_keys ? system.solved : system.values;
-        if (of_keys || at >= warps) strip.load(of_keys, column);
+        if (of_keys)
+            strip.load_keys(column);
+        else if (at >= warps)
+            strip.load_values(column);
         strip.solve();
         if (strip.is_finite())
             strip.store(to, column);

@@ -55,11 +55,13 @@ __device__ inline bool closes_chunk(const TilingArguments& tiling, int tile) {
     return opens_chunk(tiling, tile + 1) || tile + 1 == tiling.tiles;
 }
 
-// Loads a tile's gates into shared memory with all threads of the block; a barrier must follow.
+// Loads the `count` gates of a tile into `slots` slots of shared memory, the rest of which become zeros, with
+// all threads of the block; a barrier must follow.
 template <bool windows_vary>
-__device__ inline void load_gates(const Gates& gates, int64_t first_token_of_batch, int count, Gate* to) {
-    for (int i = threadIdx.x; i < count; i += blockDim.x)
-        to[i] = gate_at<windows_vary>(gates, first_token_of_batch + i);
+__device__ inline void load_gates(const Gates& gates, int64_t first_token_of_batch, int count, int slots,
+                                  Gate* to) {
+    for (int i = threadIdx.x; i < slots; i += blockDim.x)
+        to[i] = i < count ? gate_at<windows_vary>(gates, first_token_of_batch + i) : Gate{0, 0, 0};
 }
 
 }  // namespace sawtooth::memory
