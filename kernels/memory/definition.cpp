@@ -2,8 +2,12 @@
 // local memories of tnt, associative_scan), chunks in matrix form (chunkwise_gd, atlas_parallel, exact_chunk)
 // and slots in chunks (lattice). The formulas are in formulas/.
 
+#include <atomic>
 #include <iterator>
+#include <type_traits>
 
+#include "kernels/core/in_parallel.h"
+#include "kernels/core/some_rows.h"
 #include "kernels/memory/family.h"
 #include "kernels/memory/formulas/chunks.h"
 #include "kernels/memory/formulas/exact.h"
@@ -305,7 +309,8 @@ Outcome<Arrays> define(const DefinitionRequest& request) {
     const auto levels = levels_of(parameters);
     Arrays outputs = outputs_of(request);
     const auto batch_count = static_cast<size_t>(parameters.integer("batch"));
-    for (size_t batch = 0; batch < batch_count; ++batch) {
+    // Returns false if it was stopped.
+    const auto define_sequence = [&](size_t batch) {
         // Where the sequence begins in an output; null if the output is not stored.
         const auto start_of = [&](std::string_view name) -> double* {
             Array* const array = find(outputs, name);
@@ -318,22 +323,57 @@ Outcome<Arrays> define(const DefinitionRequest& request) {
                                  parameters.is("readout", "boundary"), start_of("y"),
                                  start_of(is_trellis ? "sk" : "m"), start_of(is_trellis ? "sv" : "s"),
                                  start_of("boundaries")}))
-            return Error::cancelled();
+            return false;
         double* level_y = start_of("level_y");
         for (size_t level = 0; level_y && level < levels.size(); ++level) {
             if (!definition.compute(
                     {.chunk = static_cast<size_t>(levels[level]), .reads_boundary = true, .y = level_y}))
-                return Error::cancelled();
+                return false;
             level_y += parameters.integer("length") * parameters.integer("d");
         }
-    }
+        return true;
+    };
+    std::atomic<bool> stopped = false;
+    if constexpr (std::is_same_v<Real, double>)
+        in_parallel(parameters.integer("batch"), [&](int64_t batch) {
+            if (!define_sequence(static_cast<size_t>(batch))) stopped = true;
+        });
+    else
+        for (size_t batch = 0; batch < batch_count && !stopped; ++batch) stopped = !define_sequence(batch);
+    if (stopped) return Error::cancelled();
+    return outputs;
+}
+
+// Computes some sequences with noise. W of atlas and the pulses of levels belong to all sequences.
+Outcome<Arrays> define_some(const DefinitionRequest& request) {
+    const Parameters& parameters = request.parameters;
+    Arrays inputs = request.inputs, shared;
+    std::erase_if(inputs, [&](const Array& input) {
+        if (input.name != "w_omega") return false;
+        shared.push_back(input);
+        return true;
+    });
+    std::optional<Array> pulse;
+    auto outputs = compute_some_rows(
+        inputs, {parameters.integer("batch")}, parameters.integer("length") * parameters.integer("d"),
+        [&](Arrays of_rows, int64_t sequences) -> Outcome<Arrays> {
+            Parameters of_sequences = parameters;
+            of_sequences.set("batch", sequences);
+            of_rows.insert(of_rows.end(), shared.begin(), shared.end());
+            auto computed = define<Noisy>(
+                {request.variant, of_sequences, of_rows, request.stores_extras, true, request.stop});
+            if (computed && find(*computed, "pulse")) pulse = *find(*computed, "pulse");
+            if (computed) std::erase_if(*computed, [](const Array& array) { return array.name == "pulse"; });
+            return computed;
+        });
+    if (outputs && pulse) outputs->push_back(*pulse);
     return outputs;
 }
 
 }  // namespace
 
 Outcome<Arrays> definition(const DefinitionRequest& request) {
-    return request.noisy ? define<Noisy>(request) : define<double>(request);
+    return request.noisy ? define_some(request) : define<double>(request);
 }
 
 }  // namespace sawtooth::memory

@@ -1,6 +1,7 @@
 // The exact rules (formulas/exact.h) in float64, and their memory at the chunks of strategies and at
 // levels.
 
+#include "kernels/core/in_parallel.h"
 #include "kernels/memory/formulas/exact.h"
 #include "kernels/memory/parts.h"
 
@@ -11,21 +12,23 @@ using namespace formulas;
 using Rule = ExactRule<double>;
 using ExactState = MemoryState<double>;
 
-// Calls visit(batch, t, rule, state) before every token and once more, with t = length, after the last one.
+// Calls visit(batch, t, rule, state) before every token and once more, with t = length, after the last one:
+// token by token in a sequence, and for several sequences at a time. Returns false if it was stopped.
 template <class Visit>
 bool walk(const Parameters& parameters, const Arrays& inputs, const std::stop_token& stop, Visit&& visit) {
-    for (size_t b = 0; b < static_cast<size_t>(parameters.integer("batch")); ++b) {
+    in_parallel(parameters.integer("batch"), [&](int64_t number) {
+        const auto b = static_cast<size_t>(number);
         const Sequence<double> tokens(parameters, inputs, b);
         Rule rule(parameters, tokens);
         ExactState state = initial_state(parameters, tokens);
         for (size_t t = 0; t < tokens.length(); ++t) {
             visit(b, t, rule, state);
-            if (stop.stop_requested()) return false;
+            if (stop.stop_requested()) return;
             rule.step(state, t);
         }
         visit(b, tokens.length(), rule, state);
-    }
-    return true;
+    });
+    return !stop.stop_requested();
 }
 
 Array zeros(std::string name, Shape shape) {
@@ -67,7 +70,7 @@ struct Boundaries {
 struct Levels {
     std::vector<int64_t> chunks;
     Array pulse, y;
-    std::vector<ExactState> last;
+    std::vector<ExactState> last;  // by sequence and level
 
     explicit Levels(const Parameters& parameters) {
         if (const auto* list = std::get_if<std::vector<int64_t>>(&parameters.at("levels"))) chunks = *list;
@@ -75,15 +78,16 @@ struct Levels {
         const int64_t length = parameters.integer("length");
         pulse = Array::zeros("pulse", Dtype::int32, {levels, length});
         y = zeros("level_y", {parameters.integer("batch"), levels, length, parameters.integer("d")});
-        last.resize(chunks.size());
+        last.resize(static_cast<size_t>(parameters.integer("batch")) * chunks.size());
     }
     void visit(size_t batch, size_t t, size_t length, Rule& rule, const ExactState& state) {
         if (t == length) return;
         for (size_t n = 0; n < chunks.size(); ++n) {
             const bool fires = static_cast<int64_t>(t) % chunks[n] == 0;
-            if (fires) last[n] = state;
-            pulse.as<int32_t>()[n * length + t] = fires ? 1 : 0;
-            rule.read(last[n], t, row_of(y, (batch * chunks.size() + n) * length + t));
+            const size_t level = batch * chunks.size() + n;
+            if (fires) last[level] = state;
+            if (batch == 0) pulse.as<int32_t>()[n * length + t] = fires ? 1 : 0;
+            rule.read(last[level], t, row_of(y, level * length + t));
         }
     }
 };

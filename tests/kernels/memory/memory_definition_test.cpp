@@ -144,6 +144,26 @@ TEST_CASE("kernels are right within what roundings explain, and other rules are 
     }
 }
 
+TEST_CASE("of many long sequences of tokens the first and the last are judged", "[memory][cpu]") {
+    constexpr int64_t length = 1 << 19, d = 4, first = 2 * d + 1;
+    const auto parameters =
+        parameters_with({{"rule", "atlas"}, {"batch", int64_t{3}}, {"length", length}, {"d", d}});
+    const Arrays inputs = inputs_for(parameters);
+    Ran ran = run("sequential", parameters, inputs);
+    const auto y = find(ran.outputs, "y")->as<float>();
+    y[first] += 1;
+    y[length * d] += 1;  // the second sequence
+    y.back() += 1;
+    for (const OutputVerdict& verdict :
+         judged(memory_family(), "sequential", parameters, inputs, ran.outputs)) {
+        INFO(verdict.output);
+        CHECK(verdict.verdict == (verdict.output == "y" ? Verdict::wrong : Verdict::right));
+        if (verdict.output != "y") continue;
+        CHECK(verdict.judged == 2 * length * d);
+        CHECK(verdict.elements == 2);
+    }
+}
+
 TEST_CASE("frozen errors are not those of another chunk", "[memory][cpu]") {
     const std::string rule = GENERATE("titans", "delta", "atlas_omega", "lattice", "trellis");
     const auto parameters = parameters_with(usual(rule));
