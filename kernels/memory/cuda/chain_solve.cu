@@ -39,8 +39,6 @@ using Inner = device::Products<inner_precision>;
 constexpr int warps = THREADS / 32;
 constexpr int d = device::round_up(COLUMNS, 16), block_rows = 16, blocks = TILE / block_rows;
 constexpr int padding = device::bank_padding<inner_precision>;
-// As many as shared memory has room for; the compiler would take more registers than they leave.
-constexpr int blocks_per_multiprocessor = d <= 64 ? 5 : 4;
 constexpr bool moves_fours = sizeof(Element) == 2;  // columns of X per access
 constexpr int key_stride = d + padding, t_stride = TILE + (blocks < 3 ? block_rows : 0) + padding;
 static_assert(THREADS % 32 == 0 && blocks <= warps, "a warp owns at most one block of tokens");
@@ -276,9 +274,9 @@ __device__ void store_keys(const Shared& shared, int tokens, device::STORED::Wor
 // earlier launch writes, so it waits for the previous launch only before it stores.
 //   reads    keys and values [batch, length, COLUMNS], gates [batch, length]
 //   writes   keys, solved and values [batch, last - origin, d], ends [batch, tiles, 2 TILE + 4]
-// d is COLUMNS, and TILE the tokens of a tile, both zero-padded to a multiple of 16.
-extern "C" __global__ void __launch_bounds__(THREADS, blocks_per_multiprocessor)
-    chain_solve(ChainArguments given) {
+// d is COLUMNS, and TILE the tokens of a tile, both zero-padded to a multiple of 16. Shared memory has room
+// for four blocks; the compiler would take more registers than they leave.
+extern "C" __global__ void __launch_bounds__(THREADS, 4) chain_solve(ChainArguments given) {
     extern __shared__ __align__(16) unsigned char memory[];
     Shared& shared = *reinterpret_cast<Shared*>(memory);
     const TilingArguments& tiling = given.tiling;
