@@ -17,6 +17,12 @@ namespace {
 
 constexpr const char* counted_bytes = "DRAM bytes";  // the name of the counter
 
+// The launches of a variant that have one name.
+struct Launches {
+    std::string name;
+    double operations = 0, bytes = 0, us = 0;
+};
+
 // A variant in the roofline: what its launches declare, and the bytes that counters measured.
 struct Marked {
     const VariantResult* variant;
@@ -24,8 +30,28 @@ struct Marked {
     std::optional<double> measured_bytes = {};
     double per_second = 0;  // operations
 
+    std::vector<Launches> launches =
+        {};  // if there are several names; those that declare operations and bytes
+
     double intensity() const { return operations / bytes; }
 };
+
+// What launches declare together, and how long they took.
+std::vector<Launches> launches_of(const VariantResult& variant) {
+    std::vector<Launches> all;
+    for (const LaunchRecord& launch : variant.launches) {
+        auto named = std::find_if(all.begin(), all.end(),
+                                  [&](const Launches& one) { return one.name == launch.info->name; });
+        if (named == all.end()) named = all.insert(named, Launches{launch.info->name});
+        named->operations += launch.info->work.operations;
+        named->bytes += launch.info->work.bytes;
+        named->us += launch.duration_us;
+    }
+    if (all.size() == 1) all.clear();
+    std::erase_if(
+        all, [](const Launches& one) { return !(one.operations > 0) || !(one.bytes > 0) || !(one.us > 0); });
+    return all;
+}
 
 // Absent without time, without declared operations or bytes, or if not all launches were kept.
 std::optional<Marked> marked(const VariantResult& variant) {
@@ -44,6 +70,7 @@ std::optional<Marked> marked(const VariantResult& variant) {
     if (!(mark.operations > 0) || !(mark.bytes > 0)) return {};
     if (all_counted && counted > 0) mark.measured_bytes = counted;
     mark.per_second = mark.operations / (variant.time->median / 1e6);
+    mark.launches = launches_of(variant);
     return mark;
 }
 
@@ -99,6 +126,19 @@ void add_marks(Figure& figure, const std::vector<Marked>& marks) {
                    .unstable = {unstable_badge(*variant.time)},
                    .joined = false};
         figure.marks.push_back(point);
+        if (!mark.launches.empty()) {
+            Line parts{.label = variant.name + ", launches",
+                       .ink = ink_of(variant),
+                       .x = {},
+                       .y = {},
+                       .joined = false};
+            for (const Launches& part : mark.launches) {
+                parts.x.push_back(part.operations / part.bytes);
+                parts.y.push_back(part.operations / (part.us / 1e6) / giga);
+                parts.names.push_back(part.name);
+            }
+            figure.marks.push_back(std::move(parts));
+        }
         if (!mark.measured_bytes) continue;
         point.label += ", measured DRAM bytes";
         point.ink.dashed = true;
@@ -113,11 +153,15 @@ View::Range range_of(const std::vector<Marked>& marks, const Ceilings& ceilings)
     double low = ceilings.operations_per_second / ceilings.copy_bytes_per_second, high = low;
     if (ceilings.gpu)
         high = std::max(high, ceilings.gpu->bf16_operations_per_second / ceilings.copy_bytes_per_second);
-    for (const Marked& mark : marks)
-        for (const double bytes : {mark.bytes, mark.measured_bytes.value_or(mark.bytes)}) {
-            low = std::min(low, mark.operations / bytes);
-            high = std::max(high, mark.operations / bytes);
-        }
+    const auto include = [&](double intensity) {
+        low = std::min(low, intensity);
+        high = std::max(high, intensity);
+    };
+    for (const Marked& mark : marks) {
+        include(mark.intensity());
+        if (mark.measured_bytes) include(mark.operations / *mark.measured_bytes);
+        for (const Launches& part : mark.launches) include(part.operations / part.bytes);
+    }
     return {low / margin, high * margin};
 }
 
@@ -177,6 +221,8 @@ Figure roofline_figure(const Result& result) {
     add_ceilings(figure, *result.ceilings, range);
     add_marks(figure, marks);
     figure.caption = caption_of(result, marks) + "Bytes and operations are those that launches declare.";
+    if (std::any_of(marks.begin(), marks.end(), [](const Marked& mark) { return !mark.launches.empty(); }))
+        figure.caption += " Small marks are the launches of a variant, by name.";
     return figure;
 }
 

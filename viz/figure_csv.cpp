@@ -5,6 +5,7 @@
 
 #include "kernels/core/table.h"
 #include "viz/axis.h"
+#include "viz/marks.h"
 
 namespace sawtooth {
 namespace {
@@ -39,8 +40,8 @@ struct Rows {
             return has_row ? category(figure.y, static_cast<size_t>(std::llround(y))) : number(y);
         };
         for (size_t i = 0; i < line.x.size(); ++i)
-            rows.push_back({line.joined ? "line" : "point", line.label, number(line.x[i]), y_of(line.y[i]),
-                            "", "", "",
+            rows.push_back({line.joined ? "line" : "point", label_of_point(line, i), number(line.x[i]),
+                            y_of(line.y[i]), "", "", "",
                             joined(at_or_nothing(line.unstable, i), at_or_nothing(line.wrong, i))});
     }
     void operator()(const Band& band) {

@@ -219,14 +219,17 @@ void draw_crowded(const Pen& pen) {
 
 namespace {
 
-// Draws every point; many points are small, so that places with many of them can be told from places with
-// few.
+// Draws every point. Many points are small, so that places with many of them can be told from places with
+// few; named ones are, because they are parts of another one.
 void draw_points(const Pen& pen, const Line& line) {
     constexpr size_t few = 32;
     const Stroke stroke = stroke_of_line(pen.theme, line);
-    const bool is_small = line.x.size() > few;
-    const Marker shape = is_small && !line.ink.dashed ? Marker::circle : stroke.marker;
-    const float radius = (is_small ? 0.5f : 1.0f) * marker_radius * pen.canvas.unit();
+    const bool are_many = line.x.size() > few;
+    const Marker shape = are_many && !line.ink.dashed ? Marker::circle : stroke.marker;
+    const float radius = (are_many             ? 0.5f
+                          : line.names.empty() ? 1.0f
+                                               : 0.7f) *
+                         marker_radius * pen.canvas.unit();
     for (size_t i = 0; i < line.x.size(); ++i) {
         if (std::isnan(line.x[i]) || std::isnan(line.y[i])) continue;
         const Point at = pen.frame.at(line.x[i], line.y[i]);
@@ -250,6 +253,10 @@ void draw_markers(const Pen& pen, const Line& line) {
         while (next <= at.x) next += apart;
         pen.canvas.marker(stroke.marker, at, marker_radius * unit, stroke.colour);
     }
+}
+
+std::string label_of_point(const Line& line, size_t point) {
+    return line.names.empty() ? line.label : line.label + ": " + line.names[point];
 }
 
 void draw_marked_points(const Pen& pen, const Figure& figure) {

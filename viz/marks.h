@@ -43,6 +43,7 @@ Stroke stroke_of_line(const Theme& theme, const Line& line);
 bool is_crowded(const Pen& pen, const Line& line);
 void draw_crowded(const Pen& pen);
 void draw_markers(const Pen& pen, const Line& line);
+std::string label_of_point(const Line& line, size_t point);  // with its name, if it has one
 // Draws crossed rings over the points whose results are wrong, and rings where times are unstable.
 void draw_marked_points(const Pen& pen, const Figure& figure);
 void draw_wrong_marker(Canvas& canvas, const Theme& theme, Point at);

@@ -61,6 +61,8 @@ struct Line {
     // What is wrong with the result of each point, such as "diverged", or ""; empty: all results are correct.
     std::vector<std::string> wrong = {};
     std::vector<std::string> unstable = {};  // the badge of each point's time, or ""; empty: none has one
+    // Parts of another point, such as the launches of a variant, have names and are small.
+    std::vector<std::string> names = {};
     // False: points without a line between them, such as samples. Of two such marks of a variant, the one
     // whose ink is dashed has crosses.
     bool joined = true;

@@ -110,7 +110,16 @@ inline std::vector<Figure> all_marks() {
     figure.y = {"error", "", Scale::log10, std::nullopt, inf, {}, {}, false, false, ""};
     const Ink ink{Ink::Role::accent, 3, true};
     figure.marks = {
-        Line{"line", ink, {0, 1}, {NAN, -inf}, true, {"chunk", {1, 2}}, {}, {"", "unstable: 3x"}, false},
+        Line{"line",
+             ink,
+             {0, 1},
+             {NAN, -inf},
+             true,
+             {"chunk", {1, 2}},
+             {},
+             {"", "unstable: 3x"},
+             {"first", "second"},
+             false},
         Band{"band", ink, {0, 1}, {1, 2}, {3, 4}},
         Bars{{{ink, {{"one", 1.5}, {"two", 2}}, 0.5, std::nullopt, "text"}}, 12.0},
         HeatMap{"heat",

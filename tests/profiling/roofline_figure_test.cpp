@@ -59,6 +59,30 @@ TEST_CASE("a variant is at its operations per byte and per second, below the cei
     CHECK(mark.y[0] == Approx(0.025));  // 250 operations in 10 us
 }
 
+TEST_CASE("launches with names of their own are marks beside their variant", "[profiling][roofline]") {
+    Result result = result_of(250);
+    auto& launches = result.variants[0].launches;
+    launches.push_back(launches[0]);
+    LaunchInfo other = *launches[0].info;
+    other.name = "other";
+    other.work = {4000, 100};
+    launches[1].info = std::make_shared<const LaunchInfo>(other);
+    launches[0].duration_us = launches[2].duration_us = 2, launches[1].duration_us = 4;
+    result.variants[0].launch_count = 3;
+    const Figure figure = roofline_figure(result);
+    const Line parts = line_named(marks_of<Line>(figure), "fused, launches");
+    CHECK(parts.names == std::vector<std::string>{"half", "other"});
+    CHECK(parts.x == std::vector<double>{0.25, 0.025});  // two halves with 250 operations and 1000 bytes
+    CHECK(parts.y[0] == Approx(250 / 4e-6 / 1e9));
+    CHECK(parts.y[1] == Approx(100 / 4e-6 / 1e9));
+    CHECK_FALSE(parts.joined);
+    CHECK(figure.x.minimum < 0.025);
+    CHECK(contains(figure.caption, "Small marks are the launches"));
+    other.work.operations = 0;  // has no place on a logarithmic axis
+    launches[1].info = std::make_shared<const LaunchInfo>(other);
+    CHECK(line_named(marks_of<Line>(roofline_figure(result)), "fused, launches").names.size() == 1);
+}
+
 TEST_CASE("the caption names a limit only where the numbers decide it", "[profiling][roofline]") {
     Result result = result_of(250);  // 0.1 GB/s
     CHECK(

@@ -3,6 +3,7 @@
 #include "tests/kit/catch.h"
 #include "tests/kit/contains.h"
 #include "viz/canvas_svg.h"
+#include "viz/figure_csv.h"
 #include "viz/figure_svg.h"
 #include "viz/heading.h"
 #include "viz/theme.h"
@@ -34,6 +35,18 @@ TEST_CASE("all points that no line joins are drawn, and no line", "[viz]") {
         CHECK(count_of(svg, "<circle") == count + 1);         // one in the legend
         CHECK(count_of(svg, "stroke=\"#56b4e9\"") == 2 * 3);  // two strokes of each cross
     }
+}
+
+TEST_CASE("named points are small, and CSV says their names", "[viz]") {
+    Figure figure = points_figure(3);
+    auto& points = std::get<Line>(figure.marks[0]);
+    const std::string usual = to_svg(figure, dark_theme(), 800, 400);
+    points.names = {"first", "second", "third"};
+    const std::string small = to_svg(figure, dark_theme(), 800, 400);
+    const std::string radius = " r=\"2.45\"";
+    CHECK(count_of(usual, radius) == 0);
+    CHECK(count_of(small, radius) == 3);
+    CHECK(contains(to_csv(figure), "one: second"));
 }
 
 TEST_CASE("the legend of points shows their marker alone, also if it stands for several variants", "[viz]") {

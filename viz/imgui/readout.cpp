@@ -10,6 +10,7 @@
 
 #include "viz/imgui/canvas_imgui.h"
 #include "viz/imgui/tracks_imgui.h"
+#include "viz/marks.h"
 
 namespace sawtooth {
 namespace {
@@ -85,7 +86,7 @@ struct Readout {
         if (!nearest) return;
         const std::string words = readout_words(line.x[*nearest], figure.x.unit);
         row(stroke_of_line(pen.theme, line),
-            line.label.empty() ? text_on(figure.y, line.y[*nearest]) : line.label,
+            line.label.empty() ? text_on(figure.y, line.y[*nearest]) : label_of_point(line, *nearest),
             figure.y.categories.empty() ? words + ", " + readout_words(line.y[*nearest], figure.y.unit)
                                         : words);
     }
