@@ -30,6 +30,11 @@ TEST_CASE("a figure with mismatched lists is refused with a reason", "[messages]
     refused(Line{"", ink, {0, 1}, {1}, false, {}}, "a line");
     refused(Line{"", ink, {0}, {1, 2}, false, {}}, "a line");
     refused(Line{"", ink, {0, 1}, {1, 2}, false, {"chunk", {1}}}, "a line");
+    for (auto words_of : {&Line::wrong, &Line::unstable, &Line::names}) {
+        Line line{"", ink, {0, 1}, {1, 2}, false, {}};
+        (line.*words_of) = {"one"};
+        refused(line, "a line with words for some of its points");
+    }
     refused(Band{"", ink, {0, 1}, {1}, {3, 4}}, "a band");
     refused(Band{"", ink, {0, 1}, {1, 2}, {3}}, "a band");
     const auto heat = [](int64_t rows, int64_t columns, std::vector<double> values) {
@@ -44,7 +49,10 @@ TEST_CASE("a figure with mismatched lists is refused with a reason", "[messages]
     refused(heat(int64_t{1} << 32, int64_t{1} << 32, {}), "a heat map");
     HeatMap texts = heat(1, 2, {1, 2}), framed = texts, sets = texts;
     texts.texts = {"one"};
-    refused(texts, "a heat map without one text per cell");
+    refused(texts, "a heat map with words for some of its cells");
+    texts.texts.clear();
+    texts.unstable = {"unstable: 3x"};
+    refused(texts, "a heat map with words for some of its cells");
     framed.framed = {{0, 2, "best", ink}};
     refused(framed, "a heat map with a frame around a missing cell");
     sets.sets_x = {"BLOCK_N", {16, 32}};

@@ -6,12 +6,17 @@
 namespace sawtooth {
 namespace {
 
+// Lists of words are empty or have one for every place.
+bool has_words_for(const std::vector<std::string>& words, size_t places) {
+    return words.empty() || words.size() == places;
+}
+
 std::string fault_in(const Line& line) {
     if (line.y.size() != line.x.size()) return "a line with x and y of different lengths";
     if (!line.sets.values.empty() && line.sets.values.size() != line.x.size())
         return "a line that does not set one value per point";
-    if (!line.wrong.empty() && line.wrong.size() != line.x.size())
-        return "a line that does not mark every point as right or wrong";
+    for (const auto* const words : {&line.wrong, &line.unstable, &line.names})
+        if (!has_words_for(*words, line.x.size())) return "a line with words for some of its points";
     return "";
 }
 
@@ -26,8 +31,8 @@ std::string fault_in(const HeatMap& map) {
                       !__builtin_mul_overflow(map.rows, map.columns, &cells) &&
                       std::cmp_equal(cells, map.values.size());
     if (!same) return "a heat map without rows x columns values";
-    if (!map.texts.empty() && map.texts.size() != map.values.size())
-        return "a heat map without one text per cell";
+    for (const auto* const words : {&map.texts, &map.unstable})
+        if (!has_words_for(*words, map.values.size())) return "a heat map with words for some of its cells";
     for (const HeatMap::Framed& cell : map.framed)
         if (cell.row < 0 || cell.row >= map.rows || cell.column < 0 || cell.column >= map.columns)
             return "a heat map with a frame around a missing cell";
