@@ -94,7 +94,7 @@ TEST_CASE("the kernels of every family compile with jitter, without a warning", 
     for (const Family* family : all_families()) {
         if (!family->has_kernels()) continue;
         INFO(family->name);
-        const auto settings = covering_settings(*family, **device, Coverage::launches);
+        const auto settings = covering_settings(*family, **device, Coverage::kernels);
         CHECK_FALSE(settings.empty());
         for (const CoveringSetting& setting : settings)
             plan_on_device(**device, *family, setting.variant->name, setting.parameters,

@@ -20,13 +20,13 @@ bool is_accepted(const Family& family, const Variant& variant, const Parameters&
     return !(family.check && family.check(parameters)) && !variant.refusal(parameters, chip);
 }
 
-// Returns what compiling the setting covers: parameter values, and the launches of the variant.
+// Returns what compiling the setting covers: parameter values, and the kernels or launches of the variant.
 Facts facts_of(const Family& family, const CoveringSetting& setting, cuda::Device& device,
                Coverage coverage) {
     const std::string who = setting.variant->name + ": ";
     Facts facts;
     for (const Parameter& row : family.parameters) {
-        if (coverage == Coverage::launches) break;
+        if (coverage == Coverage::kernels) break;
         const std::string value = row.name + " = " + to_text(setting.parameters.at(row.name));
         const bool is_choice = row.type == Type::choice || row.type == Type::boolean;
         if (row.group == Group::tiling)
@@ -36,6 +36,10 @@ Facts facts_of(const Family& family, const CoveringSetting& setting, cuda::Devic
     }
     const Arrays inputs = input_shapes(family, setting.parameters, true);
     const Plan plan = plan_on_device(device, family, setting.variant->name, setting.parameters, inputs, true);
+    if (coverage != Coverage::values_of_every_variant) {
+        for (const PlannedKernel& kernel : plan.kernels) facts.insert(kernel.file + " " + kernel.entry);
+        return facts;
+    }
     for (const Launch& launch : plan.launches)
         facts.insert(who + launch.info->name + " of " + launch.info->grid_formula);
     return facts;

@@ -6,10 +6,13 @@
 #include <future>
 #include <iostream>
 #include <map>
+#include <set>
+#include <sstream>
 #include <thread>
 #include <utility>
 
 #include "kernels/cuda/chips.h"
+#include "kernels/cuda/device_sources.h"
 #include "tests/kernels/cuda/cuda_devices.h"
 #include "tests/kernels/families/family_coverage.h"
 #include "tests/kernels/families/family_properties.h"
@@ -99,16 +102,29 @@ void check_all_compiled(int64_t most_kernels, const SettingsOf& settings_of) {
 }
 
 TEST_CASE("every value of every tiling parameter compiles without a warning", "[family][cuda]") {
-    // The oldest and the newest chip cover every value; Hopper, which has its own kernels, every value of
-    // every variant; the others every launch.
+    // The oldest and the newest chip cover every value; Hopper, which has its own kernels, every value and
+    // launch of every variant; the others every kernel: their code is that of the oldest or the newest chip,
+    // as another test checks.
     const std::map<std::string, Coverage> coverages = {{"sm_80", Coverage::values},
                                                        {"sm_90a", Coverage::values_of_every_variant},
                                                        {"sm_120", Coverage::values}};
     check_all_compiled(64, [&](const Family& family, cuda::Device& device) {
         const auto found = coverages.find(device.chip().architecture);
         return covering_settings(family, device,
-                                 found == coverages.end() ? Coverage::launches : found->second);
+                                 found == coverages.end() ? Coverage::kernels : found->second);
     });
+}
+
+TEST_CASE("the code of kernels depends on the chip only before Hopper, on Hopper and from then on",
+          "[family][cuda]") {
+    const std::set<std::string> known = {"#if __CUDA_ARCH__ >= 900", "#ifdef __CUDA_ARCH_FEAT_SM90_ALL"};
+    for (const cuda::EmbeddedSource& source : cuda::embedded_sources()) {
+        std::istringstream lines{std::string(source.text)};
+        for (std::string line; std::getline(lines, line);) {
+            INFO(source.name << ": " << line);
+            CHECK((line.find("__CUDA_ARCH") == std::string::npos || known.contains(line)));
+        }
+    }
 }
 
 TEST_CASE("every combination of tiling values compiles for every chip", "[.tilings]") {
