@@ -279,9 +279,11 @@ TEST_CASE("long scans are judged right in every order", "[scan][cpu]") {
     if (is_constant)
         for (const char* name : {"x", "dy"})
             if (Array* const array = find(inputs, name)) std::ranges::fill(array->as<float>(), 0.1f);
+    Definitions definitions;
     for (const std::string& variant : variant_names()) {
         const Ran ran = run(variant, parameters, inputs, pool());
-        for (const OutputVerdict& verdict : judged(scan_family(), variant, parameters, inputs, ran.outputs)) {
+        for (const OutputVerdict& verdict :
+             judged(scan_family(), variant, parameters, inputs, ran.outputs, Backend::cpu, &definitions)) {
             INFO(variant << " " << op << " " << distribution << " " << verdict.output);
             CHECK(verdict.verdict == Verdict::right);
         }
