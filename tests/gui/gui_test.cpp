@@ -421,6 +421,7 @@ TEST_CASE("a moved slider leads to a new result and figures from the engine", "[
     options.theme = "dark";
     options.cache_directory = cache.path();
     options.request.repeats = 1;
+    options.request.parameters.set("d", int64_t{8});  // judging takes as long as d cubed
     auto session = Headless::open(options);
     REQUIRE(session);
     LabState& lab = (*session)->lab();
@@ -446,6 +447,7 @@ TEST_CASE("a shot has the requested size and refuses an unknown panel", "[gui][w
     ShotOptions options;
     options.cache_directory = folder.path();
     options.request.repeats = 1;
+    options.request.parameters.set("d", int64_t{8});
     options.path = folder.file("window.png");
     options.width = 640;
     options.height = 360;
