@@ -38,9 +38,9 @@ class User {
     User(const User&) = delete;
     User& operator=(const User&) = delete;
 
-    void frames(int count, const std::string& only_panel = "") {
+    void frames(int count, const std::string& only_panel = "", double seconds = 1.0 / 60) {
         for (int i = 0; i < count; ++i) {
-            update(lab_, lab_.now + 1.0 / 60);
+            update(lab_, lab_.now + seconds);
             window_->draw(lab_, 1.0 / 60, only_panel);
             ImGuiTestEngine_PostSwap(engine_);
         }
@@ -71,7 +71,7 @@ class User {
 
 inline void finish_run(FakeEngine& engine, User& user) {
     engine.answer();
-    user.frames(40);  // long enough for the pause before sweeps
+    user.frames(8, "", 1.0 / 12);  // long enough for the pause before sweeps
 }
 
 // The help that F1 shows after the mouse was placed; it is closed again by Esc.
