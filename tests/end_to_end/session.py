@@ -20,7 +20,7 @@ def results_are_added_to_a_session(program):
     first = manifest(program, "lab.sawtooth")
     assert first["format"] == 1 and first["results"] == 1 and len(first["machines"]) == 1, first
     program("sweep", "scan", "--repeat", 1, "--over", "length=32,64,128", "--session", "lab.sawtooth").wants(0)
-    program("bench", "lut", "--repeat", 1, "--session", "lab.sawtooth", seconds=200).wants(0)
+    program("bench", "lut_sequence", "--repeat", 1, "--session", "lab.sawtooth", seconds=200).wants(0)
     now = manifest(program, "lab.sawtooth")
     assert (now["results"], now["sweeps"], now["benches"]) == (4, 1, 1), now
     assert program.names() == ["lab.sawtooth"], program.names()
