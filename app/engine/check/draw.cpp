@@ -54,6 +54,20 @@ std::optional<int64_t> related_integer(Random& random, const Parameters& set) {
     return value + random.below(3) - 1;
 }
 
+// The defaults, changed by a setting, with automatic values settled. Copying the defaults takes less than
+// making them, which thousands of draws would do.
+Parameters settled_over(const Parameters& defaults, const Family& family, const Parameters& set,
+                        Backend backend) {
+    Parameters values = defaults;
+    auto row = values.values.begin();  // both are in the order of names
+    for (const auto& [name, value] : set.values) {
+        while (row != values.values.end() && row->first < name) ++row;
+        row = values.values.insert_or_assign(row, name, value);
+    }
+    if (family.settle) family.settle(values, {}, backend);
+    return values;
+}
+
 // The tiles of all outputs along dimensions that a parameter sets.
 std::vector<Tiling> tilings_of(const Family& family, const Variant& variant, const Parameters& values,
                                Backend backend) {
@@ -102,9 +116,10 @@ void set_all(Random& random, const Family& family, const DrawLimits& limits, Par
 }
 
 void set_lengths_in_tiles(Random& random, const Family& family, const Variant& variant, const Chip& chip,
-                          const Parameters& kept, Parameters& set) {
+                          const Parameters& kept, const Parameters& defaults, Parameters& set) {
     if (random.below(4) == 0) return;  // any length
-    const auto tilings = tilings_of(family, variant, settled_values(family, set, chip.backend), chip.backend);
+    const auto tilings =
+        tilings_of(family, variant, settled_over(defaults, family, set, chip.backend), chip.backend);
     if (tilings.empty()) return;
     const Tiling& tiling = tilings[static_cast<size_t>(random.below(static_cast<int64_t>(tilings.size())))];
     const Parameter& row = *family.parameter(tiling.dimension);
@@ -141,19 +156,17 @@ int64_t random_integer(Random& random, int64_t least, int64_t most) {
 }
 
 Parameters settled_values(const Family& family, const Parameters& set, Backend backend) {
-    Parameters values = family.defaults();
-    for (const auto& [name, value] : set.values) values.set(name, value);
-    if (family.settle) family.settle(values, {}, backend);
-    return values;
+    return settled_over(family.defaults(), family, set, backend);
 }
 
 std::optional<Parameters> draw_setting(Random& random, const Family& family, const Variant& variant,
                                        const Chip& chip, const DrawLimits& limits, const Parameters& kept) {
+    const Parameters defaults = family.defaults();
     for (int draw = 0; draw < most_draws; ++draw) {
         Parameters set = kept;
         set_all(random, family, limits, set);
-        set_lengths_in_tiles(random, family, variant, chip, kept, set);
-        const Parameters values = settled_values(family, set, chip.backend);
+        set_lengths_in_tiles(random, family, variant, chip, kept, defaults, set);
+        const Parameters values = settled_over(defaults, family, set, chip.backend);
         if (family.check && family.check(values)) continue;
         if (variant.refusal(values, chip)) continue;
         if (family.work(values).operations > limits.operations) continue;
