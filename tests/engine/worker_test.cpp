@@ -161,6 +161,7 @@ TEST_CASE("the figures of every family come from a worker, at its defaults and a
             // This is judged within a second.
             if (family->parameter("H")) request.parameters.set("H", int64_t{2});
             if (family->parameter("H_kv")) request.parameters.set("H_kv", int64_t{2});
+            if (family->parameter("d")) request.parameters.set("d", int64_t{16});
             const auto seen = link.run(1, request, View{}, {});
             INFO((seen ? "" : seen.error().text));
             REQUIRE(seen);

@@ -377,8 +377,10 @@ TEST_CASE("of many queries some are judged, those at the end among them", "[atte
     const Arrays inputs = generated_inputs(parameters);
     CHECK_FALSE(find(reference_for(parameters, inputs), "o")->rows);
     Ran ran = run("streaming", parameters, inputs);
+    Definitions definitions;
     const auto verdict = [&] {
-        return judged(attention_family(), "streaming", parameters, inputs, ran.outputs)[0];
+        return judged(attention_family(), "streaming", parameters, inputs, ran.outputs, Backend::cpu,
+                      &definitions)[0];
     };
     const OutputVerdict right = verdict();
     CHECK(right.verdict == Verdict::right);

@@ -228,7 +228,10 @@ TEST_CASE("of many heads with shared gates some are judged", "[btp]") {
     const auto inputs = generated_inputs(parameters);
     const int64_t heads = (1 << 22) / (int64_t{2} * 16 * 5003);
     Arrays outputs = run("fused", parameters, inputs).outputs;
-    const auto verdicts = [&] { return judged(btp_family(), "fused", parameters, inputs, outputs); };
+    Definitions definitions;
+    const auto verdicts = [&] {
+        return judged(btp_family(), "fused", parameters, inputs, outputs, Backend::cpu, &definitions);
+    };
     for (const OutputVerdict& verdict : verdicts()) {
         INFO(verdict.output);
         CHECK(verdict.verdict == Verdict::right);

@@ -301,7 +301,10 @@ TEST_CASE("of many heads some are judged, the first and the last among them", "[
     const int64_t head = int64_t{13} * 5003, judged_heads = (1 << 22) / head;
     Arrays outputs = run("fused", parameters, inputs).outputs;
     const auto x = find(outputs, "x")->as<float>();
-    const auto verdict_on_x = [&] { return judged(btp_family(), "fused", parameters, inputs, outputs)[0]; };
+    Definitions definitions;
+    const auto verdict_on_x = [&] {
+        return judged(btp_family(), "fused", parameters, inputs, outputs, Backend::cpu, &definitions)[0];
+    };
     const OutputVerdict right = verdict_on_x();
     CHECK(right.verdict == Verdict::right);
     CHECK(right.judged == judged_heads * head);
