@@ -81,7 +81,7 @@ result() { # NAME STATUS
     esac
 }
 
-# The end-to-end tests, beside the unit tests. Writes what they print to a log, and the name, exit status and seconds of
+# The end-to-end tests, beside the others. Writes what they print to a log, and the name, exit status and seconds of
 # each to a file.
 end_to_end() {
     local test status
@@ -126,7 +126,9 @@ count() { # LOG STATUS
     fi
 }
 
-# Window tests follow the end-to-end tests, beside the other unit tests, so that both halves take about as long.
+# Three groups run beside one another and take about as long: the end-to-end tests; those of the window, of workers and
+# of checks; and the other unit tests. Some of each wait, for a worker or a time limit, so that two cores have work for
+# three groups.
 log=$root/build/$preset-tests.log window_log=$root/build/$preset-window-tests.log
 beside_log=$root/build/$preset-beside.log ends=$root/build/$preset-ends.txt
 : >"$ends" >"$window_log"
@@ -134,13 +136,22 @@ beside=
 if [ -z "$tag" ]; then
     set -m # a process group of its own, which can be stopped as a whole
     {
+        windows='' status=0
+        if [ -z "$filter" ]; then
+            unit_tests '[window]~[.],[worker]~[.],[check]~[.]' "$window_log" >"$window_log.shown" &
+            windows=$!
+        fi
         end_to_end
-        [ -n "$filter" ] || unit_tests '[window]~[.]' "$window_log"
+        if [ -n "$windows" ]; then
+            wait "$windows" || status=$?
+            cat "$window_log.shown"
+        fi
+        exit "$status"
     } >"$beside_log" 2>&1 &
     beside=$!
     set +m
     trap 'kill -- "-$beside" 2>/dev/null' EXIT
-    filter=${filter:-'~[window]~[.]'}
+    filter=${filter:-'~[window]~[worker]~[check]~[.]'}
 fi
 status=0
 unit_tests "$filter" "$log" || status=$?
