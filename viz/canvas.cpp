@@ -16,13 +16,14 @@ size_t previous(std::string_view text, size_t end) {
 
 std::string elided(const Canvas& canvas, std::string_view text, float width) {
     if (canvas.text_width(text) <= width) return std::string(text);
-    for (size_t end = text.size(); end > 0;) {
-        end = previous(text, end);
-        if (end > 0 && text[end - 1] == ' ') continue;
-        const std::string shorter = std::string(text.substr(0, end)) + "…";
-        if (end > 0 && canvas.text_width(shorter) <= width) return shorter;
-    }
-    return {};
+    const auto shortened = [&](size_t end) { return std::string(text.substr(0, end)) + "…"; };
+    std::vector<size_t>
+        ends;  // from the longest on; a long text is halved, as measuring each of them takes long
+    for (size_t end = text.size(); (end = previous(text, end)) > 0;) ends.push_back(end);
+    auto end = std::ranges::partition_point(
+        ends, [&](size_t at) { return canvas.text_width(shortened(at)) > width; });
+    while (end != ends.end() && text[*end - 1] == ' ') ++end;
+    return end == ends.end() ? "" : shortened(*end);
 }
 
 std::vector<std::string> wrapped(const Canvas& canvas, std::string_view text, float width, size_t most) {
