@@ -33,12 +33,25 @@ Request request_for(const Family& family) {
     return request;
 }
 
-std::vector<Request> whole_battery(const Family& family) {
-    Battery battery(family, request_for(family), processor);
+std::vector<Request> draw_battery(const Family& family, const Chip& chip) {
+    Request base = request_for(family);
+    base.backend = chip.backend == Backend::cpu ? BackendChoice::cpu : BackendChoice::cuda;
+    Battery battery(family, base, chip);
     std::vector<Request> requests;
-    for (int64_t i = 0; i < battery.size(); ++i)
-        if (auto next = battery.next()) requests.push_back(std::move(*next));
+    for (int64_t left = battery.size(); left > 0; --left) {
+        auto next = battery.next();
+        REQUIRE(next);
+        requests.push_back(std::move(*next));
+    }
     return requests;
+}
+
+// Drawn once for all tests, because it takes a second or two.
+const std::vector<Request>& whole_battery(const Family& family, const Chip& chip = processor) {
+    static std::map<std::pair<std::string, Backend>, std::vector<Request>> drawn;
+    const auto [found, is_new] = drawn.try_emplace({family.name, chip.backend});
+    if (is_new) found->second = draw_battery(family, chip);
+    return found->second;
 }
 
 CheckRequest check_of(const std::string& family) {
@@ -50,8 +63,8 @@ CheckRequest check_of(const std::string& family) {
 
 TEST_CASE("a battery is the same every time, and another one for another seed", "[check]") {
     const Family& family = *families().front();
-    const auto first = whole_battery(family), again = whole_battery(family);
-    CHECK(first == again);
+    const auto& first = whole_battery(family);
+    CHECK(first == draw_battery(family, processor));
     Request other = request_for(family);
     other.seed = 2;
     CHECK(Battery(family, other, processor).next() != first.front());
@@ -91,15 +104,9 @@ TEST_CASE("a battery tries every variant with every choice that it accepts", "[c
 // The places of lengths in tiles of every size that variants have: whole tiles, one more, one less.
 std::map<std::string, std::set<std::string>> places_in_tiles(const Family& family, const Chip& chip) {
     std::map<std::string, std::set<std::string>> places;
-    Request base;
-    base.family = family.name;
-    base.backend = chip.backend == Backend::cpu ? BackendChoice::cpu : BackendChoice::cuda;
-    Battery battery(family, base, chip);
-    for (int64_t left = battery.size(); left > 0; --left) {
-        const auto request = battery.next();
-        REQUIRE(request);
-        const Variant& variant = *family.variant(request->variants.front());
-        const Parameters values = settled_values(family, request->parameters, chip.backend);
+    for (const Request& request : whole_battery(family, chip)) {
+        const Variant& variant = *family.variant(request.variants.front());
+        const Parameters values = settled_values(family, request.parameters, chip.backend);
         for (const std::string& output : variant.outputs)
             for (const Tiling& tiling : family.tilings(variant, output, values, chip.backend)) {
                 const int64_t length = values.integer(tiling.dimension), rest = length % tiling.size;
@@ -159,18 +166,12 @@ std::set<std::string> written_kernels() {
 TEST_CASE("a battery runs every kernel on a GPU, with and without jitter", "[check]") {
     const PlannedKernels planned(schema_facts::h200);
     std::set<std::string> run[2];  // the kernels that ran without jitter, and with it
-    for (const Family* family : families()) {
-        Request base = request_for(*family);
-        base.backend = BackendChoice::cuda;
-        Battery battery(*family, base, schema_facts::h200);
-        for (int64_t left = battery.size(); left > 0; --left) {
-            const auto request = battery.next();
-            REQUIRE(request);
-            const Variant& variant = *family->variant(request->variants.front());
-            for (const std::string& source : planned.of(*family, variant, *request))
-                run[request->jitter != 0].insert(source.substr(0, source.find(' ', source.find(' ') + 1)));
+    for (const Family* family : families())
+        for (const Request& request : whole_battery(*family, schema_facts::h200)) {
+            const Variant& variant = *family->variant(request.variants.front());
+            for (const std::string& source : planned.of(*family, variant, request))
+                run[request.jitter != 0].insert(source.substr(0, source.find(' ', source.find(' ') + 1)));
         }
-    }
     const auto written = written_kernels();
     CHECK(written.size() > 50);
     for (const std::string& kernel : written)
