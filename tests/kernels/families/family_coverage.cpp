@@ -26,7 +26,7 @@ Facts facts_of(const Family& family, const CoveringSetting& setting, cuda::Devic
     const std::string who = setting.variant->name + ": ";
     Facts facts;
     for (const Parameter& row : family.parameters) {
-        if (coverage == Coverage::kernels) break;
+        if (coverage == Coverage::files || coverage == Coverage::kernels) break;
         const std::string value = row.name + " = " + to_text(setting.parameters.at(row.name));
         const bool is_choice = row.type == Type::choice || row.type == Type::boolean;
         if (row.group == Group::tiling)
@@ -37,7 +37,8 @@ Facts facts_of(const Family& family, const CoveringSetting& setting, cuda::Devic
     const Arrays inputs = input_shapes(family, setting.parameters, true);
     const Plan plan = plan_on_device(device, family, setting.variant->name, setting.parameters, inputs, true);
     if (coverage != Coverage::values_of_every_variant) {
-        for (const PlannedKernel& kernel : plan.kernels) facts.insert(kernel.file + " " + kernel.entry);
+        for (const PlannedKernel& kernel : plan.kernels)
+            facts.insert(kernel.file + (coverage == Coverage::files ? "" : " " + kernel.entry));
         return facts;
     }
     for (const Launch& launch : plan.launches)

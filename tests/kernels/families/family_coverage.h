@@ -15,9 +15,9 @@ struct CoveringSetting {
     const Variant* variant;
     Parameters parameters;
 };
-// What settings must cover: every kernel; also every choice, flag and value of a tiling parameter; or all
-// these values and every launch in every variant.
-enum class Coverage { kernels, values, values_of_every_variant };
+// What settings must cover: every file of kernels; every kernel; also every choice, flag and value of a
+// tiling parameter; or all these values and every launch in every variant.
+enum class Coverage { files, kernels, values, values_of_every_variant };
 // Returns a few settings near the defaults that no variant refuses on the device. They are always the same,
 // so that their cubins are cached.
 std::vector<CoveringSetting> covering_settings(const Family& family, cuda::Device& device, Coverage coverage);
