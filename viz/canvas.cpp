@@ -17,8 +17,8 @@ size_t previous(std::string_view text, size_t end) {
 std::string elided(const Canvas& canvas, std::string_view text, float width) {
     if (canvas.text_width(text) <= width) return std::string(text);
     const auto shortened = [&](size_t end) { return std::string(text.substr(0, end)) + "…"; };
-    std::vector<size_t>
-        ends;  // from the longest on; a long text is halved, as measuring each of them takes long
+    // From the longest on; halved, because measuring each of a long text takes long.
+    std::vector<size_t> ends;
     for (size_t end = text.size(); (end = previous(text, end)) > 0;) ends.push_back(end);
     auto end = std::ranges::partition_point(
         ends, [&](size_t at) { return canvas.text_width(shortened(at)) > width; });
