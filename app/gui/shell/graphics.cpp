@@ -1,12 +1,23 @@
 #include "app/gui/shell/graphics.h"
 
-#define GLAD_GL_IMPLEMENTATION
-#include <glad/gl.h>
 #include <imgui.h>
 #include <imgui_impl_opengl3.h>
 #include <sys/resource.h>
 
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
 #include <string>
+
+// glad reads the names of extensions even if there was no memory for them: here that is an error as
+// elsewhere.
+#define malloc(bytes) ::operator new(bytes)
+#define free(memory) ::operator delete(memory)
+#define GLAD_GL_IMPLEMENTATION
+#include <glad/gl.h>
+#undef malloc
+#undef free
 
 namespace sawtooth {
 
