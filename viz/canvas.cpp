@@ -19,7 +19,8 @@ std::string elided(const Canvas& canvas, std::string_view text, float width) {
     const auto shortened = [&](size_t end) { return std::string(text.substr(0, end)) + "…"; };
     // From the longest on; halved, because measuring each of a long text takes long.
     std::vector<size_t> ends;
-    for (size_t end = text.size(); (end = previous(text, end)) > 0;) ends.push_back(end);
+    for (size_t end = text.size(); end > 0;)
+        if ((end = previous(text, end)) > 0) ends.push_back(end);
     auto end = std::ranges::partition_point(
         ends, [&](size_t at) { return canvas.text_width(shortened(at)) > width; });
     while (end != ends.end() && text[*end - 1] == ' ') ++end;

@@ -2,6 +2,7 @@
 
 #include "tests/kit/catch.h"
 #include "tests/kit/contains.h"
+#include "viz/canvas.h"
 #include "viz/canvas_svg.h"
 #include "viz/figure_csv.h"
 #include "viz/figure_svg.h"
@@ -64,6 +65,25 @@ TEST_CASE("the legend of points shows their marker alone, also if it stands for 
     CHECK(common[0].label == "disturbed");
     CHECK(common[0].stroke.marker == Marker::cross);
     CHECK(common[0].stroke.colour.rgb == dark_theme().quiet);
+}
+
+TEST_CASE("a text that does not fit ends in an ellipsis, and is nothing where none fits", "[viz]") {
+    const SvgCanvas canvas;
+    const std::string text = "one word, äöü";
+    for (size_t end = 1; end < text.size(); ++end) {
+        const float width = canvas.text_width(text.substr(0, end) + "…");
+        const bool splits_a_character = (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80;
+        if (splits_a_character || width >= canvas.text_width(text)) continue;
+        const std::string shorter = elided(canvas, text, width);
+        INFO(shorter);
+        CHECK(contains(shorter, "…"));
+        CHECK(shorter.size() <= end + std::string("…").size());
+        CHECK(text.starts_with(shorter.substr(0, shorter.find("…"))));
+        CHECK_FALSE(contains(shorter, " …"));
+    }
+    CHECK(elided(canvas, text, 1).empty());
+    CHECK(elided(canvas, text, -1).empty());
+    CHECK(elided(canvas, "", -1).empty());
 }
 
 }  // namespace
