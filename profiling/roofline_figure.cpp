@@ -29,9 +29,8 @@ struct Marked {
     double operations = 0, bytes = 0;
     std::optional<double> measured_bytes = {};
     double per_second = 0;  // operations
-
-    std::vector<Launches> launches =
-        {};  // if there are several names; those that declare operations and bytes
+    // If they have several names, those that declare operations and bytes.
+    std::vector<Launches> launches = {};
 
     double intensity() const { return operations / bytes; }
 };

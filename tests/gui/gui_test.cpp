@@ -421,7 +421,7 @@ TEST_CASE("a moved slider leads to a new result and figures from the engine", "[
     options.theme = "dark";
     options.cache_directory = cache.path();
     options.request.repeats = 1;
-    options.request.parameters.set("d", int64_t{8});  // judging takes as long as d cubed
+    options.request.parameters.set("d", int64_t{8});  // the time of judging grows with d cubed
     auto session = Headless::open(options);
     REQUIRE(session);
     LabState& lab = (*session)->lab();

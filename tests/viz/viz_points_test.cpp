@@ -76,10 +76,7 @@ TEST_CASE("a text that does not fit ends in an ellipsis, and is nothing where no
         if (splits_a_character || width >= canvas.text_width(text)) continue;
         const std::string shorter = elided(canvas, text, width);
         INFO(shorter);
-        CHECK(contains(shorter, "…"));
-        CHECK(shorter.size() <= end + std::string("…").size());
-        CHECK(text.starts_with(shorter.substr(0, shorter.find("…"))));
-        CHECK_FALSE(contains(shorter, " …"));
+        CHECK(shorter == text.substr(0, text[end - 1] == ' ' ? end - 1 : end) + "…");
     }
     CHECK(elided(canvas, text, 1).empty());
     CHECK(elided(canvas, text, -1).empty());
