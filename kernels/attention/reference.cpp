@@ -17,6 +17,7 @@
 #include "kernels/core/common_parameters.h"
 #include "kernels/core/in_parallel.h"
 #include "kernels/core/range.h"
+#include "kernels/core/row_sum.h"
 #include "kernels/core/wide.h"
 
 namespace sawtooth::attention {
@@ -99,7 +100,7 @@ template <class Real>
 struct Key {
     RowSum<Real> dk1, dk2, dv;
 
-    explicit Key(int64_t d) : dk1(d), dk2(d), dv(d) {}
+    explicit Key(size_t d) : dk1(d), dk2(d), dv(d) {}
 };
 
 // The definition of one head.
@@ -126,7 +127,7 @@ class Head {
             if (!(s <= largest)) largest = s;  // a NaN wins
         }
         Real sum = 0;
-        RowSum<Real> weighted(d_);
+        RowSum<Real> weighted(width());
         for (int64_t j = keys.first; j < keys.last; ++j) {
             const Real p = exp(at(scores, j) - largest);
             sum += p;
@@ -142,12 +143,12 @@ class Head {
         HeadVectors o(1, d_);
         std::transform(query.o.begin(), query.o.end(), o.row(0),
                        [](const Real& number) { return value_of(stored(number)); });
-        query.delta = dot<Real>(o.row(0), dout(i), d_);
+        query.delta = dot<Real>(o.row(0), dout(i), width());
     }
 
     // Computes dq1 and dq2 of a query; `scores` are those of forward(i).
     SAWTOOTH_WIDE void backward_query(int64_t i, Scores& scores, Query<Real>& query) const {
-        RowSum<Real> dq1(d_), dq2(d_);
+        RowSum<Real> dq1(width()), dq2(width());
         const Range keys = keys_of(i);
         for (int64_t j = keys.first; j < keys.last; ++j) {
             const Real ds = gradient(i, j, probability(at(scores, j), query), query);
@@ -175,6 +176,7 @@ class Head {
     }
 
   private:
+    size_t width() const { return static_cast<size_t>(d_); }
     static Real& at(Scores& scores, int64_t j) { return scores[static_cast<size_t>(j)]; }
     const double* q1(int64_t i) const { return in_.q1.row(i - first_); }
     const double* q2(int64_t i) const { return in_.q2.row(i - first_); }
@@ -182,15 +184,15 @@ class Head {
     Range keys_of(int64_t i) const { return {0, causal_ ? i + 1 : length_}; }
     bool is_near(int64_t i, int64_t j) const { return std::abs(i - j) < window_; }
     Real score(int64_t i, int64_t j) const {
-        return scale_ *
-               (is_near(i, j) ? dot<Real>(q1(i), in_.k1.row(j), d_) : dot<Real>(q2(i), in_.k2.row(j), d_));
+        return scale_ * (is_near(i, j) ? dot<Real>(q1(i), in_.k1.row(j), width())
+                                       : dot<Real>(q2(i), in_.k2.row(j), width()));
     }
     static Real probability(Real score, const Query<Real>& query) {
         return exp2(score * std::numbers::log2e - query.lse);
     }
     // Returns the gradient of the score of a pair, whose probability is p.
     Real gradient(int64_t i, int64_t j, Real p, const Query<Real>& query) const {
-        return narrow(p * (dot<Real>(dout(i), in_.v.row(j), d_) - query.delta)) * scale_;
+        return narrow(p * (dot<Real>(dout(i), in_.v.row(j), width()) - query.delta)) * scale_;
     }
 
     int64_t length_, first_, d_, window_;  // `first_`: the position of the first query
@@ -275,7 +277,8 @@ class Definition {
     void add_key_head(int64_t key_head) {
         const int64_t sharing = parameters_.integer("H") / parameters_.integer("H_kv");
         const Range rows = backward_ ? rows_of(*chosen_.keys, key_head) : Range{};
-        std::vector<Key<Real>> keys(static_cast<size_t>(rows.count()), Key<Real>(parameters_.integer("D")));
+        std::vector<Key<Real>> keys(static_cast<size_t>(rows.count()),
+                                    Key<Real>(static_cast<size_t>(parameters_.integer("D"))));
         for (int64_t member = 0; member < sharing; ++member) {
             const int64_t head = key_head * sharing + member;
             const Range queries = rows_of(*chosen_.queries, head);

@@ -47,9 +47,9 @@ class MatrixChunks {
     // Takes the next tile and computes its coefficients and errors.
     void take(const TileTokens<Real>& tokens, bool opens_chunk) {
         take_sources(tokens);
-        m_factors_ = narrowed(m_);
+        m_factors_ = transposed(narrowed(m_));
         if (opens_chunk) boundary_factors_ = m_factors_;
-        if (settings_.has_momentum) s_factors_ = narrowed(s_);
+        if (settings_.has_momentum) s_factors_ = transposed(narrowed(s_));
         make_coefficients();
         if (settings_.solves) solve();
         make_errors();
@@ -61,8 +61,9 @@ class MatrixChunks {
         for (size_t t = 0; t < gates_.size(); ++t) {
             const Real* const q = queries.data() + t * columns();
             Real* const result = y.data() + t * rows();
+            std::fill_n(result, rows(), Real(0));
             if (at_boundary)
-                multiply(boundary_factors_, scaled_query(Real(1), q), result);
+                add_rows(scaled_query(Real(1), q), boundary_factors_, columns(), result, rows());
             else
                 read_evolving(t, q, result);
         }
@@ -73,12 +74,12 @@ class MatrixChunks {
         const size_t last = gates_.size() - 1;
         for (size_t i = 0; i < rows(); ++i) {
             Real *const m = m_.row(i), *const s = settings_.has_momentum ? s_.row(i) : nullptr;
-            set_updates(weights_of(last), i);
             for (size_t j = 0; j < columns(); ++j)
-                m[j] = with_updates(s ? multiply_add(b_[last], s[j], a_[last] * m[j]) : a_[last] * m[j], j);
+                m[j] = s ? multiply_add(b_[last], s[j], a_[last] * m[j]) : a_[last] * m[j];
+            add_updates(weights_of(last), i, m);
             if (!s) continue;
-            set_updates(h_.data(), i);
-            for (size_t j = 0; j < columns(); ++j) s[j] = with_updates(kept_ * s[j], j);
+            scale(s, kept_, columns());
+            add_updates(h_.data(), i, s);
         }
     }
 
@@ -161,7 +162,7 @@ class MatrixChunks {
             Real *const key = solved_keys_.row(t), *const value = values_.row(t);
             if (t > 0) scale(key, a_[t - 1], columns());
             for (size_t s = 0; s < t; ++s) {
-                const Real product = dot(keys.row(s), keys.row(t), columns());
+                const Real product = dot<Real>(keys.row(s), keys.row(t), columns());
                 const Real factor = -factor_of_solve(weights_of(t - 1)[s] * product);
                 add(key, factor, x.row(s), columns());
                 add(value, factor, x.row(s) + columns(), rows());
@@ -173,14 +174,17 @@ class MatrixChunks {
     }
 
     void make_errors() {
-        errors_ = Matrix<Real>(rows(), sources());
+        errors_ = Matrix<Real>(sources(), rows());
         const Matrix<Real>& m = settings_.solves ? m_factors_ : boundary_factors_;
         const Matrix<Real>& keys = settings_.solves ? solved_keys_ : key_factors_;
-        for (size_t s = 0; s < sources(); ++s)
+        for (size_t s = 0; s < sources(); ++s) {
+            Real* const errors = errors_.row(s);
+            if (settings_.reads_memory) add_rows(keys.row(s), m, columns(), errors, rows());
             for (size_t i = 0; i < rows(); ++i) {
                 const Real v = stored(values_.row(s)[i]);
-                errors_.row(i)[s] = settings_.reads_memory ? dot(m.row(i), keys.row(s), columns()) - v : -v;
+                errors[i] = settings_.reads_memory ? errors[i] - v : -v;
             }
+        }
         error_factors_ = narrowed(errors_);
     }
 
@@ -191,37 +195,27 @@ class MatrixChunks {
     }
 
     void read_evolving(size_t t, const Real* q, Real* y) {
-        multiply(m_factors_, scaled_query(a_[t], q), y);
-        if (settings_.has_momentum) {
-            scaled_query(b_[t], q);
-            for (size_t i = 0; i < rows(); ++i)
-                y[i] = add_products(y[i], s_factors_.row(i), query_.data(), columns());
-        }
-        scaled_query(Real(1), q);
-        scores_.resize(visible(t));
-        for (size_t s = 0; s < visible(t); ++s)
-            scores_[s] = -narrow(weights_of(t)[s] * dot(key_factors_.row(s), query_.data(), columns()));
-        for (size_t i = 0; i < rows(); ++i)
-            y[i] = add_products(y[i], error_factors_.row(i), scores_.data(), visible(t));
+        add_rows(scaled_query(a_[t], q), m_factors_, columns(), y, rows());
+        if (settings_.has_momentum) add_rows(scaled_query(b_[t], q), s_factors_, columns(), y, rows());
+        scores_.assign(visible(t), Real(0));
+        add_rows(scaled_query(Real(1), q), key_columns_, columns(), scores_.data(), visible(t));
+        for (size_t s = 0; s < visible(t); ++s) scores_[s] = -narrow(weights_of(t)[s] * scores_[s]);
+        add_rows(scores_.data(), error_factors_, visible(t), y, rows());
     }
 
-    // set_updates computes the factors -w_s e_s of row i of an update; with_updates adds their products with
-    // a column of the keys to `kept`.
-    void set_updates(const Real* weights, size_t i) {
+    // Adds the updates -w_s e_s k_s^T of all sources to row i of M or S.
+    void add_updates(const Real* weights, size_t i, Real* row) {
         scores_.resize(sources());
-        for (size_t s = 0; s < sources(); ++s) scores_[s] = -narrow(weights[s] * errors_.row(i)[s]);
-    }
-    Real with_updates(Real kept, size_t column) const {
-        return add_products(kept, key_columns_.row(column), scores_.data(), sources());
+        for (size_t s = 0; s < sources(); ++s) scores_[s] = -narrow(weights[s] * errors_.row(s)[i]);
+        add_rows(scores_.data(), key_factors_, sources(), row, columns());
     }
 
     Settings settings_;
     Matrix<Real> m_, s_;
-    // M, S and M at the chunk's boundary, rounded as factors of products.
+    // M, S and M at the chunk's boundary, transposed and rounded as factors of products.
     Matrix<Real> m_factors_, s_factors_, boundary_factors_;
     std::vector<Gate<Real>> gates_;
-    // The keys, values and solved keys of the sources are one row each, their errors one column each. Keys as
-    // factors are stored as rows and as columns.
+    // One row for each source; key_columns_ has one column for each.
     Matrix<Real> keys_, values_, solved_keys_, errors_, error_factors_, key_factors_, key_columns_;
     Vector<Real> a_, b_, w_, h_;
     Real kept_ = 1;

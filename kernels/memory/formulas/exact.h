@@ -129,14 +129,15 @@ class ExactRule {
         const size_t first = t + 1 - std::min(tokens_.window(t), t + 1);
         for (size_t token = std::max(first, first_token_); token <= t; ++token) {
             const Real *const k = keys_.row(token % window_), *const v = values_.row(token % window_);
-            for (size_t i = 0; i < d_; ++i) add(s.row(i), -step * (dot(memory.row(i), k, d_) - v[i]), k, d_);
+            for (size_t i = 0; i < d_; ++i)
+                add(s.row(i), -step * (dot<Real>(memory.row(i), k, d_) - v[i]), k, d_);
         }
     }
 
     void step_slots(Matrix<Real>& slots, const Real* k, const Real* v) const {
         for (size_t i = 0; i < slots.rows; ++i) {
             Real* const s = slots.row(i);
-            const Real g = sigmoid(dot(s, k, d_)), along = g * dot(s, v, d_);
+            const Real g = sigmoid(dot<Real>(s, k, d_)), along = g * dot<Real>(s, v, d_);
             combine(s, Real(1) - along, g, v, d_);
             normalise(s, d_);
         }

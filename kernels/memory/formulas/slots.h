@@ -24,9 +24,9 @@ class SlotChunks {
         gates_ = along_ = Matrix<Real>(x_.rows, count_);
         for (size_t i = 0; i < x_.rows; ++i)
             for (size_t t = 0; t < count_; ++t) {
-                const Real g = sigmoid(dot(boundary_.row(i), keys.data() + t * d(), d()));
+                const Real g = sigmoid(dot<Real>(boundary_.row(i), keys.data() + t * d(), d()));
                 gates_.row(i)[t] = g;
-                along_.row(i)[t] = g * dot(boundary_.row(i), value(t), d());
+                along_.row(i)[t] = g * dot<Real>(boundary_.row(i), value(t), d());
             }
     }
 

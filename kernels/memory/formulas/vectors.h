@@ -5,7 +5,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "kernels/core/noisy.h"
+#include "kernels/core/row_sum.h"
+#include "kernels/core/wide.h"
 
 // The definitions of the family, for any number type. They share no code with the kernels.
 namespace sawtooth::memory::formulas {
@@ -40,31 +41,19 @@ inline Noisy multiply_add(Noisy a, Noisy b, Noisy c, Noisy d) {
     return sum.total();
 }
 
-// start + x . y. In double it uses four sums, which a processor adds at the same time; with noise it uses
-// one, as the matrix products of kernels do.
-inline double add_products(double start, const double* x, const double* y, size_t count) {
-    double sums[4] = {start, 0, 0, 0};
-    size_t i = 0;
-    for (; i + 4 <= count; i += 4)
-        for (size_t lane = 0; lane < 4; ++lane) sums[lane] += x[i + lane] * y[i + lane];
-    for (; i < count; ++i) sums[0] += x[i] * y[i];
-    return sums[0] + sums[1] + (sums[2] + sums[3]);
-}
-inline Noisy add_products(Noisy start, const Noisy* x, const Noisy* y, size_t count) {
-    SumOfProducts<Noisy> sum(start);
-    for (size_t i = 0; i < count; ++i) sum.add(x[i], y[i]);
-    return sum.total();
-}
-
-template <class Real>
-Real dot(const Real* x, const Real* y, size_t count) {
-    return add_products(Real(0), x, y, count);
-}
-
 // y = m x.
 template <class Real>
-void multiply(const Matrix<Real>& m, const Real* x, Real* y) {
-    for (size_t i = 0; i < m.rows; ++i) y[i] = dot(m.row(i), x, m.columns);
+SAWTOOTH_WIDE void multiply(const Matrix<Real>& m, const Real* x, Real* y) {
+    for (size_t i = 0; i < m.rows; ++i) y[i] = dot<Real>(m.row(i), x, m.columns);
+}
+
+// y = y + the sum of factor s times row s of m, of the first `count` rows.
+template <class Real>
+SAWTOOTH_WIDE void add_rows(const Real* factors, const Matrix<Real>& m, size_t count, Real* y, size_t width) {
+    RowSum<Real> sums(width);
+    sums.start(y);
+    for (size_t s = 0; s < count; ++s) sums.add(factors[s], m.row(s));
+    sums.put_totals(y);
 }
 
 // x = factor x.

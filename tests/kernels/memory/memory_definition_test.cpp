@@ -207,22 +207,5 @@ TEST_CASE("only products of matrices on a GPU round their factors", "[memory]") 
     }
 }
 
-TEST_CASE("sums of products are the same for both number types", "[memory]") {
-    using namespace memory::formulas;
-    for (size_t count = 0; count < 12; ++count) {
-        std::vector<double> x, y;
-        for (size_t i = 0; i < count; ++i) {
-            x.push_back(1.0 + static_cast<double>(i));
-            y.push_back(i % 2 == 0 ? 0.5 : -0.25);
-        }
-        double wanted = 3;
-        for (size_t i = 0; i < count; ++i) wanted += x[i] * y[i];
-        CHECK(add_products(3.0, x.data(), y.data(), count) == wanted);
-        const std::vector<Noisy> noisy_x(x.begin(), x.end()), noisy_y(y.begin(), y.end());
-        const NoiseScope none({.arithmetic = 0}, 1);
-        CHECK(add_products(Noisy(3), noisy_x.data(), noisy_y.data(), count).value() == wanted);
-    }
-}
-
 }  // namespace
 }  // namespace sawtooth
