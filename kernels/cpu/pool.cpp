@@ -34,9 +34,11 @@ void leave_core() {
     sched_setaffinity(0, sizeof allowed, &allowed);  // it stays there until the system moves it
 }
 
+int core_count() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
+
 // Waits until `value` is no longer `old`. First spins for longer than a sleeping core takes to wake, because
 // otherwise two threads that wait for each other would both sleep and wake in every dispatch; then sleeps.
-// Sleeps at once if the awaited thread needs this core.
+// Sleeps at once if another thread of the pool needs this core.
 template <class T, class Needed>
 T wait_while(const std::atomic<T>& value, T old, Needed&& core_is_needed) {
     constexpr auto on_the_spot = std::chrono::microseconds(300);
@@ -68,6 +70,7 @@ struct Pool::State {
 
     std::vector<Worker> workers;
     std::vector<std::jthread> threads;
+    bool shares_cores;  // there are more threads than cores
     std::atomic<int> pending{0};
     std::atomic<bool> quit{false};
     uint64_t dispatches = 0;
@@ -86,7 +89,7 @@ struct Pool::State {
     std::vector<DispatchRecord> records;
     double last_end_us = 0;
 
-    explicit State(int count) : workers(static_cast<size_t>(count)) {}
+    explicit State(int count) : workers(static_cast<size_t>(count)), shares_cores(count > core_count()) {}
     // Ends all threads, also if a later one could not be started: those that run are waiting.
     ~State() {
         quit = true;
@@ -119,7 +122,7 @@ struct Pool::State {
         constexpr auto between_moves = std::chrono::milliseconds(1);
         Clock::time_point moved{};
         while (true) {
-            const uint64_t go = wait_while(worker.go, done, [this] { return is_here(0); });
+            const uint64_t go = wait_while(worker.go, done, [this] { return shares_cores || is_here(0); });
             if (quit.load(std::memory_order_relaxed)) return;
             done = go;
             if (is_here(0) && Clock::now() - moved > between_moves) {
@@ -160,8 +163,7 @@ struct Pool::State {
 };
 
 Pool::Pool(int threads) {
-    const int count =
-        threads > 0 ? threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    const int count = threads > 0 ? threads : core_count();
     state_ = std::make_unique<State>(count);
     for (int index = 1; index < count; ++index)
         state_->threads.emplace_back([state = state_.get(), index] { state->serve(index); });
@@ -185,7 +187,8 @@ void Pool::dispatch(int64_t items, Split split, const std::function<void(const I
     for (int index = 1; index < state.active; ++index) state.signal(index, state.dispatches);
     state.do_items(0);
     for (int pending = state.pending.load(std::memory_order_acquire); pending != 0;)
-        pending = wait_while(state.pending, pending, [&] { return state.any_is_here(); });
+        pending =
+            wait_while(state.pending, pending, [&] { return state.shares_cores || state.any_is_here(); });
 
     state.last_end_us = state.now_us();
     if (state.records.size() == most_kept_launches) return;
