@@ -12,18 +12,11 @@ constexpr const char* remedy =
     "by CUDA events, without counters and samples";
 
 Outcome<cuda::Library> open_cupti() {
-    auto library = cuda::open_library({"cupti",
-                                       "CUPTI, which measures kernels (libcupti.so)",
-                                       {"libcupti.so.13", "libcupti.so.12", "libcupti.so"},
-                                       true,
-                                       remedy});
-    if (!library) return library.error();
-    // CUPTI later opens this library by its bare name, so the loader must already know it.
-    const size_t slash = library->path().rfind('/');
-    const std::string folder = slash == std::string::npos ? "" : library->path().substr(0, slash + 1);
-    for (const char* file : {"libnvperf_host.so", "libnvperf_target.so"})
-        cuda::open_library({"cupti", file, {folder + file}, false, remedy});
-    return library;
+    return cuda::open_library({"cupti",
+                               "CUPTI, which measures kernels (libcupti.so)",
+                               {"libcupti.so.13", "libcupti.so.12", "libcupti.so"},
+                               true,
+                               remedy});
 }
 
 const Outcome<cuda::Library>& library() {
@@ -60,7 +53,17 @@ const Outcome<CuptiProfilerCalls>& opened_profiler() {
     return calls;
 }
 
+// The profiler opens these libraries by their bare names, so the loader must already know them. Only the
+// profiler needs them, and opening them takes a tenth of a second.
+void open_libraries_of_profiler() {
+    const size_t slash = library()->path().rfind('/');
+    const std::string folder = slash == std::string::npos ? "" : library()->path().substr(0, slash + 1);
+    for (const char* file : {"libnvperf_host.so", "libnvperf_target.so"})
+        cuda::open_library({"cupti", file, {folder + file}, false, remedy});
+}
+
 CUptiResult initialise_profiler() {
+    open_libraries_of_profiler();
     CUPTI_PARAMETERS(CUpti_Profiler_Initialize_Params) initialise;
     return opened_profiler()->cuptiProfilerInitialize(&initialise);
 }
