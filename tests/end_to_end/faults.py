@@ -184,7 +184,12 @@ def calls_of_a_gpu(kept):
     start = time.monotonic()
     cold, calls = calls_now(), calls_now()  # the limits of the chip are measured, and kernels compiled, only at first
     few = max(2, round(MOST * 0.6))
-    with ThreadPoolExecutor(2) as pool:
+    with ThreadPoolExecutor(2) as pool, ThreadPoolExecutor(12) as sleepers:
+        sleepers.submit(try_ctrl_c, kept, words)
+        for number in spread(len(calls), few // 2):
+            sleepers.submit(try_gpu, kept, words, "hang", number, calls, 1)
+        for number in spread(len(cold), few // 4):
+            sleepers.submit(try_cold, words, "hang", number, cold)
         for kind in ("fail", "lost"):
             for number in spread(len(calls), few):
                 pool.submit(try_gpu, kept, words, kind, number, calls, 1)
@@ -195,12 +200,6 @@ def calls_of_a_gpu(kept):
         ran = Ran(COMMANDS["shot"][0], folder, environment_of(kept, LD_LIBRARY_PATH=str(BESIDE / "fake_gpu"),
                                                               SAWTOOTH_FAKE_GPU="hang 1"), 30)
         judged("shot, a driver that hangs", ran, ran.problem(codes=[0]))
-    with ThreadPoolExecutor(12) as pool:  # they sleep
-        pool.submit(try_ctrl_c, kept, words)
-        for number in spread(len(calls), few // 2):
-            pool.submit(try_gpu, kept, words, "hang", number, calls, 1)
-        for number in spread(len(cold), few // 4):
-            pool.submit(try_cold, words, "hang", number, cold)
     print(f"GPU: {len(cold)} calls cold, {len(calls)} warm, {time.monotonic() - start:.0f} s", flush=True)
 
 
