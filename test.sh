@@ -128,11 +128,13 @@ count() { # LOG STATUS
 
 # Three groups run beside one another and take about as long: the end-to-end tests; those of the window, of workers and
 # of checks; and the other unit tests. Some of each wait, for a worker or a time limit, so that two cores have work for
-# three groups.
+# three groups. Tests of thread counts come last: their threads wait for one another, and beside other work each of
+# them takes ten times as long.
 log=$root/build/$preset-tests.log window_log=$root/build/$preset-window-tests.log
+threads_log=$root/build/$preset-threads-tests.log
 beside_log=$root/build/$preset-beside.log ends=$root/build/$preset-ends.txt
-: >"$ends" >"$window_log"
-beside=
+: >"$ends" >"$window_log" >"$threads_log"
+beside='' threads=''
 if [ -z "$tag" ]; then
     set -m # a process group of its own, which can be stopped as a whole
     {
@@ -151,11 +153,16 @@ if [ -z "$tag" ]; then
     beside=$!
     set +m
     trap 'kill -- "-$beside" 2>/dev/null' EXIT
-    filter=${filter:-'~[window]~[worker]~[check]~[.]'}
+    [ -n "$filter" ] || { filter='~[window]~[worker]~[check]~[threads]~[.]' threads='[threads]~[.]'; }
 fi
 status=0
 unit_tests "$filter" "$log" || status=$?
 count "$log" "$status"
+if [ -n "$threads" ]; then
+    status=0
+    unit_tests "$threads" "$threads_log" || status=$?
+    count "$threads_log" "$status"
+fi
 
 # Only clang-format 14: every release formats a little differently.
 formatting() {
@@ -195,7 +202,7 @@ names() { # options of Catch2 2, then of 3
 awk 'NR == FNR { is_case[$0]; next }
      match($0, /^[0-9.]+ s: /) { name = substr($0, RLENGTH + 1); if (name in is_case) seconds[name] += $1 }
      END { for (name in seconds) printf "%.1f s  %s\n", seconds[name], name }' \
-    <(names 2>/dev/null) <(cat "$log" "$window_log") >>"$times"
+    <(names 2>/dev/null) <(cat "$log" "$window_log" "$threads_log") >>"$times"
 
 echo "slowest tests:"
 sort -rn "$times" | sed -n '1,10s/^/  /p'

@@ -291,7 +291,7 @@ TEST_CASE("unfused and fused give the same outputs up to rounding", "[ar_ssm][cp
     }
 }
 
-TEST_CASE("any number of threads gives the same bits of ar_ssm", "[ar_ssm][cpu]") {
+TEST_CASE("any number of threads gives the same bits of ar_ssm", "[ar_ssm][cpu][threads]") {
     const bool bidirectional = GENERATE(false, true);
     const int64_t length = GENERATE(1, 300, 2000);
     const auto parameters =

@@ -323,7 +323,7 @@ TEST_CASE("decode has the bits of sequential", "[btp][cpu]") {
         }
 }
 
-TEST_CASE("any number of threads gives the same bits of btp", "[btp][cpu]") {
+TEST_CASE("any number of threads gives the same bits of btp", "[btp][cpu][threads]") {
     for (const Value& order : orders)
         for (const std::string& variant : variants) {
             // Stretches of 512 positions, which look back over several others with order full.

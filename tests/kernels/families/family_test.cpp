@@ -100,7 +100,7 @@ TEST_CASE("an element off by a hundredth, a row of zeros and NaN are wrong", "[f
     });
 }
 
-TEST_CASE("all thread counts and repeated runs give the same bits", "[family][random][cpu]") {
+TEST_CASE("all thread counts and repeated runs give the same bits", "[family][random][cpu][threads]") {
     static cpu::Pool two(2);
     for_every_family("same bits", processor, nullptr, {}, [](RandomCase& drawn) {
         const Arrays first = copied(run(plan_of(drawn, drawn.inputs), pool_of_one()).outputs);

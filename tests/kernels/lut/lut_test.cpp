@@ -271,7 +271,7 @@ TEST_CASE("sums in fixed point are judged by every bit", "[lut]") {
     }
 }
 
-TEST_CASE("any number of threads gives the same bits of lut", "[lut][cpu]") {
+TEST_CASE("any number of threads gives the same bits of lut", "[lut][cpu][threads]") {
     const Problem problem(lut_family(), with_kinds(sized(300, 40, 70, 65, 5)));
     for (const char* variant : {"unfused", "fused"})
         check_any_threads(variant, problem.parameters, problem.inputs);

@@ -95,7 +95,7 @@ TEST_CASE("one channel of any length is right", "[scan][cpu]") {
 
 // The bits are equal on one vector target only: a single channel is scanned inside vectors, so their width
 // decides the order.
-TEST_CASE("any number of threads gives the same bits", "[scan][cpu]") {
+TEST_CASE("any number of threads gives the same bits", "[scan][cpu][threads]") {
     const std::string op =
         GENERATE("sum", "compensated", "product", "max", "min", "linear", "complex_linear", "logcumsumexp");
     const int64_t channels = GENERATE(1, 100);
@@ -122,7 +122,7 @@ TEST_CASE("any number of threads gives the same bits", "[scan][cpu]") {
     });
 }
 
-TEST_CASE("a last strip of one column has the same bits with any number of threads", "[scan][cpu]") {
+TEST_CASE("a last strip of one column has the same bits with any number of threads", "[scan][cpu][threads]") {
     // A strip is 512 columns wide at 1024 steps: narrow inputs of the 513th column are contiguous, its f32
     // gradient is not.
     const auto parameters = scan_parameters({{"batch", int64_t{1}},
