@@ -1,5 +1,6 @@
 #include "app/gui/shell/window.h"
 
+#include <imgui_internal.h>
 #include <signal.h>
 
 #include <chrono>
@@ -80,6 +81,51 @@ TEST_CASE("the window opens on a display, runs, and saves settings and layout", 
     CHECK_FALSE(open_again(options_in(folder), done));
     CHECK_FALSE(told);
     CHECK_FALSE(std::filesystem::exists(folder.file("sawtooth/layout.ini.bad")));
+}
+
+TEST_CASE("a modifier that is released in the frame of a key, a click or a turn of the wheel counts",
+          "[window]") {
+    if (!std::getenv("DISPLAY")) return say_skipped("no display; xvfb-run gives one");
+    const TemporaryFolder folder;
+    const InFolder config(folder);
+    struct Seen {
+        bool clicked = false, turned = false;
+    } seen;
+    bool is_open = false;
+    int frame = 0;
+    // What a frame begins with.
+    ImGuiContextHook look;
+    look.Type = ImGuiContextHookType_NewFramePost;
+    look.UserData = &seen;
+    look.Callback = [](ImGuiContext*, ImGuiContextHook* hook) {
+        const ImGuiIO& io = ImGui::GetIO();
+        if (io.KeyMods != (ImGuiMod_Ctrl | ImGuiMod_Shift)) return;
+        auto& noted = *static_cast<Seen*>(hook->UserData);
+        noted.clicked = noted.clicked || io.MouseClicked[ImGuiMouseButton_Middle];
+        noted.turned = noted.turned || io.MouseWheel != 0;
+    };
+    const auto done = [&](const LabState& lab) {
+        ImGuiIO& io = ImGui::GetIO();
+        const auto press_modifiers = [&](bool down) {
+            for (const ImGuiKey key : {ImGuiMod_Ctrl, ImGuiKey_LeftCtrl, ImGuiMod_Shift, ImGuiKey_LeftShift})
+                io.AddKeyEvent(key, down);
+        };
+        is_open = is_open || lab.palette;
+        if (++frame == 1) ImGui::AddContextHook(ImGui::GetCurrentContext(), &look);
+        if (frame % 5 == 3) press_modifiers(true);
+        if (frame % 5 != 4) return frame > 20;
+        if (frame == 4) io.AddMouseButtonEvent(ImGuiMouseButton_Middle, true);
+        if (frame == 9) io.AddMouseWheelEvent(0, 1);
+        if (frame == 14) io.AddKeyEvent(ImGuiKey_P, true);
+        press_modifiers(false);
+        io.AddMouseButtonEvent(ImGuiMouseButton_Middle, false);
+        io.AddKeyEvent(ImGuiKey_P, false);
+        return false;
+    };
+    CHECK_FALSE(open_again(options_in(folder), done));
+    CHECK(seen.clicked);
+    CHECK(seen.turned);
+    CHECK(is_open);
 }
 
 TEST_CASE("a stop closes the window as its button does, and is told as one", "[window]") {

@@ -19,6 +19,7 @@
 #include "app/gui/shell/frame.h"
 #include "app/gui/shell/graphics.h"
 #include "app/gui/shell/icon.h"
+#include "app/gui/shell/late_keys.h"
 #include "app/gui/shell/layout_trial.h"
 #include "app/gui/state/backends.h"
 #include "app/gui/state/crash_report.h"
@@ -225,7 +226,7 @@ void draw_and_show(LabState& lab, GLFWwindow* window, Graphics& graphics) {
     load_layout_if_due(lab);
     graphics.begin_frame();
     ImGui_ImplGlfw_NewFrame();
-    ImGui::NewFrame();
+    without_late_keys(ImGui::NewFrame);
     draw_frame(lab);
     FigurePicture picture(lab);
     graphics.end_frame(width, height, theme_of(lab).ground);

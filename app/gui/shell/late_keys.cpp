@@ -1,0 +1,31 @@
+#include "app/gui/shell/late_keys.h"
+
+#include <imgui_internal.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace sawtooth {
+namespace {
+
+bool is_modifier(ImGuiKey key) { return (key & ImGuiMod_Mask_) != 0 || ImGui::IsLRModKey(key); }
+
+}  // namespace
+
+void without_late_keys(const std::function<void()>& new_frame) {
+    ImVector<ImGuiInputEvent>& queue = ImGui::GetCurrentContext()->InputEventsQueue;
+    bool is_modified = false;  // an event that a modifier may change comes before
+    const auto is_late = [&](const ImGuiInputEvent& event) {
+        const bool modifier = event.Type == ImGuiInputEventType_Key && is_modifier(event.Key.Key);
+        is_modified = is_modified || event.Type == ImGuiInputEventType_MouseWheel ||
+                      (event.Type == ImGuiInputEventType_Key && event.Key.Down && !modifier);
+        return is_modified && modifier && !event.Key.Down;
+    };
+    auto* const first = std::find_if(queue.begin(), queue.end(), is_late);
+    const std::vector<ImGuiInputEvent> late(first, queue.end());
+    queue.resize(static_cast<int>(first - queue.begin()));
+    new_frame();
+    for (const ImGuiInputEvent& event : late) queue.push_back(event);
+}
+
+}  // namespace sawtooth
