@@ -134,7 +134,7 @@ TEST_CASE("Ctrl+B pins, and the row of pins compares, brings back and unpins", "
     CHECK(lab.pins.empty());
 }
 
-// A figure with a heat map, and its title.
+// A figure with a heat map, and its title, with a control for each of six parameters beside it.
 std::vector<Figure> with_map(const std::string& title) {
     HeatMap map;
     map.rows = map.columns = 1;
@@ -142,11 +142,13 @@ std::vector<Figure> with_map(const std::string& title) {
     Figure figure;
     figure.id = "map";
     figure.title = title;
+    figure.chosen_by = {"batch", "length", "channels", "op", "direction", "dtype"};
     figure.marks.emplace_back(std::move(map));
     return {figure};
 }
 
-TEST_CASE("a heat map shows a pinned result in its place, and the newest one again", "[gui][window]") {
+TEST_CASE("a heat map shows a pinned result in its place, and the newest one again, and keeps its title",
+          "[gui][window]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     User user(lab);
@@ -175,6 +177,16 @@ TEST_CASE("a heat map shows a pinned result in its place, and the newest one aga
     CHECK(lab.pin_in_place == std::map<std::string, int>{{"map", 1}});
     choose("//$FOCUSED/newest");
     CHECK(lab.pin_in_place.empty());
+
+    // The chooser is the leftmost control.
+    float title = 0, room = 0;
+    user.play([&](ImGuiTestContext* ctx) {
+        room = ctx->ItemInfo("//Outputs/result/map/##pin").RectFull.Min.x -
+               ctx->WindowInfo("//Outputs/result").RectFull.Min.x;
+        title = ImGui::CalcTextSize("the newest map").x;
+    });
+    CHECK(title > 0);
+    CHECK(room > title);
 }
 
 }  // namespace

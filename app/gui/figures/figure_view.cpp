@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "app/gui/figures/figure_menu.h"
@@ -158,21 +159,25 @@ void draw_pin_chooser(LabState& lab, const Figure& figure, float width) {
 }
 
 // Draws controls that only choose what is drawn at the right end of the title line, if there is a choice.
-// Returns their width.
+// They leave room for the title, or for a third of a long one. Returns their width.
 float draw_choosers(LabState& lab, const ShownFigure& shown, ImVec2 corner, float room) {
-    const float own = std::min(units(136), room / 3);
-    float width = 0;
+    std::vector<std::function<void(float width)>> choosers;
     for (const std::string& name : shown.figure->chosen_by) {
         const Parameter* const row = lab.family->parameter(name);
         if (!row || !has_choice(lab, *row)) continue;
-        width += own + units(8);
-        ImGui::SetCursorScreenPos({corner.x + room - width + units(8), corner.y});
-        draw_small_control(lab, *row, own);
+        choosers.emplace_back([&lab, row](float width) { draw_small_control(lab, *row, width); });
     }
-    if (can_show_pins(lab, shown)) {
-        width += own + units(8);
-        ImGui::SetCursorScreenPos({corner.x + room - width + units(8), corner.y});
-        draw_pin_chooser(lab, *shown.figure, own);
+    if (can_show_pins(lab, shown))
+        choosers.emplace_back([&](float width) { draw_pin_chooser(lab, *shown.figure, width); });
+    const float gap = units(8);
+    const float title = std::min(ImGui::CalcTextSize(shown.figure->title.c_str()).x, room / 3);
+    const auto count = static_cast<float>(std::max<size_t>(choosers.size(), 1));
+    const float own = std::min({units(136), room / 3, (room - title) / count - gap});
+    float width = 0;
+    for (const auto& draw : choosers) {
+        width += own + gap;
+        ImGui::SetCursorScreenPos({corner.x + room - width + gap, corner.y});
+        draw(own);
     }
     ImGui::SetCursorScreenPos(corner);
     return width;
