@@ -134,7 +134,7 @@ TEST_CASE("Ctrl+B pins, and the row of pins compares, brings back and unpins", "
     CHECK(lab.pins.empty());
 }
 
-// A figure with a heat map, and its title, with a control for each of six parameters beside it.
+// A figure with a heat map, and its title, with a control for each of many parameters beside it.
 std::vector<Figure> with_map(const std::string& title) {
     HeatMap map;
     map.rows = map.columns = 1;
@@ -142,7 +142,8 @@ std::vector<Figure> with_map(const std::string& title) {
     Figure figure;
     figure.id = "map";
     figure.title = title;
-    figure.chosen_by = {"batch", "length", "channels", "op", "direction", "dtype"};
+    figure.chosen_by = {"batch", "length",     "channels",     "op",      "direction",
+                        "dtype", "block_size", "distribution", "backward"};
     figure.marks.emplace_back(std::move(map));
     return {figure};
 }
