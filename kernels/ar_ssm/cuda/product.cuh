@@ -134,8 +134,9 @@ __device__ void settle_elements(ElementOf element_of, RowOf row_of, ColumnOf col
 //
 //   left    in_rows [rows, depth]       in_columns [depth, rows]
 //   right   in_rows [depth, columns]    in_columns [columns, depth]     all with `padding` after every row
+// mixes_sequences: rows of the sums belong to several sequences.
 template <int rows_, int columns_, int depth_, int warps_down, int warps_across, Lies left_lies,
-          Lies right_lies>
+          Lies right_lies, bool mixes_sequences = false>
 struct Product {
     static constexpr int rows = rows_, columns = columns_, depth = depth_;
     static constexpr int down = rows / (16 * warps_down), across = columns / (8 * warps_across);
@@ -203,8 +204,8 @@ struct Product {
         }
     }
 
-    // The same by multiply-adds.
-    static __device__ void multiply_plainly(const Stage& stage, Sums& sums) {
+    // The same by multiply-adds, for those elements of a thread whose bit is set.
+    static __device__ void multiply_plainly(const Stage& stage, uint64_t which, Sums& sums) {
         const auto left_of = [&](int row, int k) {
             return stage.left[left_lies == Lies::in_rows ? row * left_stride + k : k * left_stride + row];
         };
@@ -214,9 +215,12 @@ struct Product {
         };
 #pragma unroll 1
         for (int k = 0; k < depth; ++k)
-            for_each(sums, [&](float& sum, int row, int column) {
-                sum = fmaf(left_of(row, k), right_of(k, column), sum);
-            });
+#pragma unroll
+            for (int number = 0; number < elements; ++number)
+                if (which >> number & 1) {
+                    float& sum = element_of(sums, number);
+                    sum = fmaf(left_of(row_of(number), k), right_of(k, column_of(number)), sum);
+                }
     }
 
     // The same for f32: the sum of the step is rounded as usual when it is added. It is computed plainly if
@@ -232,8 +236,13 @@ struct Product {
             plainly = __any_sync(device::whole_warp, !are_finite(step));
         }
         if (plainly) {
-            clear(step);
-            multiply_plainly(stage, step);
+            uint64_t which = ~uint64_t{0};
+            if constexpr (mixes_sequences) {  // finite sums keep their bits, whatever other sequences contain
+                if (inner >= few) which = clear_strange(step);
+            } else {
+                clear(step);
+            }
+            multiply_plainly(stage, which, step);
         }
         join(sums, step, [](float& sum, float more) { sum += more; });
     }
@@ -245,6 +254,20 @@ struct Product {
         for (int number = 0; number < elements; ++number)
             zeros[number % 2] = fmaf(element_of(sums, number), 0, zeros[number % 2]);
         return zeros[0] + zeros[1] == 0;
+    }
+
+    // Clears the elements of a thread that are not finite, and returns a bit for each.
+    static __device__ uint64_t clear_strange(Sums& sums) {
+        static_assert(elements <= 64, "a bit for each");
+        uint64_t strange = 0;
+#pragma unroll
+        for (int number = 0; number < elements; ++number) {
+            float& element = element_of(sums, number);
+            if (isfinite(element)) continue;
+            element = 0;
+            strange |= uint64_t{1} << number;
+        }
+        return strange;
     }
 
     // sums += left * right over `inner` terms; copy(stage, at) starts to copy the tiles from term `at` on.

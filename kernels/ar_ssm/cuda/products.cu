@@ -38,8 +38,8 @@ enum class Step {
 
 constexpr int rows = 128;
 // Forward takes weights [columns, inner], Backward takes them as [inner, columns].
-using Forward = Product<rows, COLUMNS, DEPTH, 4, 2, Lies::in_rows, Lies::in_columns>;
-using Backward = Product<rows, COLUMNS, DEPTH, 4, 2, Lies::in_rows, Lies::in_rows>;
+using Forward = Product<rows, COLUMNS, DEPTH, 4, 2, Lies::in_rows, Lies::in_columns, true>;
+using Backward = Product<rows, COLUMNS, DEPTH, 4, 2, Lies::in_rows, Lies::in_rows, true>;
 static_assert(SHARED_BYTES >= static_cast<int>(sizeof(Forward::Shared)) &&
               SHARED_BYTES >= static_cast<int>(sizeof(Backward::Shared)));
 
