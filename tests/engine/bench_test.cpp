@@ -67,6 +67,11 @@ TEST_CASE("a case by launch reports the launches of each variant", "[bench]") {
     CHECK(cost.time.samples.size() == 3);
     CHECK(cost.time.median > 0);
     CHECK(*cost.over_copy > 0);
+    // Errors by position are as long as the sequence: a worker could not send those of long cases.
+    for (const BenchRow& each : report->rows) {
+        REQUIRE_FALSE(each.errors.empty());
+        for (const OutputError& error : each.errors) CHECK(error.by_position.empty());
+    }
 }
 
 TEST_CASE("a bench that is stopped keeps the cases that were done", "[bench]") {

@@ -151,6 +151,8 @@ Outcome<std::vector<BenchRow>> measure_rows(const Result& result, const Family& 
         row.variant = variant.name;
         row.parameters = result.parameters;
         row.errors = variant.errors;
+        // No table shows them, and with millions of positions a worker could not send them.
+        for (OutputError& error : row.errors) error.by_position.clear();
         row.verdict = variant.verdict();
         row.verdicts = variant.verdicts;
         row.note = variant.ran() ? wrong_sentence(variant) : variant.refused;
