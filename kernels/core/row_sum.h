@@ -9,8 +9,8 @@
 
 namespace sawtooth {
 
-// Sums of products of references, of double or Noisy numbers. They take four numbers at a time, which a
-// processor adds with wider vectors if the function around them is SAWTOOTH_WIDE: they are always part of it.
+// Sums of products of references, of double or Noisy numbers. They take four numbers at a time. They are
+// inlined, so that a SAWTOOTH_WIDE function around them compiles them for wide vectors, too.
 using Lanes = double __attribute__((vector_size(32)));
 constexpr size_t lane_count = sizeof(Lanes) / sizeof(double);
 
