@@ -8,6 +8,7 @@
 #include "app/engine/tables/tables.h"
 #include "app/engine/tables/triton_configs.h"
 #include "app/engine/wire/json.h"
+#include "kernels/figures/comparison.h"
 #include "kernels/figures/correctness.h"
 #include "kernels/figures/sweep_cells.h"
 
@@ -42,6 +43,8 @@ std::string best_lines(const SweepResult& result) {
     if (!result.complete || result.cells.size() < 2) return lines;
     for (const BestCells& best : best_cells(result))
         lines += wrapped("fastest " + best_words(result, best), 110, 2) + "\n";
+    const std::string few = few_repeats_words(result.sweep.base.repeats);
+    if (!lines.empty() && !few.empty() && !result.sweep.search) lines += "note: " + few + "\n";
     return lines.empty() ? "" : "\n" + lines;
 }
 

@@ -113,6 +113,12 @@ std::string_view name_of(Pace pace) {
     return "";
 }
 
+std::string few_repeats_words(int repeats) {
+    if (repeats >= least_repeats_to_tell) return "";
+    return std::to_string(repeats) + (repeats == 1 ? " repeat is" : " repeats are") +
+           " too few to tell times apart; use at least " + std::to_string(least_repeats_to_tell);
+}
+
 Comparison compare_rounds(std::span<const TimeStatistics> first, std::span<const TimeStatistics> second,
                           Met met) {
     const Comparison unknown{Pace::cannot_tell, 0, 0, infinity};

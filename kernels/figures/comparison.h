@@ -25,6 +25,8 @@ struct Comparison {
 // Fewer repeats cannot exclude chance: with 6 of each, all of one are by chance faster than all of the other
 // in 1 of 462 comparisons.
 constexpr int least_repeats_to_tell = 6;
+// "3 repeats are too few to tell times apart; use at least 6", "" for enough repeats.
+std::string few_repeats_words(int repeats);
 // Fewer rounds do not show how far equal plans may lie apart from one round to another: with 3 rounds in
 // which the memory of either lies by chance in a fast or in a slow place, 1 of 32 comparisons would name a
 // winner.

@@ -222,6 +222,17 @@ def a_search_ends_with_the_best_and_exports_it(program):
 
 
 @test
+def repeats_too_few_to_tell_times_apart_are_noted(program):
+    words = ["scan", "--set", "length=64", "--variant", "lookback", "--variant", "sequential"]
+    sweep = ["sweep", *words, "--over", "channels=4,8"]
+    for few in (["run", *words], sweep):
+        assert "note: 5 repeats are too few to tell times apart; use at least 6" in program(*few, "--repeat", 5).wants(0).out
+        assert "too few" not in program(*few, "--repeat", 6).wants(0).out
+    assert "too few" not in program(*sweep, "--best", "--repeat", 5).wants(0).out
+    assert "too few" not in program("run", *words[:-2], "--repeat", 1).wants(0).out
+
+
+@test
 def refused_cells_are_rows_with_their_reason(program):
     document = program("sweep", "scan", "--over", "op=sum,max", "--set", "compensated=true", *QUICK, "--json").wants(0).json()
     assert document["cells"][0]["refused"] is None and "compensated" in document["cells"][1]["refused"]
@@ -252,9 +263,9 @@ def an_interrupted_sweep_keeps_its_finished_rows(program):
 @test
 def measuring_the_machine_hears_ctrl_c_and_the_time_limit(program):
     lut = ["run", "lut", "--threads", 64]
-    for step, seconds in enumerate((0.3, 1.5, 4)):
+    for step, seconds in enumerate((0.1, 0.2, 0.4)):
         program.interrupt(seconds, *lut, "--cache-dir", f"cache{step}")
-    program(*lut, "--cache-dir", "cache", "--time-limit", 2, seconds=10).wants(1, "time limit", "did not finish within")
+    program(*lut, "--cache-dir", "cache", "--time-limit", 0.3, seconds=10).wants(1, "time limit", "did not finish within")
 
 
 @test

@@ -240,6 +240,10 @@ std::vector<std::string> other_notes(const Result& result) {
         };
         if (std::none_of(result.variants.begin(), result.variants.end(), tells)) notes.push_back(note);
     }
+    const auto timed = std::count_if(result.variants.begin(), result.variants.end(),
+                                     [](const VariantResult& variant) { return variant.time.has_value(); });
+    const std::string few = few_repeats_words(result.request.repeats);
+    if (timed > 1 && !few.empty()) notes.push_back(few);
     return notes;
 }
 

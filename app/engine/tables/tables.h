@@ -16,7 +16,7 @@ Table numbers_table(const Result& result);
 Table measured_table(const Result& result);
 // One line for each variant that did not run: "lattice_gla skipped: needs rule lattice".
 std::vector<std::string> skipped_lines(const Result& result);
-// The notes that no skipped line repeats.
+// The notes that no skipped line repeats, and one if there are too few repeats to compare the variants.
 std::vector<std::string> other_notes(const Result& result);
 // One row per variant and output with the distance to the reference.
 Table errors_table(const Result& result);

@@ -15,6 +15,7 @@
 #include "app/gui/state/shown_values.h"
 #include "app/gui/state/sweeps.h"
 #include "kernels/core/typed_values.h"
+#include "kernels/figures/comparison.h"
 
 namespace sawtooth {
 namespace {
@@ -160,6 +161,7 @@ void draw_sweep_dialog(LabState& lab) {
     ImGui::SameLine(units(64));
     ImGui::SetNextItemWidth(units(152));
     ImGui::SliderInt("##repeats", &form.repeats, 1, 99, "%d", ImGuiSliderFlags_AlwaysClamp);
+    if (const std::string few = few_repeats_words(form.repeats); !few.empty() && !form.search) tooltip(few);
     ImGui::SameLine();
     ImGui::Checkbox("Search for the best", &form.search);
     tooltip("Few repeats for all points, then more in turns for those that may be the fastest.");
