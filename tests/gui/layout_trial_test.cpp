@@ -154,6 +154,7 @@ TEST_CASE("a layout that passes its trial can be drawn, and any other is set asi
         REQUIRE(window);
         use_layout(lab, layout);
         CHECK(comes_to_rest(lab, engine, **window));
+        (*window)->finish();
         CHECK(resident_bytes() - before < int64_t{500} << 20);
         ++used;
     }

@@ -42,8 +42,7 @@ Graphics::~Graphics() { ImGui_ImplOpenGL3_Shutdown(); }
 
 void Graphics::begin_frame() { ImGui_ImplOpenGL3_NewFrame(); }
 
-void Graphics::end_frame(int width, int height, uint32_t ground) {
-    ImGui::Render();
+void Graphics::draw(int width, int height, uint32_t ground) {
     const auto share = [ground](int shift) { return static_cast<float>(ground >> shift & 255) / 255; };
     glViewport(0, 0, width, height);
     glClearColor(share(16), share(8), share(0), 1);

@@ -24,7 +24,8 @@ class Graphics {
     Graphics& operator=(const Graphics&) = delete;
 
     void begin_frame();
-    void end_frame(int width, int height, uint32_t ground);
+    // Draws the frame that ImGui::Render ended.
+    void draw(int width, int height, uint32_t ground);
 };
 
 }  // namespace sawtooth

@@ -151,13 +151,29 @@ void OffscreenWindow::draw(LabState& lab, double seconds, const std::string& onl
     io.DeltaTime = static_cast<float>(std::max(seconds, 1e-4));
     apply_appearance(lab);
     load_layout_if_due(lab);
-    surface.bind();
     graphics_.begin_frame();
     ImGui::NewFrame();
     draw_frame(lab, only_panel);
     FigurePicture picture(lab);
-    graphics_.end_frame(surface.width(), surface.height(), theme_of(lab).ground);
+    ground_ = theme_of(lab).ground;
+    ImGui::Render();
     picture.save(lab);
+}
+
+void OffscreenWindow::draw_pixels() {
+    const Framebuffer& surface = offscreen_->framebuffer();
+    surface.bind();
+    graphics_.draw(surface.width(), surface.height(), ground_);
+}
+
+void OffscreenWindow::finish() {
+    draw_pixels();
+    offscreen_->finish();
+}
+
+Outcome<Picture> OffscreenWindow::read() {
+    draw_pixels();
+    return offscreen_->framebuffer().read();
 }
 
 }  // namespace sawtooth

@@ -38,18 +38,22 @@ class OffscreenWindow {
     static Outcome<std::unique_ptr<OffscreenWindow>> open(LabState& lab, int width, int height,
                                                           Renderer renderer = Renderer::processor_first);
 
-    // Draws one frame, `seconds` after the previous one.
+    // Lays out one frame, `seconds` after the previous one. Its pixels are drawn by finish and read, so that
+    // frames nobody looks at cost little.
     void draw(LabState& lab, double seconds, const std::string& only_panel = "");
-    void finish() const { offscreen_->finish(); }
-    Outcome<Picture> read() const { return offscreen_->framebuffer().read(); }
+    void finish();
+    Outcome<Picture> read();
 
   private:
     OffscreenWindow(LabState& lab, std::unique_ptr<Offscreen> offscreen)
         : offscreen_(std::move(offscreen)), context_(lab) {}
 
+    void draw_pixels();
+
     std::unique_ptr<Offscreen> offscreen_;
     Context context_;
     Graphics graphics_;
+    uint32_t ground_ = 0;  // of the last frame
 };
 
 }  // namespace sawtooth

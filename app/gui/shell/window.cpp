@@ -229,7 +229,8 @@ void draw_and_show(LabState& lab, GLFWwindow* window, Graphics& graphics) {
     without_late_keys(ImGui::NewFrame);
     draw_frame(lab);
     FigurePicture picture(lab);
-    graphics.end_frame(width, height, theme_of(lab).ground);
+    ImGui::Render();
+    graphics.draw(width, height, theme_of(lab).ground);
     picture.save(lab);
     glfwSwapBuffers(window);
 }
