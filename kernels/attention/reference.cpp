@@ -183,7 +183,7 @@ class Head {
     const double* dout(int64_t i) const { return in_.dout.row(i - first_); }
     Range keys_of(int64_t i) const { return {0, causal_ ? i + 1 : length_}; }
     bool is_near(int64_t i, int64_t j) const { return std::abs(i - j) < window_; }
-    Real score(int64_t i, int64_t j) const {
+    [[gnu::always_inline]] Real score(int64_t i, int64_t j) const {
         return scale_ * (is_near(i, j) ? dot<Real>(q1(i), in_.k1.row(j), width())
                                        : dot<Real>(q2(i), in_.k2.row(j), width()));
     }
@@ -191,7 +191,7 @@ class Head {
         return exp2(score * std::numbers::log2e - query.lse);
     }
     // Returns the gradient of the score of a pair, whose probability is p.
-    Real gradient(int64_t i, int64_t j, Real p, const Query<Real>& query) const {
+    [[gnu::always_inline]] Real gradient(int64_t i, int64_t j, Real p, const Query<Real>& query) const {
         return narrow(p * (dot<Real>(dout(i), in_.v.row(j), width()) - query.delta)) * scale_;
     }
 

@@ -16,12 +16,16 @@ constexpr size_t lane_count = sizeof(Lanes) / sizeof(double);
 
 // Number is double or Noisy, which is a double in memory.
 template <class Number>
-void load_lanes(Lanes& lanes, const Number* from) {
+[[gnu::always_inline]] inline void load_lanes(Lanes& lanes, const Number* from) {
     static_assert(sizeof(Number) == sizeof(double) && std::is_trivially_copyable_v<Number>);
     std::memcpy(&lanes, static_cast<const void*>(from), sizeof lanes);
 }
-inline void store_lanes(const Lanes& lanes, double* to) { std::memcpy(to, &lanes, sizeof lanes); }
-inline double sum_of(const Lanes& lanes) { return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]); }
+[[gnu::always_inline]] inline void store_lanes(const Lanes& lanes, double* to) {
+    std::memcpy(to, &lanes, sizeof lanes);
+}
+[[gnu::always_inline]] inline double sum_of(const Lanes& lanes) {
+    return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+}
 
 // Returns left . right. With double it has eight sums, as each addition takes several cycles. With
 // Noisy it has one, as most kernels do: this order has larger roundings than pairwise sums.
@@ -29,7 +33,7 @@ template <class Real, class Number>
 [[gnu::always_inline]] inline Real dot(const Number* left, const Number* right, size_t count) {
     size_t i = 0;
     Lanes factors, products;
-    const auto multiply = [&] {
+    const auto multiply = [&]() __attribute__((always_inline)) {
         load_lanes(factors, left + i), load_lanes(products, right + i);
         products *= factors;
         i += lane_count;
