@@ -1,5 +1,6 @@
 // Gradients of every operator of the family scan.
 
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/core/common_parameters.h"
@@ -200,6 +201,23 @@ TEST_CASE("gradients of operators that follow a shift of x sum up to those of y"
     };
     for (const std::string& variant : variant_names())
         CHECK(sum(run(variant, parameters, inputs)["dx"]) == Approx(sum(*find(inputs, "dy"))).margin(0.02));
+}
+
+// Neighbouring outputs of 16 bits round alike, so that roundings do not cancel where gradients have one sign.
+TEST_CASE("gradients of long sequences are right in 16 bits where all of dy is 1", "[scan][cpu][cuda]") {
+    const std::string op = GENERATE("product", "max", "linear", "logcumsumexp");
+    const std::string dtype = GENERATE("f16", "bf16");
+    const auto parameters = scan_parameters({{"batch", int64_t{1}},
+                                             {"length", int64_t{4096}},
+                                             {"channels", int64_t{4}},
+                                             {"op", op},
+                                             {"direction", "both"},
+                                             {"dtype", dtype},
+                                             {"backward", true}});
+    Arrays inputs = generated_inputs(parameters);
+    for (const char* const name : {"dy", "dy_reverse"})
+        std::ranges::fill(find(inputs, name)->as<float>(), 1.0f);
+    check_on_every_backend(parameters, inputs);
 }
 
 TEST_CASE("the gradient of a product at a zero is the product of the others", "[scan][cpu]") {
