@@ -1,7 +1,9 @@
-#include "app/engine/run/judge.h"
+#include "app/engine/run/definitions.h"
 
 #include <cfloat>
 #include <cmath>
+#include <tuple>
+#include <utility>
 
 #include "kernels/families.h"
 #include "kernels/scan/family.h"
@@ -69,7 +71,7 @@ TEST_CASE("an infinity keeps its sign, and becomes NaN only where it is multipli
         auto exact = scan_family().definition(request);
         REQUIRE(exact);
         for (Array& array : *exact) outputs.push_back({std::move(array)});
-        CHECK_FALSE(add_spread(scan_family(), request, {.arithmetic = 0x1p-24}, 1, outputs));
+        CHECK_FALSE(add_spread(scan_family(), request, {.arithmetic = 0x1p-24}, 1, outputs, few_draws));
         return outputs.front().may_become_nan;
     };
     CHECK_FALSE(may_become_nan({{"op", "sum"}}));
@@ -107,7 +109,7 @@ TEST_CASE("flushing small numbers may cost as much as inputs multiply them", "[j
     REQUIRE(definition);
     std::vector<Expected> expected;
     for (const Array& output : *definition) expected.push_back({output});
-    REQUIRE_FALSE(add_spread(scan, {variant, parameters, inputs}, {}, 1, expected));
+    REQUIRE_FALSE(add_spread(scan, {variant, parameters, inputs}, {}, 1, expected, few_draws));
     CHECK(expected.front().flushed == Approx(FLT_MIN * 1e10));
 }
 
@@ -130,7 +132,7 @@ TEST_CASE("after a state that rounding sends elsewhere nothing of its sequence i
     auto exact = memory.definition(request);
     REQUIRE(exact);
     for (Array& array : *exact) outputs.push_back({std::move(array)});
-    REQUIRE_FALSE(add_spread(memory, request, {.arithmetic = 0x1p-24}, 1, outputs));
+    REQUIRE_FALSE(add_spread(memory, request, {.arithmetic = 0x1p-24}, 1, outputs, few_draws));
     for (const Expected& output : outputs) {
         if (output.want.name != "y" && output.want.name != "m") continue;
         INFO(output.want.name);
@@ -142,6 +144,38 @@ TEST_CASE("after a state that rounding sends elsewhere nothing of its sequence i
         CHECK((output.want.name == "m" ? lost == half : lost > half));
         CHECK(std::all_of(lost, output.spread.end(), is_unknown));
     }
+}
+
+TEST_CASE("an output near its bound is wrong only if many draws of the noise say so", "[judge]") {
+    const Family& scan = *find_family("scan");
+    const Variant& variant = *scan.variant("sequential");
+    const Parameters parameters = settled(scan, {{"length", int64_t{1000}}, {"channels", int64_t{1}}});
+    const Arrays inputs = generated_inputs(scan, parameters), no_reference;
+    const Configuration setting{&scan, Backend::cpu, parameters, {}, {}, false, {}};
+    const Definitions::Source source{setting, Backend::cpu, inputs, no_reference, false, 1};
+    Definitions definitions;
+    const auto found = definitions.find(source, variant, {});
+    REQUIRE(found);
+    Arrays outputs = copied(run(scan, "sequential", parameters, inputs).outputs);
+    float& number = find(outputs, "y")->as<float>()[500];
+    const auto verdict = [&](float factor, float drawn) {
+        std::vector<Expected> expected = **found;
+        for (float& spread : expected.front().spread) spread *= drawn;  // as draws by chance might
+        const float before = std::exchange(number, number * factor);
+        const auto at_once = verdict_on(outputs.front(), variant, source, expected);
+        const auto verdicts = verdicts_on(outputs, variant, source, expected, {});
+        number = before;
+        REQUIRE(verdicts);
+        return std::tuple(at_once.verdict, verdicts->front().verdict, expected.front().draws);
+    };
+    const float right = std::exchange(number, 2 * number);
+    const double bound = verdict_on(outputs.front(), variant, source, **found).worst->bound;
+    number = right;
+    const auto off_by = [&](double bounds) { return static_cast<float>(1 + bounds * bound / number); };
+    CHECK(verdict(1, 1) == std::tuple(Verdict::right, Verdict::right, few_draws));
+    CHECK(verdict(off_by(0.4), 0.2f) == std::tuple(Verdict::pending, Verdict::right, many_draws));
+    CHECK(verdict(off_by(3), 1) == std::tuple(Verdict::pending, Verdict::wrong, many_draws));
+    CHECK(verdict(off_by(30), 1) == std::tuple(Verdict::wrong, Verdict::wrong, few_draws));
 }
 
 TEST_CASE("bits that change from run to run are wrong", "[judge]") {

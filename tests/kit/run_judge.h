@@ -34,7 +34,7 @@ inline std::vector<OutputVerdict> judged(const Family& family, const std::string
             std::ranges::any_of(**expected, [&](const Expected& one) { return one.want.name == output; });
         REQUIRE(is_defined == (got != nullptr));
         if (!got) continue;  // these parameters do not use the output
-        verdicts.push_back(verdict_on(*got, variant, source, **expected));
+        verdicts.push_back(verdicts_on({*got}, variant, source, **expected, {})->front());
         REQUIRE(verdicts.back().verdict != Verdict::pending);  // otherwise the output has another shape
     }
     return verdicts;

@@ -124,17 +124,18 @@ std::optional<Tried> try_out(const Trial& trial, const Machine& machine, double 
         return tried;
     }
     tried.outputs = outputs->last;
+    std::vector<Expected> expected = trial.expected;
+    auto verdicts = verdicts_on(outputs->last, trial.variant(), source_of(trial), expected, stop);
+    if (!verdicts) return {};
     const bool unordered = trial.variant().is_unordered(trial.configuration.parameters);
-    for (const Array& output : outputs->last) {
+    for (size_t i = 0; i < verdicts->size(); ++i) {
+        const Array& output = outputs->last[i];
         const Array* const first = find(outputs->first, output.name);
         const bool again = first && !unordered;
-        if (const auto changed = again ? changed_since(*first, output) : std::nullopt) {
+        if (const auto changed = again ? changed_since(*first, output) : std::nullopt)
             tried.verdicts.push_back(*changed);
-            continue;
-        }
-        OutputVerdict verdict = verdict_on(output, trial.variant(), source_of(trial), trial.expected);
-        if (verdict.verdict == Verdict::pending) continue;  // it has no definition
-        tried.verdicts.push_back(std::move(verdict));
+        else if ((*verdicts)[i].verdict != Verdict::pending)  // it has a definition
+            tried.verdicts.push_back(std::move((*verdicts)[i]));
     }
     return tried;
 }

@@ -52,6 +52,42 @@ Outcome<Arrays> exact_outputs(const Definitions::Source& source, const Definitio
     return outputs;
 }
 
+DefinitionRequest request_of(const Definitions::Source& source, const Variant& variant,
+                             std::stop_token stop) {
+    return {.variant = variant,
+            .parameters = source.configuration.parameters,
+            .inputs = source.inputs,
+            .stores_extras = source.stores_extras,
+            .stop = std::move(stop)};
+}
+
+int threads_for(const Definitions::Source& source, const std::vector<Expected>& outputs) {
+    if (source.threads > 0) return source.threads;
+    const Configuration& configuration = source.configuration;
+    const auto& bytes_of_definition = configuration.family->definition_bytes;
+    const int64_t computing = bytes_of_definition ? bytes_of_definition(configuration.parameters) : 0;
+    return threads_within(std::max(always_fits, free_memory_bytes() / 8),
+                          saturating_add(bytes_of(outputs), computing));
+}
+
+Rounding rounding_for(const Definitions::Source& source, const Variant& variant) {
+    return rounding_of(*source.configuration.family, variant, source.configuration.parameters,
+                       source.backend);
+}
+
+std::optional<Error> set_spread(const Definitions::Source& source, const DefinitionRequest& request,
+                                int draws, std::vector<Expected>& outputs) {
+    return add_spread(*source.configuration.family, request, rounding_for(source, request.variant),
+                      threads_for(source, outputs), outputs, draws);
+}
+
+const Expected* expected_of(const Array& output, const std::vector<Expected>& expected) {
+    const auto found = std::find_if(expected.begin(), expected.end(), [&](const Expected& one) {
+        return one.want.name == output.name && one.want.whole_shape() == output.shape;
+    });
+    return found == expected.end() ? nullptr : &*found;
+}
+
 }  // namespace
 
 void Definitions::renew(const Configuration& configuration, Backend backend) {
@@ -59,45 +95,34 @@ void Definitions::renew(const Configuration& configuration, Backend backend) {
     std::erase_if(entries_, [&](const Entry& entry) { return entry.parameters != parameters; });
 }
 
-const Definitions::Entry* Definitions::entry_of(const Source& source, const Variant& variant) const {
-    const Parameters& parameters = source.configuration.parameters;
-    const Rounding rounding = rounding_of(*source.configuration.family, variant, parameters, source.backend);
+size_t Definitions::index_of(const Source& source, const Variant& variant) const {
+    const Rounding rounding = rounding_for(source, variant);
     const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
         return entry.definition == variant.definition && entry.rounding == rounding &&
                entry.stores_extras == source.stores_extras;
     });
-    return found == entries_.end() ? nullptr : &*found;
+    return static_cast<size_t>(found - entries_.begin());
 }
 
 const std::vector<Expected>* Definitions::known(const Source& source, const Variant& variant) const {
-    const Entry* const entry = entry_of(source, variant);
-    return entry ? &entry->outputs : nullptr;
+    const size_t index = index_of(source, variant);
+    return index < entries_.size() ? &entries_[index].outputs : nullptr;
 }
 
-Outcome<const std::vector<Expected>*> Definitions::find(const Source& source, const Variant& variant,
-                                                        std::stop_token stop) {
-    if (const auto* const outputs = known(source, variant)) return outputs;
-    const Family& family = *source.configuration.family;
-    const Parameters& parameters = source.configuration.parameters;
-    const DefinitionRequest request{.variant = variant,
-                                    .parameters = parameters,
-                                    .inputs = source.inputs,
-                                    .stores_extras = source.stores_extras,
-                                    .stop = std::move(stop)};
+Outcome<std::vector<Expected>*> Definitions::find(const Source& source, const Variant& variant,
+                                                  std::stop_token stop) {
+    if (const size_t index = index_of(source, variant); index < entries_.size())
+        return &entries_[index].outputs;
+    const DefinitionRequest request = request_of(source, variant, std::move(stop));
     auto exact = exact_outputs(source, request);
     if (!exact) return exact.error();
     Entry entry{variant.definition,
-                rounding_of(family, variant, parameters, source.backend),
+                rounding_for(source, variant),
                 read_by_definitions(source.configuration, source.backend),
                 source.stores_extras,
                 {}};
     for (Array& array : *exact) entry.outputs.push_back({std::move(array)});
-    const int64_t computing = family.definition_bytes ? family.definition_bytes(parameters) : 0;
-    const int64_t bytes = saturating_add(bytes_of(entry.outputs), computing);
-    const int threads = source.threads > 0
-                            ? source.threads
-                            : threads_within(std::max(always_fits, free_memory_bytes() / 8), bytes);
-    if (auto error = add_spread(family, request, entry.rounding, threads, entry.outputs)) return *error;
+    if (auto error = set_spread(source, request, few_draws, entry.outputs)) return *error;
     entries_.push_back(std::move(entry));
     return &entries_.back().outputs;
 }
@@ -106,16 +131,29 @@ OutputVerdict verdict_on(const Array& output, const Variant& variant, const Defi
                          const std::vector<Expected>& expected) {
     const Family& family = *source.configuration.family;
     const Parameters& parameters = source.configuration.parameters;
-    const auto own = std::find_if(expected.begin(), expected.end(), [&](const Expected& one) {
-        return one.want.name == output.name && one.want.whole_shape() == output.shape;
-    });
-    if (own == expected.end()) return {.output = output.name};
-    OutputVerdict verdict = judge(output, *own, rounding_of(family, variant, parameters, source.backend),
+    const Expected* const own = expected_of(output, expected);
+    if (!own) return {.output = output.name};
+    OutputVerdict verdict = judge(output, *own, rounding_for(source, variant),
                                   storage_of(*family.array(output.name), parameters));
+    if (may_be_chance(verdict, *own)) return {.output = output.name};
     if (verdict.worst)
         verdict.worst->where = tile_words(family, variant, output.name, parameters, source.backend,
                                           output.shape, verdict.worst->index);
     return verdict;
+}
+
+Outcome<std::vector<OutputVerdict>> verdicts_on(const Arrays& outputs, const Variant& variant,
+                                                const Definitions::Source& source,
+                                                std::vector<Expected>& expected, std::stop_token stop) {
+    std::vector<OutputVerdict> verdicts;
+    for (const Array& output : outputs) {
+        verdicts.push_back(verdict_on(output, variant, source, expected));
+        if (verdicts.back().verdict != Verdict::pending || !expected_of(output, expected)) continue;
+        if (auto error = set_spread(source, request_of(source, variant, stop), many_draws, expected))
+            return *error;
+        verdicts.back() = verdict_on(output, variant, source, expected);
+    }
+    return verdicts;
 }
 
 const Array* reference_of(const Arrays& reference, const std::string& variant, const Array& output) {

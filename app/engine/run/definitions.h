@@ -31,8 +31,7 @@ class Definitions {
     const std::vector<Expected>* known(const Source& source, const Variant& variant) const;
     // The expected outputs with their spread, computed if necessary. Error: cancelled, or why there is no
     // definition.
-    Outcome<const std::vector<Expected>*> find(const Source& source, const Variant& variant,
-                                               std::stop_token stop);
+    Outcome<std::vector<Expected>*> find(const Source& source, const Variant& variant, std::stop_token stop);
 
   private:
     struct Entry {
@@ -42,15 +41,21 @@ class Definitions {
         bool stores_extras = false;
         std::vector<Expected> outputs;
     };
-    const Entry* entry_of(const Source& source, const Variant& variant) const;
+    // The index of the entry, or the number of entries if there is none.
+    size_t index_of(const Source& source, const Variant& variant) const;
 
     std::vector<Entry> entries_;
 };
 
 // The verdict on an output of the variant, with the place of its worst element in tiles; pending if it is not
-// among the expected outputs.
+// among the expected outputs, or if few draws may be why it is wrong.
 OutputVerdict verdict_on(const Array& output, const Variant& variant, const Definitions::Source& source,
                          const std::vector<Expected>& expected);
+// The verdicts on outputs, in order. Where few draws may be why one is wrong, `expected` gets the spread of
+// many, which decide. Error: cancelled, or that of the definition.
+Outcome<std::vector<OutputVerdict>> verdicts_on(const Arrays& outputs, const Variant& variant,
+                                                const Definitions::Source& source,
+                                                std::vector<Expected>& expected, std::stop_token stop);
 
 // The array of the reference for an output of the variant: "VARIANT/NAME", otherwise NAME. Null if there is
 // none of that shape.

@@ -22,11 +22,10 @@ constexpr double least_roundings = 8;
 // If rounding moves neighbours by a good part of their size, it decides between branches or feeds a
 // recurrence that diverges. A few draws then do not show how far a number may move.
 constexpr double unsure = 4, good_part = 0.25;
-// The spread of a number is estimated from this many draws, and from at least this many samples, including
-// those of its neighbours. Neighbours may share a rounding that happens to be small in all of a few draws:
-// with 4 draws, one of 2000 settings of attention was called wrong for this reason.
-constexpr int draws = 8;
+// The spread of a number is estimated from at least this many samples, including those of its neighbours.
 constexpr int64_t least_samples = 32;
+// Few draws do not underestimate a spread by more.
+constexpr double most_underestimated = 4;
 
 bool is_complex(const Array& array) {
     return array.dtype == Dtype::complex64 || array.dtype == Dtype::complex128;
@@ -113,7 +112,7 @@ class Squares {
 
     // The larger of the number's own root mean square and the fourth root of the mean fourth power of its
     // neighbours, which is dominated by the largest of them.
-    std::vector<float> spread() const {
+    std::vector<float> spread(int draws) const {
         std::vector<float> spread(sums_.size());
         const auto group = static_cast<size_t>(group_of(want_));
         const Numbers want(want_);
@@ -273,7 +272,8 @@ void for_each_pair(const Array& want, Each&& each) {
 }  // namespace
 
 std::optional<Error> add_spread(const Family& family, const DefinitionRequest& request,
-                                const Rounding& rounding, int threads, std::vector<Expected>& outputs) {
+                                const Rounding& rounding, int threads, std::vector<Expected>& outputs,
+                                int draws) {
     std::vector<Squares> squares;
     bool multiplies_infinity = false;
     for (int first = 0; first < draws; first += std::max(threads, 1)) {
@@ -298,7 +298,8 @@ std::optional<Error> add_spread(const Family& family, const DefinitionRequest& r
     }
     const double flushed = FLT_MIN * std::max(1.0, largest_of(request.inputs));
     for (size_t i = 0; i < outputs.size(); ++i) {
-        outputs[i].spread = squares[i].spread();
+        outputs[i].spread = squares[i].spread(draws);
+        outputs[i].draws = draws;
         outputs[i].flushed = flushed;
         outputs[i].may_become_nan = multiplies_infinity;
     }
@@ -376,6 +377,12 @@ OutputVerdict judge(const Array& got, const Expected& expected, const Rounding& 
     const Array& want = expected.want;
     return verdict_of({got, want, expected.spread.data(),
                        Bounds(want, rounding, storage, expected.flushed, expected.may_become_nan), false});
+}
+
+bool may_be_chance(const OutputVerdict& verdict, const Expected& expected) {
+    if (verdict.verdict != Verdict::wrong || !verdict.worst || expected.draws >= many_draws) return false;
+    const auto& [index, got, want, bound, where] = *verdict.worst;
+    return std::abs(got - want) <= most_underestimated * bound;
 }
 
 OutputVerdict judge_at_once(const Array& got, const Array& want, const Rounding& rounding, Storage storage) {

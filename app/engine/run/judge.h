@@ -8,12 +8,17 @@
 
 namespace sawtooth {
 
+// How often a definition is computed with random roundings: a few times as a rule, and many times before an
+// output near its bound is called wrong. Numbers may share a rounding that is small in all of a few draws.
+constexpr int few_draws = 8, many_draws = 32;
+
 // What an output of a variant should be, and how far rounding may move each of its elements.
 struct Expected {
     Array want;  // from the definition, in float64; may have only chosen rows
     // The typical distance of a correct kernel from every number of `want` (two per complex number); NaN if
     // rounding decides whether the number is finite.
     std::vector<float> spread = {};
+    int draws = 0;  // from which the spread was estimated
     // The most that flushing a number below the range of f32 may change; such a number may still be
     // multiplied by inputs.
     double flushed = 0;
@@ -22,15 +27,19 @@ struct Expected {
     bool may_become_nan = false;
 };
 
-// Computes the definition of a variant several times with random roundings and sets the spread of its
+// Computes the definition of a variant `draws` times with random roundings and sets the spread of its
 // outputs, which keep only the rows that these computations have. Up to `threads` computations run at once.
 // Error: cancelled, or that of the definition.
 std::optional<Error> add_spread(const Family& family, const DefinitionRequest& request,
-                                const Rounding& rounding, int threads, std::vector<Expected>& outputs);
+                                const Rounding& rounding, int threads, std::vector<Expected>& outputs,
+                                int draws);
 
 // Judges an output element by element. An element is right if it is within a few spreads and the rounding of
 // its storage; infinities and NaN must agree. `expected` must have a spread.
 OutputVerdict judge(const Array& got, const Expected& expected, const Rounding& rounding, Storage storage);
+
+// Whether an output is wrong by so little that the few draws of its spread may be the reason.
+bool may_be_chance(const OutputVerdict& verdict, const Expected& expected);
 
 // Judges without a spread: right if every element is within the rounding of its storage, otherwise pending.
 OutputVerdict judge_at_once(const Array& got, const Array& want, const Rounding& rounding, Storage storage);

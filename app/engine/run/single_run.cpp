@@ -229,10 +229,14 @@ std::optional<Error> SingleRun::judge_outputs() {
         const auto expected = prepared_.definitions.find(source(), variant(v), limit_.token());
         if (!expected) return stopped_or(expected.error(), "judging " + made.name);
         note_judged_rows(**expected);
-        for (const Array& output : made.outputs)
-            set_verdict(made, verdict_on(output, variant(v), source(), **expected));
-        for (const Array& output : repeated_[v]) {
-            OutputVerdict again = verdict_on(output, variant(v), source(), **expected);
+        const auto judge = [&](const Arrays& outputs) {
+            return verdicts_on(outputs, variant(v), source(), **expected, limit_.token());
+        };
+        auto verdicts = judge(made.outputs), later = judge(repeated_[v]);
+        for (const auto* const judged : {&verdicts, &later})
+            if (!*judged) return stopped_or(judged->error(), "judging " + made.name);
+        for (OutputVerdict& verdict : *verdicts) set_verdict(made, std::move(verdict));
+        for (OutputVerdict& again : *later) {
             if (again.verdict != Verdict::wrong) continue;
             again.worst->where +=
                 (again.worst->where.empty() ? "" : "; ") + std::string("in the last repeat");
