@@ -82,10 +82,12 @@ class Noisy {
         bool multiplies_infinity = false;  // whether it did in this NoiseScope
 
         double next() { return share(random += 0x9E3779B97F4A7C15u); }
+        double error_of(uint64_t operands) {
+            return half * (next() + share((operands ^ draw) * 0xD6E8FEB86659FD93u));
+        }
         // The number with a random error of about `unit` times the number.
         double off(double number, double unit, uint64_t operands) {
-            const double error = next() + share((operands ^ draw) * 0xD6E8FEB86659FD93u);
-            return number * (1 + unit * (half * error + lean));
+            return number * (1 + unit * (error_of(operands) + lean));
         }
         // Turns a random state into a number from -1 to 1 by the steps of splitmix64, as Random does.
         static double share(uint64_t mixed) {
@@ -150,7 +152,8 @@ inline double narrow(double number) { return number; }
 inline double stored(double number) { return number; }
 
 // A sum of products. With Noisy all roundings are drawn at once, with the same variance, which is much
-// faster; if a partial sum may have left the range of f32, the total is unknown.
+// faster; half of the error depends on the sum alone, as equal rows round alike. If a partial sum may have
+// left the range of f32, the total is unknown.
 template <class Real>
 class SumOfProducts {
   public:
@@ -183,7 +186,9 @@ class SumOfProducts<Noisy> {
         constexpr double most = FLT_MAX / Noisy::headroom;
         if (squares_ > most * most) return NAN;
         Noisy::State& state = Noisy::state();
-        return Noisy::within(sum_ + state.rounding.arithmetic * std::sqrt(squares_) * state.next(), FLT_MAX);
+        const uint64_t operands = Noisy::leading(sum_) << 32 | Noisy::leading(squares_);
+        return Noisy::within(
+            sum_ + state.rounding.arithmetic * std::sqrt(squares_) * state.error_of(operands), FLT_MAX);
     }
 
   private:

@@ -72,6 +72,31 @@ TEST_CASE("a sum of equal terms drifts, and one of different terms does not", "[
     CHECK(walk < 60);
 }
 
+// As many rows of a product are equal if an input or a weight is the same everywhere.
+TEST_CASE("errors of equal sums of products add up, and those of different ones do not", "[noise]") {
+    const auto error_of_sums = [](uint64_t draw, double step) {
+        const NoiseScope noise({}, draw);
+        double errors = 0;
+        for (int row = 0; row < 400; ++row) {
+            SumOfProducts<Noisy> sum;
+            double exact = 0;
+            for (int i = 0; i < 30; ++i) {
+                const double left = 0.1 * i + step * row;
+                sum.add(left, 0.3);
+                exact += left * 0.3;
+            }
+            errors += (sum.total().value() - exact) / (unit_of_float * exact);
+        }
+        return std::abs(errors) / 400;
+    };
+    double equal = 0, different = 0;
+    for (uint64_t draw = 1; draw <= 20; ++draw) {
+        equal += error_of_sums(draw, 0) / 20;
+        different += error_of_sums(draw, 1e-3) / 20;
+    }
+    CHECK(equal > 4 * different);
+}
+
 TEST_CASE("adding 0 rounds nothing", "[noise]") {
     const NoiseScope noise({}, 1);
     const Noisy number = Noisy(0.1) * Noisy(0.3);
