@@ -122,12 +122,16 @@ std::optional<Refusal> check(const Parameters& parameters) {
 std::vector<Tiling> tilings(const Variant& variant, const std::string&, const Parameters& parameters,
                             Backend backend) {
     const int64_t block = block_size_of(parameters);
-    if (variant.name == "lookback") return {{"length", "block_size", block}};
-    if (variant.name != "three_phase") return {};
+    const bool looks_back = variant.name == "lookback";
+    if (!looks_back && variant.name != "three_phase") return {};
     std::vector<Tiling> tilings = {{"length", "block_size", block}};
+    if (backend == Backend::cpu) return tilings;
     const Op& op = op_of(parameters);
     const int64_t columns = parameters.integer("channels") * (op.is_complex && !pairs_columns(op.op) ? 2 : 1);
-    if (backend == Backend::cuda) tilings.push_back({"length", "totals", block * totals_at_once(columns)});
+    if (!looks_back)
+        tilings.push_back({"length", "totals", block * totals_at_once(columns)});
+    else if (columns == 1)
+        tilings.push_back({"length", "group", block * warps_of_short_rows * chunks_of_group});
     return tilings;
 }
 

@@ -40,6 +40,8 @@ inline int64_t totals_at_once(int64_t channels) {
     constexpr int64_t rows = 8;  // per thread
     return rows * threads_of_totals / strip_lanes(channels);
 }
+// The warps of a chunk that lookback owns on CUDA in a single column, where rows are short.
+constexpr int64_t warps_of_short_rows = 8;
 
 // One scan along the middle axis of arrays [batch, length, channels]. A complex channel counts as two, except
 // in launches on CUDA of operators that pair columns: their threads own whole complex numbers.

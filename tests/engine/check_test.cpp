@@ -122,7 +122,7 @@ std::map<std::string, std::set<std::string>> places_in_tiles(const Family& famil
 
 // All tiles except the larger ones of a few variants, which need long lengths.
 bool is_common(const std::string& tiling) {
-    return tiling != "totals" && tiling != "stretch" && tiling != "C_L";
+    return tiling != "totals" && tiling != "group" && tiling != "stretch" && tiling != "C_L";
 }
 
 TEST_CASE("a battery has lengths at the borders of tiles, over several tiles", "[check]") {

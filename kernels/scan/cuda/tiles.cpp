@@ -42,14 +42,14 @@ ColumnTile column_tile(const Job& job, const Chip& chip) {
 // States of two floats are faster in registers. Single words go to shared memory in rows of any length, as
 // every one of them would take a register.
 RowChunk row_chunk(const Job& job, const Chip& chip) {
-    constexpr int64_t long_tiles = 3, long_warps = 4, short_warps = 8;
+    constexpr int64_t long_tiles = 3, long_warps = 4;
     RowChunk chunk{};
     chunk.vector = vector_of_row(job.length);
     const int64_t long_chunks = job.batch * job.blocks() / (long_tiles * long_warps);
     const bool is_single = chunk.vector == 1;
     const bool is_long = !is_single && planes_of(job.op) == 1 && 2 * long_chunks >= chip.multiprocessors;
     chunk.tiles = is_long ? long_tiles : 1;
-    chunk.warps = is_long ? long_warps : std::min(power_of_two_from(job.blocks()), short_warps);
+    chunk.warps = is_long ? long_warps : std::min(power_of_two_from(job.blocks()), warps_of_short_rows);
     const int64_t steps = chunk.warps * chunk.tiles * job.block_size;
     if (is_long || is_single) chunk.shared_bytes = steps * input_planes_of(job.op) * bytes_of(job.storage());
     return chunk;
