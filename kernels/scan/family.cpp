@@ -130,7 +130,8 @@ std::vector<Tiling> tilings(const Variant& variant, const std::string&, const Pa
     const int64_t columns = parameters.integer("channels") * (op.is_complex && !pairs_columns(op.op) ? 2 : 1);
     if (!looks_back)
         tilings.push_back({"length", "totals", block * totals_at_once(columns)});
-    else if (columns == 1)
+    else if (columns == 1 && parameters.integer("batch") * ceil_divide(parameters.integer("length"), block) <
+                                 tiles_of_long_rows)
         tilings.push_back({"length", "group", block * warps_of_short_rows * chunks_of_group});
     return tilings;
 }

@@ -40,8 +40,9 @@ inline int64_t totals_at_once(int64_t channels) {
     constexpr int64_t rows = 8;  // per thread
     return rows * threads_of_totals / strip_lanes(channels);
 }
-// The warps of a chunk that lookback owns on CUDA in a single column, where rows are short.
-constexpr int64_t warps_of_short_rows = 8;
+// The warps of a chunk of lookback on CUDA in a single column, where all rows together have fewer tiles than
+// this on every chip with 128 multiprocessors or more (row_chunk).
+constexpr int64_t warps_of_short_rows = 8, tiles_of_long_rows = 768;
 
 // One scan along the middle axis of arrays [batch, length, channels]. A complex channel counts as two, except
 // in launches on CUDA of operators that pair columns: their threads own whole complex numbers.

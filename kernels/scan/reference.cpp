@@ -293,8 +293,8 @@ class Reference {
     }
 
     // dx_s is the sum of dy_t exp(x_s - y_t) for t >= s: exp(x_s - y_s) g_s, where
-    // g_s = dy_s + exp(y_s - y_(s+1)) g_(s+1). The last factor is 1 - exp(x_(s+1) - y_(s+1)), too, and then
-    // the rounding of y_s as it is stored does not cancel.
+    // g_s = dy_s + exp(y_s - y_(s+1)) g_(s+1). Kernels may compute the factor of g_(s+1) as
+    // 1 - exp(x_(s+1) - y_(s+1)), so that the rounding of the stored y_s does not cancel.
     Array gradient_of_exponentials(const Array& y, const Geometry& geometry, const float* dy) const {
         Array dx = output("dx", shape_);
         const auto channels = static_cast<size_t>(geometry.channels);

@@ -24,7 +24,7 @@ constexpr double least_roundings = 8;
 constexpr double unsure = 4, good_part = 0.25;
 // The spread of a number is estimated from at least this many samples, including those of its neighbours.
 constexpr int64_t least_samples = 32;
-// Few draws do not underestimate a spread by more.
+// Few draws do not underestimate a spread by more than this factor.
 constexpr double most_underestimated = 4;
 
 bool is_complex(const Array& array) {

@@ -72,7 +72,7 @@ TEST_CASE("a sum of equal terms drifts, and one of different terms does not", "[
     CHECK(walk < 60);
 }
 
-// As many rows of a product are equal if an input or a weight is the same everywhere.
+// Rows of a product are equal where an input or a weight has one value.
 TEST_CASE("errors of equal sums of products add up, and those of different ones do not", "[noise]") {
     const auto error_of_sums = [](uint64_t draw, double step) {
         const NoiseScope noise({}, draw);
