@@ -146,7 +146,7 @@ TEST_CASE("after a state that rounding sends elsewhere nothing of its sequence i
     }
 }
 
-TEST_CASE("an output near its bound is wrong only if many draws of the noise say so", "[judge]") {
+TEST_CASE("the first draws call an output right, a few decide, and many do near a bound", "[judge]") {
     const Family& scan = *find_family("scan");
     const Variant& variant = *scan.variant("sequential");
     const Parameters parameters = settled(scan, {{"length", int64_t{1000}}, {"channels", int64_t{1}}});
@@ -156,10 +156,13 @@ TEST_CASE("an output near its bound is wrong only if many draws of the noise say
     Definitions definitions;
     const auto found = definitions.find(source, variant, {});
     REQUIRE(found);
+    const std::vector<Expected>& first = **found;
+    std::vector<Expected> few = first;
+    const Rounding rounding = rounding_of(scan, variant, parameters, Backend::cpu);
+    REQUIRE_FALSE(add_spread(scan, {variant, parameters, inputs}, rounding, 1, few, few_draws));
     Arrays outputs = copied(run(scan, "sequential", parameters, inputs).outputs);
     float& number = find(outputs, "y")->as<float>()[500];
-    const auto verdict = [&](float factor, float drawn) {
-        std::vector<Expected> expected = **found;
+    const auto verdict = [&](std::vector<Expected> expected, float factor, float drawn) {
         for (float& spread : expected.front().spread) spread *= drawn;  // as draws by chance might
         const float before = std::exchange(number, number * factor);
         const auto at_once = verdict_on(outputs.front(), variant, source, expected);
@@ -168,14 +171,19 @@ TEST_CASE("an output near its bound is wrong only if many draws of the noise say
         REQUIRE(verdicts);
         return std::tuple(at_once.verdict, verdicts->front().verdict, expected.front().draws);
     };
-    const float right = std::exchange(number, 2 * number);
-    const double bound = verdict_on(outputs.front(), variant, source, **found).worst->bound;
+    const float right = std::exchange(number, 100 * number);
+    const double bound = verdict_on(outputs.front(), variant, source, few).worst->bound;
     number = right;
     const auto off_by = [&](double bounds) { return static_cast<float>(1 + bounds * bound / number); };
-    CHECK(verdict(1, 1) == std::tuple(Verdict::right, Verdict::right, few_draws));
-    CHECK(verdict(off_by(0.4), 0.2f) == std::tuple(Verdict::pending, Verdict::right, many_draws));
-    CHECK(verdict(off_by(3), 1) == std::tuple(Verdict::pending, Verdict::wrong, many_draws));
-    CHECK(verdict(off_by(30), 1) == std::tuple(Verdict::wrong, Verdict::wrong, few_draws));
+    CHECK(verdict(first, 1, 1) == std::tuple(Verdict::right, Verdict::right, first_draws));
+    CHECK(verdict(first, 1, 0.01f) == std::tuple(Verdict::pending, Verdict::right, few_draws));
+    CHECK(verdict(first, off_by(0.9), 1) == std::tuple(Verdict::pending, Verdict::right, few_draws));
+    CHECK(verdict(first, off_by(3), 1) == std::tuple(Verdict::pending, Verdict::wrong, many_draws));
+    CHECK(verdict(first, off_by(30), 1) == std::tuple(Verdict::pending, Verdict::wrong, few_draws));
+    CHECK(verdict(few, off_by(0.4), 0.2f) == std::tuple(Verdict::pending, Verdict::right, many_draws));
+    CHECK(verdict(few, off_by(3), 1) == std::tuple(Verdict::pending, Verdict::wrong, many_draws));
+    CHECK(verdict(few, off_by(30), 1) == std::tuple(Verdict::wrong, Verdict::wrong, few_draws));
+    CHECK(verdict(few, NAN, 1) == std::tuple(Verdict::wrong, Verdict::wrong, few_draws));
 }
 
 TEST_CASE("bits that change from run to run are wrong", "[judge]") {

@@ -122,7 +122,7 @@ Outcome<std::vector<Expected>*> Definitions::find(const Source& source, const Va
                 source.stores_extras,
                 {}};
     for (Array& array : *exact) entry.outputs.push_back({std::move(array)});
-    if (auto error = set_spread(source, request, few_draws, entry.outputs)) return *error;
+    if (auto error = set_spread(source, request, first_draws, entry.outputs)) return *error;
     entries_.push_back(std::move(entry));
     return &entries_.back().outputs;
 }
@@ -135,7 +135,7 @@ OutputVerdict verdict_on(const Array& output, const Variant& variant, const Defi
     if (!own) return {.output = output.name};
     OutputVerdict verdict = judge(output, *own, rounding_for(source, variant),
                                   storage_of(*family.array(output.name), parameters));
-    if (may_be_chance(verdict, *own)) return {.output = output.name};
+    if (!is_final(verdict, *own)) return {.output = output.name};
     if (verdict.worst)
         verdict.worst->where = tile_words(family, variant, output.name, parameters, source.backend,
                                           output.shape, verdict.worst->index);
@@ -147,11 +147,15 @@ Outcome<std::vector<OutputVerdict>> verdicts_on(const Arrays& outputs, const Var
                                                 std::vector<Expected>& expected, std::stop_token stop) {
     std::vector<OutputVerdict> verdicts;
     for (const Array& output : outputs) {
-        verdicts.push_back(verdict_on(output, variant, source, expected));
-        if (verdicts.back().verdict != Verdict::pending || !expected_of(output, expected)) continue;
-        if (auto error = set_spread(source, request_of(source, variant, stop), many_draws, expected))
-            return *error;
-        verdicts.back() = verdict_on(output, variant, source, expected);
+        OutputVerdict verdict = verdict_on(output, variant, source, expected);
+        const Expected* const own = expected_of(output, expected);
+        while (own && verdict.verdict == Verdict::pending) {
+            if (auto error =
+                    set_spread(source, request_of(source, variant, stop), draws_after(own->draws), expected))
+                return *error;
+            verdict = verdict_on(output, variant, source, expected);
+        }
+        verdicts.push_back(std::move(verdict));
     }
     return verdicts;
 }

@@ -48,11 +48,11 @@ class Definitions {
 };
 
 // The verdict on an output of the variant, with the place of its worst element in tiles; pending if it is not
-// among the expected outputs, or if few draws may be why it is wrong.
+// among the expected outputs, or if more draws may change it.
 OutputVerdict verdict_on(const Array& output, const Variant& variant, const Definitions::Source& source,
                          const std::vector<Expected>& expected);
-// The verdicts on outputs, in order. Where few draws may be why one is wrong, `expected` gets the spread of
-// many, which decide. Error: cancelled, or that of the definition.
+// The verdicts on outputs, in order. Where more draws may change one, `expected` gets their spread, and they
+// decide. Error: cancelled, or that of the definition.
 Outcome<std::vector<OutputVerdict>> verdicts_on(const Arrays& outputs, const Variant& variant,
                                                 const Definitions::Source& source,
                                                 std::vector<Expected>& expected, std::stop_token stop);

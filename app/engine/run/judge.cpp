@@ -298,7 +298,7 @@ std::optional<Error> add_spread(const Family& family, const DefinitionRequest& r
     }
     const double flushed = FLT_MIN * std::max(1.0, largest_of(request.inputs));
     for (size_t i = 0; i < outputs.size(); ++i) {
-        outputs[i].spread = squares[i].spread(draws);
+        outputs[i].spread = squares[i].spread(std::max(draws, few_draws));
         outputs[i].draws = draws;
         outputs[i].flushed = flushed;
         outputs[i].may_become_nan = multiplies_infinity;
@@ -316,6 +316,8 @@ struct Judging {
     const float* spread;  // for every number of `want`; null: all are 0
     Bounds bounds;
     bool ends_at_first;  // stops at the first element outside its bound
+    // By how much squared bounds may grow with more draws: those of the first are the least.
+    double growth = 1;
 };
 
 // Got and Want are the types of the numbers in the two arrays.
@@ -359,12 +361,14 @@ OutputVerdict verdict_of(const Judging& judging) {
     }
     if (squares > 0) verdict.rel_l2 = std::sqrt(off / squares);
     const double least = static_cast<double>(verdict.judged) * bounds.flushed() * bounds.flushed();
-    const bool lost = uncertain > squares && uncertain > 4 * least;
+    const bool lost = judging.growth * uncertain > squares && uncertain > 4 * least;
     verdict.verdict = verdict.elements > 0                                       ? Verdict::wrong
                       : lost || (verdict.judged == 0 && judging.got.count() > 0) ? Verdict::cannot_judge
                                                                                  : Verdict::right;
     return verdict;
 }
+
+bool is_first(const Expected& expected) { return expected.draws > 0 && expected.draws < few_draws; }
 
 OutputVerdict verdict_of(const Judging& judging) {
     if (judging.got.dtype == Dtype::int32) return verdict_of<int32_t, int32_t>(judging);
@@ -376,13 +380,15 @@ OutputVerdict verdict_of(const Judging& judging) {
 OutputVerdict judge(const Array& got, const Expected& expected, const Rounding& rounding, Storage storage) {
     const Array& want = expected.want;
     return verdict_of({got, want, expected.spread.data(),
-                       Bounds(want, rounding, storage, expected.flushed, expected.may_become_nan), false});
+                       Bounds(want, rounding, storage, expected.flushed, expected.may_become_nan), false,
+                       is_first(expected) ? double{few_draws} / expected.draws : 1});
 }
 
-bool may_be_chance(const OutputVerdict& verdict, const Expected& expected) {
-    if (verdict.verdict != Verdict::wrong || !verdict.worst || expected.draws >= many_draws) return false;
+bool is_final(const OutputVerdict& verdict, const Expected& expected) {
+    if (is_first(expected)) return verdict.verdict == Verdict::right;
+    if (verdict.verdict != Verdict::wrong || !verdict.worst || expected.draws >= many_draws) return true;
     const auto& [index, got, want, bound, where] = *verdict.worst;
-    return std::abs(got - want) <= most_underestimated * bound;
+    return !(std::abs(got - want) <= most_underestimated * bound);  // also if one of them is NaN
 }
 
 OutputVerdict judge_at_once(const Array& got, const Array& want, const Rounding& rounding, Storage storage) {

@@ -8,17 +8,20 @@
 
 namespace sawtooth {
 
-// How often a definition is computed with random roundings: a few times as a rule, and many times before an
-// output near its bound is called wrong. Numbers may share a rounding that is small in all of a few draws.
-constexpr int few_draws = 8, many_draws = 32;
+// How often a definition is computed with random roundings. The first draws can only call an output right:
+// the spread is then what a few draws would give if the others moved nothing, so it is never larger. If they
+// do not, a few draws decide, and many before an output near its bound is called wrong: numbers may share a
+// rounding that is small in all of a few.
+constexpr int first_draws = 2, few_draws = 8, many_draws = 32;
+constexpr int draws_after(int draws) { return draws < few_draws ? few_draws : many_draws; }
 
 // What an output of a variant should be, and how far rounding may move each of its elements.
 struct Expected {
     Array want;  // from the definition, in float64; may have only chosen rows
-    // The typical distance of a correct kernel from every number of `want` (two per complex number); NaN if
-    // rounding decides whether the number is finite.
+    // The typical distance of a correct kernel from every number of `want` (two per complex number), or less
+    // after the first draws; NaN if rounding decides whether the number is finite.
     std::vector<float> spread = {};
-    int draws = 0;  // from which the spread was estimated
+    int draws = 0;  // from which the spread was estimated; 0: it was not drawn
     // The most that flushing a number below the range of f32 may change; such a number may still be
     // multiplied by inputs.
     double flushed = 0;
@@ -38,8 +41,9 @@ std::optional<Error> add_spread(const Family& family, const DefinitionRequest& r
 // its storage; infinities and NaN must agree. `expected` must have a spread.
 OutputVerdict judge(const Array& got, const Expected& expected, const Rounding& rounding, Storage storage);
 
-// Whether an output is wrong by so little that the few draws of its spread may be the reason.
-bool may_be_chance(const OutputVerdict& verdict, const Expected& expected);
+// Whether more draws would not change a verdict: those of the first must be right, and wrong ones far from
+// their bounds or from many draws.
+bool is_final(const OutputVerdict& verdict, const Expected& expected);
 
 // Judges without a spread: right if every element is within the rounding of its storage, otherwise pending.
 OutputVerdict judge_at_once(const Array& got, const Array& want, const Rounding& rounding, Storage storage);

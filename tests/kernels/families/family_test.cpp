@@ -100,6 +100,33 @@ TEST_CASE("an element off by a hundredth, a row of zeros and NaN are wrong", "[f
     });
 }
 
+TEST_CASE("the first draws of a definition allow no number more than a few draws do",
+          "[family][random][cpu]") {
+    for_every_family("first draws", processor, nullptr, {}, [&](RandomCase& drawn) {
+        const DefinitionRequest request{drawn.variant, drawn.parameters, drawn.inputs};
+        const Rounding rounding = rounding_of(drawn.family, drawn.variant, drawn.parameters, Backend::cpu);
+        const auto exact = drawn.family.definition(request);
+        REQUIRE(exact);
+        const auto expected_of = [&](int draws) {
+            std::vector<Expected> outputs;
+            for (const Array& array : *exact) outputs.push_back({array});
+            REQUIRE_FALSE(add_spread(drawn.family, request, rounding, 1, outputs, draws));
+            return outputs;
+        };
+        const auto first = expected_of(first_draws), few = expected_of(few_draws);
+        int64_t numbers = 0;
+        for (size_t i = 0; i < few.size(); ++i) {
+            INFO(few[i].want.name);
+            const auto& least = first[i].spread;
+            // NaN allows anything.
+            CHECK(std::equal(least.begin(), least.end(), few[i].spread.begin(), few[i].spread.end(),
+                             [](float of_first, float of_few) { return !(of_first > of_few); }));
+            numbers += std::ranges::count_if(least, [](float spread) { return spread > 0; });
+        }
+        return numbers;
+    });
+}
+
 TEST_CASE("all thread counts and repeated runs give the same bits", "[family][random][cpu][threads]") {
     static cpu::Pool two(2);
     for_every_family("same bits", processor, nullptr, {}, [](RandomCase& drawn) {
