@@ -70,16 +70,24 @@ __device__ void norm_silu(Tile (&w)[row_tiles]) {
     }
 }
 
-// Adds (factor of t) * (q_t . row r of the state [rows, columns]) to y[t][r] for the warp's 16 tokens.
-__device__ void add_state(const Element* state, const Tile (&q)[column_tiles], const float (&factors)[2],
-                          Tile (&y)[row_tiles]) {
-    // The queries are scaled, because they are in registers and the state is the same for all tokens.
+// y[t][r] = a_t * (q_t . row r of M [rows, columns]) for the warp's 16 tokens.
+__device__ void read_m(const Element* m, Tile (&q)[column_tiles], const float (&a)[2], Tile (&y)[row_tiles]) {
+    device::clear(y);
+    device::multiply<precision, Lies::in_columns>(q, m, state_stride, y);
+#pragma unroll
+    for (int half = 0; half < 2; ++half) device::scale_row(y, half, a[half]);
+}
+
+// Adds b_t * (q_t . row r of S [rows, columns]) to y[t][r] for the warp's 16 tokens.
+__device__ void add_s(const Element* s, const Tile (&q)[column_tiles], const float (&b)[2],
+                      Tile (&y)[row_tiles]) {
+    // The queries are scaled, because they are in registers and S is the same for all tokens.
     Tile scaled[column_tiles];
 #pragma unroll
     for (int n = 0; n < column_tiles; ++n)
 #pragma unroll
-        for (int at = 0; at < 4; ++at) scaled[n][at] = factors[at / 2] * q[n][at];
-    device::multiply<precision, Lies::in_columns>(scaled, state, state_stride, y);
+        for (int at = 0; at < 4; ++at) scaled[n][at] = b[at / 2] * q[n][at];
+    device::multiply<precision, Lies::in_columns>(scaled, s, state_stride, y);
 }
 
 // The stages of a tile: M, S, then its sources block by block.
@@ -274,7 +282,6 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainReadArgume
     // The second pass replaces products that multiplied zero by a value that is not finite.
 #pragma unroll 1
     for (bool one_by_one = false;; one_by_one = true) {
-        device::clear(y);
 #pragma unroll unrolled
         for (int stage = 0; stage < stages; ++stage) {
             Side& side = shared.sides[stage % SIDES];
@@ -293,8 +300,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) chain_read(ChainReadArgume
             device::wait_for_copies_but_last<SIDES - 1>();
             device::sync_block();  // the copies and weights of all threads are visible
             // Adds the stage to y of the warp's tokens.
-            if (stage < states)
-                add_state(side.elements, q, stage == 0 ? a : b, y);
+            if (stage == 0)
+                read_m(side.elements, q, a, y);
+            else if (stage < states)
+                add_s(side.elements, q, b, y);
             else if (one_by_one)
                 add_sources_one_by_one(shared, side, q, before, tile_stages.source_of(stage - states), y);
             else
