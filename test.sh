@@ -126,42 +126,46 @@ count() { # LOG STATUS
     fi
 }
 
-# Three groups run beside one another and take about as long: the end-to-end tests; those of the window, of workers and
-# of checks; and the other unit tests. Some of each wait, for a worker or a time limit, so that two cores have work for
-# three groups. Tests of thread counts come last: their threads wait for one another, and beside other work each of
-# them takes ten times as long.
-log=$root/build/$preset-tests.log window_log=$root/build/$preset-window-tests.log
-threads_log=$root/build/$preset-threads-tests.log
-beside_log=$root/build/$preset-beside.log ends=$root/build/$preset-ends.txt
-: >"$ends" >"$window_log" >"$threads_log"
-beside='' threads=''
+# Four groups run beside one another: the end-to-end tests; those of the window, of workers and of checks; those of
+# CUDA, which compile kernels; and the other unit tests. Some of each wait, for a worker or a time limit, so that two
+# cores have work for four groups. Tests of many threads come last: where these wait for one another, each test takes ten
+# times as long beside other work, and a test that compiles on all cores makes the most of cores that are free by then.
+log=$root/build/$preset-tests.log beside_log=$root/build/$preset-beside.log ends=$root/build/$preset-ends.txt
+declare -A group_filters=([window]='[window]~[.],[worker]~[.],[check]~[.]'
+    [cuda]='[cuda]~[window]~[worker]~[check]~[threads]~[.]')
+log_of() { echo "$root/build/$preset-$1-tests.log"; }
+: >"$ends"
+rm -f "$(log_of window)" "$(log_of cuda)" "$(log_of threads)"
+beside='' groups=() threads=''
 if [ -z "$tag" ]; then
+    if [ -z "$filter" ]; then
+        groups=(window cuda)
+        filter='~[window]~[worker]~[check]~[cuda]~[threads]~[.]' threads='[threads]~[.]'
+    fi
     set -m # a process group of its own, which can be stopped as a whole
     {
-        windows='' status=0
-        if [ -z "$filter" ]; then
-            unit_tests '[window]~[.],[worker]~[.],[check]~[.]' "$window_log" >"$window_log.shown" &
-            windows=$!
-        fi
+        for group in "${groups[@]}"; do
+            {
+                status=0
+                unit_tests "${group_filters[$group]}" "$(log_of "$group")" >"$(log_of "$group").shown" || status=$?
+                echo "$status" >"$(log_of "$group").status"
+            } &
+        done
         end_to_end
-        if [ -n "$windows" ]; then
-            wait "$windows" || status=$?
-            cat "$window_log.shown"
-        fi
-        exit "$status"
+        wait
+        for group in "${groups[@]}"; do cat "$(log_of "$group").shown"; done
     } >"$beside_log" 2>&1 &
     beside=$!
     set +m
     trap 'kill -- "-$beside" 2>/dev/null' EXIT
-    [ -n "$filter" ] || { filter='~[window]~[worker]~[check]~[threads]~[.]' threads='[threads]~[.]'; }
 fi
 status=0
 unit_tests "$filter" "$log" || status=$?
 count "$log" "$status"
 if [ -n "$threads" ]; then
     status=0
-    unit_tests "$threads" "$threads_log" || status=$?
-    count "$threads_log" "$status"
+    unit_tests "$threads" "$(log_of threads)" || status=$?
+    count "$(log_of threads)" "$status"
 fi
 
 # Only clang-format 14: every release formats a little differently.
@@ -184,7 +188,8 @@ if [ -n "$beside" ]; then
     wait "$beside" || status=$?
     trap - EXIT
     cat "$beside_log"
-    [ ! -s "$window_log" ] && [ "$status" = 0 ] || count "$window_log" "$status"
+    [ "$status" = 0 ] || result "the tests beside, exit $status" 1
+    for group in "${groups[@]}"; do count "$(log_of "$group")" "$(cat "$(log_of "$group").status")"; done
     while read -r test status seconds; do
         echo "$seconds.0 s  $test" >>"$times"
         result "$test" "$status"
@@ -202,7 +207,7 @@ names() { # options of Catch2 2, then of 3
 awk 'NR == FNR { is_case[$0]; next }
      match($0, /^[0-9.]+ s: /) { name = substr($0, RLENGTH + 1); if (name in is_case) seconds[name] += $1 }
      END { for (name in seconds) printf "%.1f s  %s\n", seconds[name], name }' \
-    <(names 2>/dev/null) <(cat "$log" "$window_log" "$threads_log") >>"$times"
+    <(names 2>/dev/null) <(cat "$log" "$(log_of window)" "$(log_of cuda)" "$(log_of threads)" 2>/dev/null) >>"$times"
 
 echo "slowest tests:"
 sort -rn "$times" | sed -n '1,10s/^/  /p'

@@ -203,9 +203,9 @@ struct Family {
     std::string sequence_axis;
     // Returns whether outputs do not depend on later positions along that axis; null: they always do.
     bool (*causal)(const Parameters&) = nullptr;
-    // Whether the state passed along that axis follows a rule that is not linear, so that rounding may make
-    // two runs diverge for good.
-    bool diverges = false;
+    // Returns whether the state passed along that axis follows a rule that is not linear, so that rounding
+    // may make two runs diverge for good; null: it never does.
+    bool (*diverges)(const Parameters&) = nullptr;
     std::vector<BenchCase> (*bench_cases)(Backend) = nullptr;
     std::vector<FigureSweep> (*sweeps)(const Parameters&) = nullptr;
     std::vector<Figure> (*figures)(const Result&, const View&) = nullptr;

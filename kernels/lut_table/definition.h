@@ -86,7 +86,13 @@ class Table {
     Real weight(int64_t synapse) const { return weights_[synapse]; }
     // Returns what the output gradient dy adds to the gradient of the weight.
     Real gradient(int64_t synapse, Real dy) const {
-        return meta_ ? dy * lr_ * meta_lr_[meta_[synapse]] : dy * lr_;
+        if (!meta_) return dy * lr_;
+        const double meta_rate = meta_lr_[meta_[synapse]];
+        // Kernels may multiply the sum of dy. With an infinite rate this gives an infinity where infinities
+        // of both signs give NaN, so that noise leaves out the sign of dy.
+        if constexpr (std::is_same_v<Real, Noisy>)
+            if (std::isinf(meta_rate)) return Real(meta_rate);
+        return dy * lr_ * meta_rate;
     }
 
   private:

@@ -347,7 +347,9 @@ Family make_family() {
     family.work = work;
     family.sequence_axis = "length";
     family.causal = [](const Parameters&) { return true; };
-    family.diverges = true;
+    family.diverges = [](const Parameters& parameters) {
+        return !rule_of(parameters).is(State::matrix);  // the norms of slots
+    };
     family.bench_cases = bench_cases;
     family.sweeps = sweeps;
     family.figures = figures;

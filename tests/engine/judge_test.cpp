@@ -1,10 +1,13 @@
 #include "app/engine/run/definitions.h"
 
+#include <algorithm>
 #include <cfloat>
 #include <cmath>
+#include <set>
 #include <tuple>
 #include <utility>
 
+#include "kernels/core/noisy.h"
 #include "kernels/families.h"
 #include "kernels/scan/family.h"
 #include "tests/kit/catch.h"
@@ -195,6 +198,62 @@ TEST_CASE("bits that change from run to run are wrong", "[judge]") {
     CHECK(changed->elements == 1);
     CHECK(changed->worst->index == Shape{1});
     CHECK(changed->worst->want == 2);
+}
+
+// Outputs as of a right kernel: a draw of the definition, with roundings of its own.
+Arrays drawn_outputs(const Family& family, const DefinitionRequest& given, const Rounding& rounding,
+                     uint64_t seed) {
+    DefinitionRequest request = given;
+    request.noisy = true;
+    const NoiseScope noise(rounding, seed);
+    auto drawn = family.definition(request);
+    REQUIRE(drawn);
+    Arrays outputs;
+    for (const Array& array : *drawn) {
+        if (array.dtype != Dtype::f64) {
+            outputs.push_back(array);
+            continue;
+        }
+        Array output = Array::uninitialised(array.name, Dtype::f32, array.shape);
+        std::ranges::transform(array.as<double>(), output.as<float>().begin(),
+                               [](double number) { return static_cast<float>(number); });
+        outputs.push_back(std::move(output));
+    }
+    return outputs;
+}
+
+TEST_CASE("a kernel whose memory takes another course before any draw does is not called wrong", "[judge]") {
+    const Family& memory = *find_family("memory");
+    const Variant& variant = *memory.variant("lattice_gla");
+    // Returns the verdicts on y of right kernels, whose outputs are multiplied by a factor.
+    const auto verdicts = [&](const Settings& settings, float factor) {
+        const Parameters parameters = settled(memory, with({{"rule", "trellis"}}, settings));
+        const Configuration setting{&memory, Backend::cuda, parameters, {}, {}, false, {}};
+        const Arrays inputs = generated_inputs(memory, parameters), no_reference;
+        const Definitions::Source source{setting, Backend::cuda, inputs, no_reference, false, 1};
+        const Rounding rounding = rounding_of(memory, variant, parameters, Backend::cuda);
+        Definitions definitions;
+        const auto expected = definitions.find(source, variant, {});
+        REQUIRE(expected);
+        std::multiset<Verdict> found;
+        for (uint64_t seed = 1000; seed < 1012; ++seed) {
+            Arrays outputs = drawn_outputs(memory, {variant, parameters, inputs}, rounding, seed);
+            for (float& number : find(outputs, "y")->as<float>()) number *= factor;
+            const auto judged = verdicts_on({*find(outputs, "y")}, variant, source, **expected, {});
+            REQUIRE(judged);
+            found.insert(judged->front().verdict);
+        }
+        return found;
+    };
+    // One number has the norm 1 whatever its size, so that a state of one row changes its sign at once.
+    const Settings rough = {{"d", int64_t{3}},        {"batch", int64_t{13}},  {"length", int64_t{600}},
+                            {"compress", int64_t{1}}, {"chunk", int64_t{182}}, {"readout", "boundary"},
+                            {"normalise", false},     {"precision", "bf16"}};
+    const Settings smooth = {
+        {"d", int64_t{16}}, {"length", int64_t{64}}, {"compress", int64_t{8}}, {"precision", "f32"}};
+    CHECK(verdicts(rough, 1).count(Verdict::wrong) == 0);
+    CHECK(verdicts(smooth, 1).count(Verdict::right) == 12);
+    CHECK(verdicts(smooth, 1.01f).count(Verdict::wrong) == 12);
 }
 
 }  // namespace

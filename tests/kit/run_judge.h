@@ -53,8 +53,7 @@ inline int64_t check_verdicts(const std::vector<OutputVerdict>& verdicts) {
 
 // The CPU, followed by the GPU if there is one.
 inline std::vector<Backend> backends() {
-    static const bool has_gpu = gpu();
-    return has_gpu ? std::vector{Backend::cpu, Backend::cuda} : std::vector{Backend::cpu};
+    return opened_gpu() ? std::vector{Backend::cpu, Backend::cuda} : std::vector{Backend::cpu};
 }
 
 // A variant on a backend.

@@ -125,7 +125,8 @@ std::optional<Tried> try_out(const Trial& trial, const Machine& machine, double 
     }
     tried.outputs = outputs->last;
     std::vector<Expected> expected = trial.expected;
-    auto verdicts = verdicts_on(outputs->last, trial.variant(), source_of(trial), expected, stop);
+    const TimeLimit limit(stop, patience);  // of more draws
+    auto verdicts = verdicts_on(outputs->last, trial.variant(), source_of(trial), expected, limit.token());
     if (!verdicts) return {};
     const bool unordered = trial.variant().is_unordered(trial.configuration.parameters);
     for (size_t i = 0; i < verdicts->size(); ++i) {

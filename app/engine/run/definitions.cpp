@@ -81,6 +81,15 @@ std::optional<Error> set_spread(const Definitions::Source& source, const Definit
                       threads_for(source, outputs), outputs, draws);
 }
 
+// Draws what a verdict on `one` of the outputs that is not final still needs.
+std::optional<Error> draw_more(const Definitions::Source& source, const DefinitionRequest& request,
+                               const Expected& one, std::vector<Expected>& outputs) {
+    if (one.draws < few_draws || !one.may_diverge || !one.steady_spread.empty())
+        return set_spread(source, request, draws_after(one.draws), outputs);
+    return add_steady_spread(*source.configuration.family, request, rounding_for(source, request.variant),
+                             threads_for(source, outputs), outputs);
+}
+
 const Expected* expected_of(const Array& output, const std::vector<Expected>& expected) {
     const auto found = std::find_if(expected.begin(), expected.end(), [&](const Expected& one) {
         return one.want.name == output.name && one.want.whole_shape() == output.shape;
@@ -146,13 +155,12 @@ Outcome<std::vector<OutputVerdict>> verdicts_on(const Arrays& outputs, const Var
                                                 const Definitions::Source& source,
                                                 std::vector<Expected>& expected, std::stop_token stop) {
     std::vector<OutputVerdict> verdicts;
+    const DefinitionRequest request = request_of(source, variant, std::move(stop));
     for (const Array& output : outputs) {
         OutputVerdict verdict = verdict_on(output, variant, source, expected);
         const Expected* const own = expected_of(output, expected);
         while (own && verdict.verdict == Verdict::pending) {
-            if (auto error =
-                    set_spread(source, request_of(source, variant, stop), draws_after(own->draws), expected))
-                return *error;
+            if (auto error = draw_more(source, request, *own, expected)) return *error;
             verdict = verdict_on(output, variant, source, expected);
         }
         verdicts.push_back(std::move(verdict));

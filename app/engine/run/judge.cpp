@@ -26,6 +26,9 @@ constexpr double unsure = 4, good_part = 0.25;
 constexpr int64_t least_samples = 32;
 // Few draws do not underestimate a spread by more than this factor.
 constexpr double most_underestimated = 4;
+// If so many times larger roundings send none of many draws elsewhere, a right kernel does not go there
+// either.
+constexpr double larger = 4;
 
 bool is_complex(const Array& array) {
     return array.dtype == Dtype::complex64 || array.dtype == Dtype::complex128;
@@ -141,42 +144,50 @@ class Squares {
 };
 
 // If the numbers of a position move by `good_part` of the size of their sequence, a state with a nonlinear
-// rule may take another course, and it may do so in all draws alike. Everything later is then unknown, and so
-// are outputs without positions. The first dimension counts sequences.
-void forget_after_divergence(const Family& family, std::vector<Expected>& outputs) {
+// rule may take another course, and it may do so in all draws alike. What is `forgotten` of the sequence is
+// then unknown in the spreads, and so are outputs without positions. The first dimension counts sequences.
+enum class Forgotten { later_positions, whole_sequences };
+void forget_diverged(const Family& family, const std::vector<Expected>& outputs, Forgotten forgotten,
+                     std::vector<std::vector<float>>& spreads) {
     std::set<int64_t> diverged;
-    const auto forget = [](Expected& output, int64_t first, int64_t last) {
-        std::fill(output.spread.begin() + first, output.spread.begin() + last, NAN);
-    };
-    for (Expected& output : outputs) {
-        const int axis = sequence_axis_of(family, output.want);
-        if (axis < 1 || output.want.dtype == Dtype::int32) continue;
-        const Shape& shape = output.want.shape;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+        const Array& array = outputs[i].want;
+        const int axis = sequence_axis_of(family, array);
+        if (axis < 1 || array.dtype == Dtype::int32) continue;
+        const Shape& shape = array.shape;
         const int64_t outer = count_of(Shape(shape.begin(), shape.begin() + axis));
         const int64_t positions = shape[static_cast<size_t>(axis)];
-        const Numbers want(output.want);
+        const Numbers want(array);
         const int64_t each = outer * positions > 0 ? want.count() / (outer * positions) : 0;
         for (int64_t o = 0; o < outer; ++o) {
             const int64_t first = o * positions * each, last = first + positions * each;
             double squares = 0;
-            for (int64_t i = first; i < last; ++i) squares += std::isfinite(want[i]) ? want[i] * want[i] : 0;
+            for (int64_t n = first; n < last; ++n) squares += std::isfinite(want[n]) ? want[n] * want[n] : 0;
             const double most = good_part * std::sqrt(squares / static_cast<double>(last - first));
-            const auto moved = std::find_if(output.spread.begin() + first, output.spread.begin() + last,
-                                            [&](float spread) { return spread > unsure * most; });
-            const int64_t at = moved - output.spread.begin();
-            if (at == last) continue;
-            forget(output, at / each * each, last);
+            const auto begin = spreads[i].begin(), end = begin + last;
+            const auto moved =
+                std::find_if(begin + first, end, [&](float spread) { return spread > unsure * most; });
+            if (moved == end) continue;
+            const int64_t from =
+                forgotten == Forgotten::whole_sequences ? first : (moved - begin) / each * each;
+            std::fill(begin + from, end, NAN);
             diverged.insert(o / (outer / shape[0]));
         }
     }
-    for (Expected& output : outputs) {
-        if (sequence_axis_of(family, output.want) >= 0 || output.want.shape.empty()) continue;
-        const int64_t sequences = output.want.shape[0];
+    for (size_t i = 0; i < outputs.size(); ++i) {
+        const Array& array = outputs[i].want;
+        if (sequence_axis_of(family, array) >= 0 || array.shape.empty()) continue;
+        const int64_t sequences = array.shape[0];
         for (const int64_t sequence : diverged) {
-            const int64_t each = Numbers(output.want).count() / sequences;
-            if (sequence < sequences) forget(output, sequence * each, (sequence + 1) * each);
+            const int64_t each = Numbers(array).count() / sequences;
+            const auto begin = spreads[i].begin() + sequence * each;
+            if (sequence < sequences) std::fill(begin, begin + each, NAN);
         }
     }
+}
+
+bool diverges(const Family& family, const Parameters& parameters) {
+    return family.diverges && family.diverges(parameters);
 }
 
 struct Draw {
@@ -271,11 +282,20 @@ void for_each_pair(const Array& want, Each&& each) {
 
 }  // namespace
 
-std::optional<Error> add_spread(const Family& family, const DefinitionRequest& request,
-                                const Rounding& rounding, int threads, std::vector<Expected>& outputs,
-                                int draws) {
-    std::vector<Squares> squares;
+namespace {
+
+// What several draws show.
+struct Drawn {
+    std::vector<std::vector<float>> spreads;  // of each output
     bool multiplies_infinity = false;
+};
+
+// Draws `draws` times. Outputs keep only the rows that the draws have. The spreads are those of at least a
+// few draws: others moved nothing.
+Outcome<Drawn> draw_several(const Family& family, const DefinitionRequest& request, const Rounding& rounding,
+                            int threads, Forgotten forgotten, std::vector<Expected>& outputs, int draws) {
+    Drawn all;
+    std::vector<Squares> squares;
     for (int first = 0; first < draws; first += std::max(threads, 1)) {
         const int last = std::min(first + std::max(threads, 1), draws);
         std::vector<std::future<Outcome<Draw>>> running;
@@ -286,7 +306,7 @@ std::optional<Error> add_spread(const Family& family, const DefinitionRequest& r
         for (auto& one : running) drawn.push_back(one.get());
         for (const Outcome<Draw>& one : drawn) {
             if (!one) return one.error();
-            multiplies_infinity = multiplies_infinity || one->multiplies_infinity;
+            all.multiplies_infinity = all.multiplies_infinity || one->multiplies_infinity;
             for (size_t i = 0; i < outputs.size(); ++i) {
                 Array& want = outputs[i].want;
                 const Array& output = *find(one->outputs, want.name);
@@ -296,14 +316,42 @@ std::optional<Error> add_spread(const Family& family, const DefinitionRequest& r
             }
         }
     }
+    for (const Squares& one : squares) all.spreads.push_back(one.spread(std::max(draws, few_draws)));
+    if (diverges(family, request.parameters)) forget_diverged(family, outputs, forgotten, all.spreads);
+    return all;
+}
+
+}  // namespace
+
+std::optional<Error> add_spread(const Family& family, const DefinitionRequest& request,
+                                const Rounding& rounding, int threads, std::vector<Expected>& outputs,
+                                int draws) {
+    auto drawn = draw_several(family, request, rounding, threads, Forgotten::later_positions, outputs, draws);
+    if (!drawn) return drawn.error();
     const double flushed = FLT_MIN * std::max(1.0, largest_of(request.inputs));
+    for (size_t i = 0; i < outputs.size(); ++i)
+        outputs[i] = {.want = std::move(outputs[i].want),
+                      .spread = std::move(drawn->spreads[i]),
+                      .draws = draws,
+                      .flushed = flushed,
+                      .may_become_nan = drawn->multiplies_infinity,
+                      .may_diverge = diverges(family, request.parameters)};
+    return {};
+}
+
+std::optional<Error> add_steady_spread(const Family& family, const DefinitionRequest& request,
+                                       const Rounding& rounding, int threads,
+                                       std::vector<Expected>& outputs) {
+    Rounding rough = rounding;
+    for (double* unit : {&rough.arithmetic, &rough.narrow, &rough.stored}) *unit *= larger;
+    const auto drawn =
+        draw_several(family, request, rough, threads, Forgotten::whole_sequences, outputs, many_draws);
+    if (!drawn) return drawn.error();
     for (size_t i = 0; i < outputs.size(); ++i) {
-        outputs[i].spread = squares[i].spread(std::max(draws, few_draws));
-        outputs[i].draws = draws;
-        outputs[i].flushed = flushed;
-        outputs[i].may_become_nan = multiplies_infinity;
+        outputs[i].steady_spread = outputs[i].spread;
+        for (size_t n = 0; n < outputs[i].spread.size(); ++n)
+            if (std::isnan(drawn->spreads[i][n])) outputs[i].steady_spread[n] = NAN;
     }
-    if (family.diverges) forget_after_divergence(family, outputs);
     return {};
 }
 
@@ -379,14 +427,21 @@ OutputVerdict verdict_of(const Judging& judging) {
 
 OutputVerdict judge(const Array& got, const Expected& expected, const Rounding& rounding, Storage storage) {
     const Array& want = expected.want;
-    return verdict_of({got, want, expected.spread.data(),
-                       Bounds(want, rounding, storage, expected.flushed, expected.may_become_nan), false,
-                       is_first(expected) ? double{few_draws} / expected.draws : 1});
+    const Bounds bounds(want, rounding, storage, expected.flushed, expected.may_become_nan);
+    const double growth = is_first(expected) ? double{few_draws} / expected.draws : 1;
+    const auto by = [&](const std::vector<float>& spread) {
+        return verdict_of({got, want, spread.data(), bounds, false, growth});
+    };
+    const OutputVerdict verdict = by(expected.spread);
+    const bool is_steady = verdict.verdict != Verdict::wrong || expected.steady_spread.empty();
+    return is_steady ? verdict : by(expected.steady_spread);
 }
 
 bool is_final(const OutputVerdict& verdict, const Expected& expected) {
     if (is_first(expected)) return verdict.verdict == Verdict::right;
-    if (verdict.verdict != Verdict::wrong || !verdict.worst || expected.draws >= many_draws) return true;
+    if (verdict.verdict != Verdict::wrong) return true;
+    if (expected.may_diverge && expected.steady_spread.empty()) return false;
+    if (!verdict.worst || expected.draws >= many_draws) return true;
     const auto& [index, got, want, bound, where] = *verdict.worst;
     return !(std::abs(got - want) <= most_underestimated * bound);  // also if one of them is NaN
 }

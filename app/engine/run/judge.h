@@ -28,6 +28,11 @@ struct Expected {
     // NaN is right where `want` is infinite: in another order of operations a product may be 0 times
     // infinity.
     bool may_become_nan = false;
+    // Whether a right kernel may take another course in a sequence before any of the draws does. Only the
+    // steady spread can then call an output wrong: there all numbers of a sequence are unknown if larger
+    // roundings send it elsewhere. It is drawn when needed.
+    bool may_diverge = false;
+    std::vector<float> steady_spread = {};
 };
 
 // Computes the definition of a variant `draws` times with random roundings and sets the spread of its
@@ -37,12 +42,17 @@ std::optional<Error> add_spread(const Family& family, const DefinitionRequest& r
                                 const Rounding& rounding, int threads, std::vector<Expected>& outputs,
                                 int draws);
 
+// Sets the steady spread of outputs that have a spread. Error: as add_spread.
+std::optional<Error> add_steady_spread(const Family& family, const DefinitionRequest& request,
+                                       const Rounding& rounding, int threads, std::vector<Expected>& outputs);
+
 // Judges an output element by element. An element is right if it is within a few spreads and the rounding of
-// its storage; infinities and NaN must agree. `expected` must have a spread.
+// its storage; infinities and NaN must agree. `expected` must have a spread. The steady spread, if there is
+// one, decides what is wrong.
 OutputVerdict judge(const Array& got, const Expected& expected, const Rounding& rounding, Storage storage);
 
-// Whether more draws would not change a verdict: those of the first must be right, and wrong ones far from
-// their bounds or from many draws.
+// Whether more draws would not change a verdict: one of the first draws must be right, and a wrong one must
+// be far from its bound or from many draws, and from the steady spread if sequences may diverge.
 bool is_final(const OutputVerdict& verdict, const Expected& expected);
 
 // Judges without a spread: right if every element is within the rounding of its storage, otherwise pending.

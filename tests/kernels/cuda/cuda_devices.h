@@ -29,14 +29,19 @@ inline cuda::Device* theory(const std::string& architecture) {
     return device.get();
 }
 
-// The GPU; prints a note and returns null if there is none.
-inline cuda::Device* gpu() {
-    static Outcome<std::unique_ptr<cuda::Device>> device = [] {
+// The GPU, or why there is none.
+inline const Outcome<std::unique_ptr<cuda::Device>>& opened_gpu() {
+    static const Outcome<std::unique_ptr<cuda::Device>> device = [] {
         const auto version = cuda::compiler_version();
         return version ? cuda::Device::open(0, options()) : version.error();
     }();
-    if (device) return device->get();
-    say_skipped(device.error().text);
+    return device;
+}
+
+// The GPU; prints a note and returns null if there is none.
+inline cuda::Device* gpu() {
+    if (opened_gpu()) return opened_gpu()->get();
+    say_skipped(opened_gpu().error().text);
     return nullptr;
 }
 

@@ -117,6 +117,34 @@ TEST_CASE("the internal policy keeps weights within the limits", "[lut]") {
     check_variants(problem);
 }
 
+TEST_CASE("with an infinite rate a gradient may be the rate times the sum of dy", "[lut]") {
+    // Both items choose the only synapse of row 0: infinity minus infinity, or infinity times 1 - 3.
+    const Problem problem(
+        lut_family(),
+        sized(2, 1, 1, 1, 1,
+              {{"connectivity", "sparse"},
+               {"gradient_policy", "internal"},
+               {"weight_max", 5.0},
+               {"synapses_per_neuron", int64_t{1}}}),
+        {integers("anchors", {1, 1, 2}, {0, 0}), integers("synapse_offsets", {3}, {0, 1, 2}),
+         integers("synapse_targets", {2}, {0, 0}), integers("synapse_meta", {2}, {0, 0}),
+         floats("meta_lr", {1}, {INFINITY}), floats("dy", {2, 1}, {1, -3})});
+    Arrays outputs = copied(*problem.run(implementations(lut_family()).front()));
+    const auto is_wrong = [&](Backend backend) {
+        const auto verdicts =
+            judged(problem.family, "fused", problem.parameters, problem.inputs, outputs, backend);
+        return std::ranges::any_of(
+            verdicts, [](const OutputVerdict& verdict) { return verdict.verdict == Verdict::wrong; });
+    };
+    REQUIRE(std::isnan(values_of(outputs, "dweights")[0]));
+    CHECK_FALSE(is_wrong(Backend::cpu));
+    find(outputs, "dweights")->as<float>()[0] = -INFINITY;
+    find(outputs, "weights_after")->as<float>()[0] = 5;
+    CHECK_FALSE(is_wrong(Backend::cuda));
+    find(outputs, "dweights")->as<float>()[1] = 1;
+    CHECK(is_wrong(Backend::cuda));
+}
+
 TEST_CASE("normalised gradients have a largest magnitude of 1", "[lut]") {
     Problem problem = any_problem({{"lr", 0.3}});
     const auto plain = problem.reference();
