@@ -1,9 +1,12 @@
+#include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <regex>
 #include <set>
 #include <sstream>
+#include <thread>
 
 #include "app/engine/check/battery.h"
 #include "app/engine/check/parallel.h"
@@ -376,6 +379,38 @@ TEST_CASE("child: a wrong variant is found with the smallest setting that shows 
 
 TEST_CASE("a wrong variant is found with the smallest setting that shows it", "[check]") {
     ChildProcess child("", "child: a wrong variant is found with the smallest setting that shows it");
+    const std::string output = child.output();
+    INFO(output);
+    CHECK(output.ends_with("exit 0"));
+}
+
+// A family each of whose definitions goes on until it is stopped, but a minute at most. In a process of its
+// own, as above.
+std::atomic<int> begun = 0, stopped = 0;
+TEST_CASE("child: a check with a time stops the definitions that are still computed", "[.child]") {
+    Family endless = scale_family();
+    endless.name = "endless";
+    endless.definition = [](const DefinitionRequest& request) -> Outcome<Arrays> {
+        ++begun;
+        for (int tries = 0; tries < 60'000 && !request.stop.stop_requested(); ++tries)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        stopped += request.stop.stop_requested();
+        return Error::cancelled();
+    };
+    add_family(endless);
+    CheckRequest request = check_of("endless");
+    request.seconds = 0.1;
+    Runner runner("");
+    const auto report = check(runner, request, {}, {});
+    REQUIRE(report);
+    CHECK(report->complete);
+    CHECK(report->tried == 0);
+    CHECK(begun > 0);
+    CHECK(stopped == begun);
+}
+
+TEST_CASE("a check with a time stops the definitions that are still computed", "[check]") {
+    ChildProcess child("", "child: a check with a time stops the definitions that are still computed");
     const std::string output = child.output();
     INFO(output);
     CHECK(output.ends_with("exit 0"));

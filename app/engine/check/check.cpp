@@ -6,7 +6,9 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <future>
+#include <stop_token>
 #include <thread>
 
 #include "app/engine/check/battery.h"
@@ -54,18 +56,24 @@ class Ahead {
           part_(request.part),
           parts_(request.parts),
           ahead_(requests_per_core * cores_of(request.parts)),
-          stop_(std::move(stop)) {
+          forward_(std::move(stop), [this] { preparing_.request_stop(); }) {
         end_ = size_of(request, battery);
         for (; number_ < request.first; ++number_) battery_.next();
     }
+    // Nobody waits for what is still being prepared.
+    ~Ahead() { preparing_.request_stop(); }
+    Ahead(const Ahead&) = delete;
+    Ahead& operator=(const Ahead&) = delete;
 
     struct Next {
         int64_t number = 0;  // the place in the battery
         Request request;
         std::future<PreparedTrial> trial;
     };
-    // The next Request whose variant is not left out; absent at the end.
-    std::optional<Next> next(const std::vector<std::string>& left_out) {
+    // The next Request whose variant is not left out; absent at the end, or if the check is over before one
+    // is prepared.
+    template <class IsOver>
+    std::optional<Next> next(const std::vector<std::string>& left_out, const IsOver& is_over) {
         const auto is_left_out = [&](const Request& request) {
             return std::find(left_out.begin(), left_out.end(), request.variants.front()) != left_out.end();
         };
@@ -76,12 +84,14 @@ class Ahead {
             const int64_t number = number_++;
             if (number % parts_ != part_ || is_left_out(*request)) continue;
             auto prepared = std::async(std::launch::async, [this, request = *request] {
-                return prepare_trial(request, preparation_, stop_);
+                return prepare_trial(request, preparation_, preparing_.get_token());
             });
             waiting_.push_back({number, std::move(*request), std::move(prepared)});
         }
         if (waiting_.empty()) return {};
-        const auto chosen = first_prepared();
+        auto chosen = first_prepared();
+        for (; chosen == waiting_.end(); chosen = first_prepared())
+            if (is_over()) return {};
         Next next = std::move(*chosen);
         waiting_.erase(chosen);
         return next;
@@ -91,20 +101,20 @@ class Ahead {
     int64_t first_waiting() const { return waiting_.empty() ? number_ : waiting_.front().number; }
 
   private:
+    // Waits a millisecond at most.
     std::deque<Next>::iterator first_prepared() {
-        while (true) {
-            for (auto one = waiting_.begin(); one != waiting_.end(); ++one) {
-                const std::chrono::milliseconds wait(one == waiting_.begin() ? 1 : 0);
-                if (one->trial.wait_for(wait) == std::future_status::ready) return one;
-            }
-        }
+        return std::find_if(waiting_.begin(), waiting_.end(), [&](const Next& one) {
+            const std::chrono::milliseconds wait(&one == &waiting_.front() ? 1 : 0);
+            return one.trial.wait_for(wait) == std::future_status::ready;
+        });
     }
 
     Battery& battery_;
     const Preparation preparation_;
     const int64_t part_, parts_;
     const size_t ahead_;  // the number of Requests that are prepared at once
-    const std::stop_token stop_;
+    std::stop_source preparing_;
+    std::stop_callback<std::function<void()>> forward_;
     int64_t number_ = 0, end_ = 0;
     std::deque<Next> waiting_;
 };
@@ -131,7 +141,7 @@ class Check {
         report_.size = request_.seconds ? 0 : size_of(request_, battery);
         Ahead ahead(battery, preparation_, request_, stop_);
         while (!is_over()) {
-            auto next = ahead.next(left_out_);
+            auto next = ahead.next(left_out_, [&] { return is_over(); });
             if (!next) break;
             report_.next = std::min(next->number, ahead.first_waiting());
             report_.trying_number = next->number;
