@@ -6,6 +6,10 @@
 //   delta is NaN, to the two anchors of that bit at position j or i; dw(n, o) += dy(j)_o lr.
 // If the weakest bit of PE is weaker than both, the same with that bit flipped is added to dpositional.
 
+#include <algorithm>
+#include <type_traits>
+#include <vector>
+
 #include "kernels/core/common_parameters.h"
 #include "kernels/lut_sequence/parts.h"
 #include "kernels/lut_table/definition.h"
@@ -70,7 +74,7 @@ class Reference {
             for (int64_t j = 1; j < sizes_.length; ++j) {
                 if (stop.stop_requested()) return Error::cancelled();
                 for (int64_t detector = 0; detector < sizes_.detectors; ++detector)
-                    for (int64_t i = 0; i < j; ++i) compute_pair(item, i, j, detector);
+                    for (const Pair& pair : pairs_of(item, j, detector)) compute_pair(pair);
             }
         return finish();
     }
@@ -79,7 +83,7 @@ class Reference {
     // A pair of positions, by their numbers in the batch, for one detector.
     struct Pair {
         int64_t i, j, distance, detector;
-        const Bits &q, &k, &positional;
+        const Bits *q, *k, *positional;
     };
 
     const int32_t* anchors(int64_t detector) const { return anchors_ + detector * sizes_.anchors * 2; }
@@ -107,16 +111,24 @@ class Reference {
             }
     }
 
-    void compute_pair(int64_t item, int64_t i, int64_t j, int64_t detector) {
-        const int64_t first = item * sizes_.length, distance = j - i - 1;
-        const Pair pair{first + i,
-                        first + j,
-                        distance,
-                        detector,
-                        positions_.at(first + j, detector),
-                        positions_.at(first + i, detector),
-                        distances_.at(distance, detector)};
-        const int64_t chosen = neuron(pair, pair.q.index, pair.k.index, pair.positional.index);
+    // The pairs of position j and an earlier one. Kernels may add those that choose the same neuron together,
+    // which has larger partial sums than the order of positions. So does the noise.
+    std::vector<Pair> pairs_of(int64_t item, int64_t j, int64_t detector) const {
+        std::vector<Pair> pairs;
+        const int64_t first = item * sizes_.length;
+        for (int64_t i = 0; i < j; ++i)
+            pairs.push_back({first + i, first + j, j - i - 1, detector, &positions_.at(first + j, detector),
+                             &positions_.at(first + i, detector), &distances_.at(j - i - 1, detector)});
+        if constexpr (std::is_same_v<Real, Noisy>)
+            std::ranges::stable_sort(pairs, {}, [&](const Pair& pair) { return chosen_by(pair); });
+        return pairs;
+    }
+    int64_t chosen_by(const Pair& pair) const {
+        return neuron(pair, pair.q->index, pair.k->index, pair.positional->index);
+    }
+
+    void compute_pair(const Pair& pair) {
+        const int64_t chosen = chosen_by(pair);
         table_.for_each_synapse(chosen, [&](int64_t synapse, int64_t output) {
             y_.add(pair.j * sizes_.outputs + output, table_.weight(synapse));
         });
@@ -128,7 +140,7 @@ class Reference {
         table_.for_each_synapse(chosen, [&](int64_t synapse, int64_t output) {
             dweights_.add(synapse, table_.gradient(synapse, dy[output]));
         });
-        const Bits &q = pair.q, &k = pair.k, &positional = pair.positional;
+        const Bits &q = *pair.q, &k = *pair.k, &positional = *pair.positional;
         const bool flips_q = q.magnitude() < k.magnitude();
         const Bits& flipped = flips_q ? q : k;
         if (flipped.weakest_bit >= 0) {

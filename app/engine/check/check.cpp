@@ -56,10 +56,9 @@ class Ahead {
           part_(request.part),
           parts_(request.parts),
           ahead_(requests_per_core * cores_of(request.parts)),
-          forward_(std::move(stop), [this] { preparing_.request_stop(); }) {
-        end_ = size_of(request, battery);
-        for (; number_ < request.first; ++number_) battery_.next();
-    }
+          first_(request.first),
+          end_(size_of(request, battery)),
+          forward_(std::move(stop), [this] { preparing_.request_stop(); }) {}
     // Nobody waits for what is still being prepared.
     ~Ahead() { preparing_.request_stop(); }
     Ahead(const Ahead&) = delete;
@@ -77,6 +76,10 @@ class Ahead {
         const auto is_left_out = [&](const Request& request) {
             return std::find(left_out.begin(), left_out.end(), request.variants.front()) != left_out.end();
         };
+        for (; number_ < first_; ++number_) {  // takes seconds after some hundreds
+            if (is_over()) return {};
+            battery_.next();
+        }
         std::erase_if(waiting_, [&](const Next& one) { return is_left_out(one.request); });
         while (waiting_.size() < ahead_ && number_ < end_) {
             auto request = battery_.next();
@@ -113,9 +116,10 @@ class Ahead {
     const Preparation preparation_;
     const int64_t part_, parts_;
     const size_t ahead_;  // the number of Requests that are prepared at once
+    const int64_t first_, end_;
     std::stop_source preparing_;
     std::stop_callback<std::function<void()>> forward_;
-    int64_t number_ = 0, end_ = 0;
+    int64_t number_ = 0;
     std::deque<Next> waiting_;
 };
 

@@ -233,6 +233,27 @@ Problem sums_of(const std::vector<float>& weights, float dy, Settings more = {})
                     floats("weights", {1, 8, 1}, weights), floats("dy", {2, 2, 1}, {0, dy, 0, dy})});
 }
 
+TEST_CASE("a kernel of lut_sequence may add the pairs that choose the same row together", "[lut]") {
+    constexpr int64_t length = 400;
+    const float odd = -3.1f, even = 2.97f;  // the weights for earlier positions, whatever the later one
+    std::vector<float> x;
+    for (int64_t i = 0; i < length; ++i)
+        x.insert(x.end(), {i % 2 == 0 ? 3.0f : 0.0f, i % 2 == 0 ? 0.0f : 3.0f});
+    const Problem problem(family(), sized(1, length, 2, 1, 1, 1, 0),
+                          {floats("x", {1, length, 2}, x), integers("anchors", {1, 1, 2}, {0, 1}),
+                           floats("weights", {1, 4, 1}, {odd, even, odd, even})});
+    Arrays outputs = copied(*problem.run(implementations(family()).front()));
+    for (int64_t j = 0; j < length; ++j) {
+        float sum = 0;
+        for (int64_t i = 0; i < j; i += 2) sum += even;
+        for (int64_t i = 1; i < j; i += 2) sum += odd;
+        float& y = find(outputs, "y")->as<float>()[static_cast<size_t>(j)];
+        CHECK(y == Approx(sum).margin(0.01));
+        y = sum;
+    }
+    check_verdicts(judged(family(), "fused", problem.parameters, problem.inputs, outputs));
+}
+
 // An event has 12 bytes. All shapes have 2147352576 events of one kind, the most below 2^31 with 16384
 // positions.
 TEST_CASE("a plan has memory for as many events as 32 bits number", "[lut]") {
