@@ -135,6 +135,14 @@ class Torture {
     TemporaryFolder folder_;
 };
 
+// Whether all children but so many end within some seconds: on a busy machine one that was killed may be seen
+// for a moment.
+bool children_end_except(size_t count) {
+    for (int tries = 0; tries < 1000 && children().size() > count; ++tries)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return children().size() == count;
+}
+
 TEST_CASE("killed, stopped, garbled and closed 200 times, and the engine goes on every time", "[worker]") {
     REQUIRE(children().empty());
     const size_t descriptors = open_descriptors();
@@ -149,7 +157,7 @@ TEST_CASE("killed, stopped, garbled and closed 200 times, and the engine goes on
             REQUIRE(right.result);
             check_right(*right.result);
             CHECK(right.result->parameters.integer("length") == 100 + round);
-            CHECK(children().size() == 1);
+            CHECK(children_end_except(1));
             CHECK(open_descriptors() <= descriptors + 3 + 16);
         }
     }
