@@ -70,7 +70,7 @@ class Reference {
             dweights_.add(synapse, table_.gradient(synapse, dy[output]));
         });
         if (bits.weakest_bit < 0) return;
-        const Real g = gather_(neuron, dy) - gather_(first_row + bits.flipped(), dy);
+        const Real g = gather_.difference(neuron, first_row + bits.flipped(), dy);
         const Real du = propagated(g, bits.weakest, sizes_.eps);
         const int32_t* const pair = anchors(detector) + 2 * bits.weakest_bit;
         dx_.add(item * sizes_.inputs + pair[0], du);

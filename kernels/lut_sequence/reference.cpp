@@ -146,7 +146,7 @@ class Reference {
         if (flipped.weakest_bit >= 0) {
             const int64_t other = flips_q ? neuron(pair, q.flipped(), k.index, positional.index)
                                           : neuron(pair, q.index, k.flipped(), positional.index);
-            const Real du = propagated(gather_(chosen, dy) - gather_(other, dy), flipped.weakest, sizes_.eps);
+            const Real du = propagated(gather_.difference(chosen, other, dy), flipped.weakest, sizes_.eps);
             const int32_t* const anchor = anchors(pair.detector) + 2 * flipped.weakest_bit;
             const int64_t position = flips_q ? pair.j : pair.i;
             dx_.add(position * sizes_.inputs + anchor[0], du);
@@ -158,7 +158,7 @@ class Reference {
             dpositional_.add(
                 (pair.distance * sizes_.detectors + pair.detector) * sizes_.positional +
                     positional.weakest_bit,
-                propagated(gather_(chosen, dy) - gather_(other, dy), positional.weakest, sizes_.eps));
+                propagated(gather_.difference(chosen, other, dy), positional.weakest, sizes_.eps));
         }
     }
 

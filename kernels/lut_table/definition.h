@@ -150,6 +150,14 @@ class Gather {
         overflows_ = overflows_ || terms_.overflows(value_of(sum));
         return terms_.value(sum);
     }
+    // sum_o dy_o w(neuron, o) - sum_o dy_o w(other, o). Kernels may subtract the weights first. This gives an
+    // infinity where two infinite sums give NaN, so that noise does so, too.
+    Real difference(int64_t neuron, int64_t other, const float* dy) {
+        const Real sum = (*this)(neuron, dy), of_other = (*this)(other, dy);
+        if constexpr (std::is_same_v<Real, Noisy>)
+            if (std::isinf(value_of(sum)) && std::isinf(value_of(of_other))) return sum;
+        return sum - of_other;
+    }
     // Whether a sum has overflowed so far.
     bool overflows() const { return overflows_; }
 

@@ -384,6 +384,26 @@ TEST_CASE("a wrong variant is found with the smallest setting that shows it", "[
     CHECK(output.ends_with("exit 0"));
 }
 
+// In a process of its own, as above.
+TEST_CASE("child: a check ends when all variants are found wrong, before its time", "[.child]") {
+    add_family(broken_family());
+    CheckRequest request = check_of("broken");
+    request.base.variants = {"blocks"};
+    request.seconds = 1000;
+    Runner runner("");
+    const auto report = check(runner, request, {}, {});
+    REQUIRE(report);
+    CHECK(report->complete);
+    CHECK(report->findings.size() == 1);
+}
+
+TEST_CASE("a check ends when all variants are found wrong, before its time", "[check]") {
+    ChildProcess child("", "child: a check ends when all variants are found wrong\\, before its time");
+    const std::string output = child.output();
+    INFO(output);
+    CHECK(output.ends_with("exit 0"));
+}
+
 // A family each of whose definitions goes on until it is stopped, but a minute at most. In a process of its
 // own, as above.
 std::atomic<int> begun = 0, stopped = 0;

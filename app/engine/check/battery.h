@@ -22,6 +22,7 @@ class Battery {
     std::optional<Request> next();
     // The number of Requests in a complete check.
     int64_t size() const;
+    const std::vector<const Variant*>& variants() const { return variants_; }
 
   private:
     // What a Request tries: values of parameters and pairs of them, places of a length in tiles, kinds of

@@ -69,13 +69,15 @@ class Ahead {
         Request request;
         std::future<PreparedTrial> trial;
     };
-    // The next Request whose variant is not left out; absent at the end, or if the check is over before one
-    // is prepared.
+    // The next Request whose variant is not left out; absent at the end, if all are left out, or if the check
+    // is over before one is prepared.
     template <class IsOver>
     std::optional<Next> next(const std::vector<std::string>& left_out, const IsOver& is_over) {
-        const auto is_left_out = [&](const Request& request) {
-            return std::find(left_out.begin(), left_out.end(), request.variants.front()) != left_out.end();
+        const auto has = [&](const std::string& name) {
+            return std::find(left_out.begin(), left_out.end(), name) != left_out.end();
         };
+        const auto is_left_out = [&](const Request& request) { return has(request.variants.front()); };
+        if (std::ranges::all_of(battery_.variants(), has, &Variant::name)) return {};
         for (; number_ < first_; ++number_) {  // takes seconds after some hundreds
             if (is_over()) return {};
             battery_.next();

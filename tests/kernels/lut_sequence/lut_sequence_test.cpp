@@ -233,6 +233,21 @@ Problem sums_of(const std::vector<float>& weights, float dy, Settings more = {})
                     floats("weights", {1, 8, 1}, weights), floats("dy", {2, 2, 1}, {0, dy, 0, dy})});
 }
 
+TEST_CASE("a kernel may subtract the rows before it multiplies with an infinite dy", "[lut]") {
+    // The sums of both rows are infinite where j = 1, so that the reference has NaN as the largest gradient.
+    const Problem problem(
+        family(), sized(1, 3, 2, 1, 1, 1, 1, {{"normalise_gradients", true}}),
+        {floats("x", {1, 3, 2}, {0, 3, 2e-3f, 1e-3f, 0, 3}), floats("positional", {2, 1, 1}, {1e-4f, 1e-4f}),
+         integers("anchors", {1, 1, 2}, {0, 1}), floats("weights", {1, 8, 1}, {1, 2, 3, 4, 5, 6, 7, 8}),
+         floats("dy", {1, 3, 1}, {0, INFINITY, 1})});
+    Arrays outputs = copied(*problem.run(implementations(family()).front()));
+    const auto dpositional = find(outputs, "dpositional")->as<float>();
+    REQUIRE(dpositional.size() == 2);
+    CHECK((std::isnan(dpositional[0]) && std::isnan(dpositional[1])));
+    dpositional[1] = 0;  // divided by an infinite gradient
+    check_verdicts(judged(family(), "fused", problem.parameters, problem.inputs, outputs));
+}
+
 TEST_CASE("a kernel of lut_sequence may add the pairs that choose the same row together", "[lut]") {
     constexpr int64_t length = 400;
     const float odd = -3.1f, even = 2.97f;  // the weights for earlier positions, whatever the later one
