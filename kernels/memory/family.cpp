@@ -260,6 +260,7 @@ std::vector<Variant> variants() {
                                                           .shape = output_shape});
     for (Variant& variant : all) {
         variant.outputs = strategy_of(variant).outputs;
+        variant.rare_on_cuda = strategy_of(variant).on_cuda.rare;
         variant.definition = strategy_of(variant).walks_by_token() ? "sequential" : variant.name;
     }
     return all;

@@ -175,6 +175,20 @@ inline LaunchInfo read(const Chain& chain, const TiledRange& tiling, const TileA
                                    2 * counts.pairs * counts.width}};
 }
 
+// Takes the place of walk and read after the solve.
+inline LaunchInfo walk_and_read(const Chain& chain, const TiledRange& tiling, const TileArrays& a,
+                                const Reading& reading) {
+    const int64_t tokens = tiling.tokens().count();
+    LaunchInfo info = walk(chain, tiling, a);
+    const LaunchInfo of_read = read(chain, tiling, a, reading);
+    info.name = "walk_and_read";
+    info.meaning = "Walks from tile to tile and reads the memory on the way, strips of rows independently.";
+    info.reads = info.reads + of_read.reads + Buffers{first_of(a.given_keys, tokens)};
+    info.writes = of_read.writes + info.writes;
+    info.work.operations += of_read.work.operations;
+    return info;
+}
+
 // `reads` are the inputs, or the arrays that an earlier launch made of them.
 inline LaunchInfo tree(const Tensors& t, Range range, Buffers reads) {
     const double matrices = t.rule->has_momentum ? 2 : 1;

@@ -133,7 +133,15 @@ std::vector<Strategy> make_strategies() {
          .outputs = {"y", "m", "boundaries"},
          .exact = Exact::always,
          .on_cpu = on_cpu::exact_chunk,
-         .on_cuda = {.add_launches = add_exact_chunk, .uses_precision = true}},
+         .on_cuda = {.add_launches = add_exact_chunk,
+                     .uses_precision = true,
+                     .rare = {{"chain_fused.cu",
+                               {{"batch", int64_t{64}},
+                                {"d", int64_t{64}},
+                                {"chunk", int64_t{64}},
+                                {"readout", "evolving"},
+                                {"dtype", "bf16"},
+                                {"precision", "bf16"}}}}}},
     };
 }
 

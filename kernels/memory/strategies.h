@@ -86,6 +86,7 @@ struct Strategy {
         // The shared memory of its largest thread block in bytes; null if it always fits.
         int64_t (*shared_bytes)(const Sizes&) = nullptr;
         bool uses_precision = false;  // its products of matrices have the parameter `precision`
+        std::vector<Preset> rare = {};
     } on_cuda;
 
     bool goes_with(const UpdateRule& rule) const;

@@ -309,13 +309,13 @@ struct Group {
         for (int b = 0; b < dq_columns / 32; ++b)
             device::add_box(map, shared.dq[number][b], dq_column() + 32 * b, step * STEP + dq_query(),
                             static_cast<int>(head));
-        device::end_batch_of_adds();
+        device::end_batch_of_boxes();
     }
 
     // Waits until the numbers of the last add_dq have been read, and all groups have stored their ds.
     __device__ void meet() {
         device::make_stores_visible_to_products();
-        if (threadIdx.x % 128 == 0) device::wait_until_adds_are_read();
+        if (threadIdx.x % 128 == 0) device::wait_until_boxes_are_read();
         device::sync_threads<8, 32 * consumers>();
     }
 
@@ -451,7 +451,7 @@ struct Group {
             store(dk, rows_of(dk_of(wanted)));
         }
         store(dv, rows_of(given.arguments.dv));
-        if (threadIdx.x % 128 == 0) device::wait_for_adds();
+        if (threadIdx.x % 128 == 0) device::wait_for_boxes();
     }
 };
 

@@ -27,8 +27,17 @@ __device__ void copy_boxes(const TensorMap& map, Element* to, Barrier& barrier, 
     for (int b = 0; b < boxes; ++b) copy_box(map, to + b * rows * columns, barrier, b * columns, y, z);
 }
 
-// Starts to add one box in shared memory to an f32 array. Boxes outside the array are left out. One thread
-// calls it, and the following functions, which name the additions of this thread.
+// Starts to store one box in shared memory. What lies outside the array is left out. One thread calls it, and
+// the following functions, which name the boxes of this thread.
+__device__ inline void store_box(const TensorMap& map, const void* from, int x, int y, int z) {
+    jitter();
+    asm volatile(
+        "cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(&map),
+        "r"(shared_address(from)), "r"(x), "r"(y), "r"(z)
+        : "memory");
+    jitter();
+}
+// Starts to add one box likewise to an f32 array.
 __device__ inline void add_box(const TensorMap& map, const void* from, int x, int y, int z) {
     jitter();
     asm volatile(
@@ -38,15 +47,15 @@ __device__ inline void add_box(const TensorMap& map, const void* from, int x, in
         : "memory");
     jitter();
 }
-__device__ inline void end_batch_of_adds() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+__device__ inline void end_batch_of_boxes() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 // Waits until the boxes of all batches have been read from shared memory.
-__device__ inline void wait_until_adds_are_read() {
+__device__ inline void wait_until_boxes_are_read() {
     jitter();
     asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
     jitter();
 }
-// Waits until all batches have been added.
-__device__ inline void wait_for_adds() {
+// Waits until all batches have been stored or added.
+__device__ inline void wait_for_boxes() {
     jitter();
     asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
     jitter();

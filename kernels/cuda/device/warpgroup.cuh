@@ -161,9 +161,9 @@ struct WarpgroupStep;
 #define SAWTOOTH_TILES_16(n) SAWTOOTH_TILES_8(n), SAWTOOTH_TILES_8(n + 8)
 #define SAWTOOTH_TILES_32(n) SAWTOOTH_TILES_16(n), SAWTOOTH_TILES_16(n + 16)
 
-// Steps with both factors in shared memory, or with the left one in registers. o1 … o6 are the operands after
-// the sums.
-#define SAWTOOTH_WARPGROUP_STEP(PRECISION, TILES, WIDTH, o1, o2, o3, o4, o5, o6)                            \
+// Steps with both factors in shared memory, or with the left one in registers. The sums begin as zeros unless
+// the step `keeps` them. o1 … o7 are the operands after the sums.
+#define SAWTOOTH_WARPGROUP_STEP(PRECISION, TILES, WIDTH, o1, o2, o3, o4, o5, o6, o7)                        \
     template <>                                                                                             \
     struct WarpgroupStep<Precision::PRECISION, TILES> {                                                     \
         template <bool right_in_rows, bool left_in_columns = false>                                         \
@@ -178,25 +178,27 @@ struct WarpgroupStep;
         }                                                                                                   \
         template <bool right_in_rows>                                                                       \
         static __device__ void add(Tile (&sums)[TILES], const Products<Precision::PRECISION>::Left& left,   \
-                                   uint64_t right) {                                                        \
-            asm volatile("wgmma.mma_async.sync.aligned.m64n" #WIDTH "k16.f32." #PRECISION "." #PRECISION    \
+                                   uint64_t right, int keeps = 1) {                                         \
+            asm volatile("{\n.reg .pred keeps;\nsetp.ne.b32 keeps, " o6                                     \
+                         ", 0;\n"                                                                           \
+                         "wgmma.mma_async.sync.aligned.m64n" #WIDTH "k16.f32." #PRECISION "." #PRECISION    \
                          " {" SAWTOOTH_NAMES_##TILES "}, {" o1 ", " o2 ", " o3 ", " o4 "}, " o5             \
-                                                     ", 1, 1, 1, " o6 ";\n"                                 \
+                                                     ", keeps, 1, 1, " o7 ";\n}\n"                          \
                          : SAWTOOTH_TILES_##TILES(0)                                                        \
                          : "r"(left.a[0]), "r"(left.a[1]), "r"(left.a[2]), "r"(left.a[3]), "l"(right),      \
-                           "n"(right_in_rows ? 1 : 0));                                                     \
+                           "r"(keeps), "n"(right_in_rows ? 1 : 0));                                         \
         }                                                                                                   \
     };
-SAWTOOTH_WARPGROUP_STEP(bf16, 2, 16, "%8", "%9", "%10", "%11", "%12", "%13")
-SAWTOOTH_WARPGROUP_STEP(f16, 2, 16, "%8", "%9", "%10", "%11", "%12", "%13")
-SAWTOOTH_WARPGROUP_STEP(bf16, 4, 32, "%16", "%17", "%18", "%19", "%20", "%21")
-SAWTOOTH_WARPGROUP_STEP(f16, 4, 32, "%16", "%17", "%18", "%19", "%20", "%21")
-SAWTOOTH_WARPGROUP_STEP(bf16, 8, 64, "%32", "%33", "%34", "%35", "%36", "%37")
-SAWTOOTH_WARPGROUP_STEP(f16, 8, 64, "%32", "%33", "%34", "%35", "%36", "%37")
-SAWTOOTH_WARPGROUP_STEP(bf16, 16, 128, "%64", "%65", "%66", "%67", "%68", "%69")
-SAWTOOTH_WARPGROUP_STEP(f16, 16, 128, "%64", "%65", "%66", "%67", "%68", "%69")
-SAWTOOTH_WARPGROUP_STEP(bf16, 32, 256, "%128", "%129", "%130", "%131", "%132", "%133")
-SAWTOOTH_WARPGROUP_STEP(f16, 32, 256, "%128", "%129", "%130", "%131", "%132", "%133")
+SAWTOOTH_WARPGROUP_STEP(bf16, 2, 16, "%8", "%9", "%10", "%11", "%12", "%13", "%14")
+SAWTOOTH_WARPGROUP_STEP(f16, 2, 16, "%8", "%9", "%10", "%11", "%12", "%13", "%14")
+SAWTOOTH_WARPGROUP_STEP(bf16, 4, 32, "%16", "%17", "%18", "%19", "%20", "%21", "%22")
+SAWTOOTH_WARPGROUP_STEP(f16, 4, 32, "%16", "%17", "%18", "%19", "%20", "%21", "%22")
+SAWTOOTH_WARPGROUP_STEP(bf16, 8, 64, "%32", "%33", "%34", "%35", "%36", "%37", "%38")
+SAWTOOTH_WARPGROUP_STEP(f16, 8, 64, "%32", "%33", "%34", "%35", "%36", "%37", "%38")
+SAWTOOTH_WARPGROUP_STEP(bf16, 16, 128, "%64", "%65", "%66", "%67", "%68", "%69", "%70")
+SAWTOOTH_WARPGROUP_STEP(f16, 16, 128, "%64", "%65", "%66", "%67", "%68", "%69", "%70")
+SAWTOOTH_WARPGROUP_STEP(bf16, 32, 256, "%128", "%129", "%130", "%131", "%132", "%133", "%134")
+SAWTOOTH_WARPGROUP_STEP(f16, 32, 256, "%128", "%129", "%130", "%131", "%132", "%133", "%134")
 #undef SAWTOOTH_WARPGROUP_STEP
 
 // Steps of 8 inner columns in tf32, with the left factor in registers: of rows g and g + 8 lane (g, q) has

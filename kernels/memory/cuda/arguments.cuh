@@ -3,6 +3,7 @@
 // registers (sm_90a, d = 24).
 #pragma once
 
+#include "kernels/cuda/device/tensor_map.cuh"
 #include "kernels/cuda/device/types.cuh"
 
 namespace sawtooth::memory {
@@ -82,6 +83,14 @@ struct ChainReadArguments {
     const void* queries;  // [batch, length, columns]
     void* y;              // [batch of y_stride elements, length, rows]
     int64_t y_stride;
+};
+
+// The arguments of chain_fused.cu, and maps of its arrays, three dimensions each.
+struct ChainFusedArguments {
+    ChainArguments chain;
+    TensorMap keys, queries;   // [batch, length, columns]
+    TensorMap solved, values;  // [batch, last - origin, columns or rows]
+    TensorMap y;               // [batch, length, rows]
 };
 
 // The arguments of pulse.cu.

@@ -1,7 +1,8 @@
 // Chains in tiles on a GPU: chunkwise_gd, atlas_parallel and exact_chunk. A range of tiles takes three
 // launches: prepare or solve (parallel over sequences and tiles), walk (over sequences and strips of rows)
 // and read (over sequences and tiles). If updates do not depend on the memory, sum_tiles and scan_tiles
-// replace walk, both parallel over the sequence. Ranges are as long as their memory allows.
+// replace walk, both parallel over the sequence. On Hopper walk and read may be one launch (chain_fused.cu).
+// Ranges are as long as their memory allows.
 
 #include <algorithm>
 
@@ -27,6 +28,7 @@ struct ChainJob {
     Buffer keys, values;
     bool normalises_keys = false, normalises_values = false;
     bool solves = false, rescales = false;
+    bool is_fused = false;  // chain_fused.cu walks and reads
 
     int64_t halo() const { return chain.window - 1; }
     bool reads_memory() const { return chain.rule->reads_memory; }
@@ -110,6 +112,19 @@ int64_t solve_shared_bytes(const Cut& cut) {
         .total();
 }
 
+constexpr int64_t fused_tile = 64, fused_strip = 64;  // tokens and rows of chain_fused.cu
+
+// The bytes of `Shared` in chain_fused.cu.
+int64_t fused_shared_bytes(const Cut& cut, int64_t stages) {
+    const int64_t matrix = fused_tile * cut.columns;
+    return StructBytes()
+        .array(stages * (3 * matrix + fused_tile * fused_strip), 2, 1024)                // stages
+        .array(2 * fused_tile * fused_tile + 3 * fused_tile * fused_strip, 2)            // weights, y, errors
+        .array(2, StructBytes().array(4 * fused_tile + 1, float_bytes, 16).total(), 16)  // coefficients
+        .array(2 * (stages + 2), 8)                                                      // barriers
+        .total();
+}
+
 // The sides of a walk: as many as the steps of a tile if a thread block takes one tile. If it takes all, four
 // if an SM still holds the blocks that it gets, as a step may take less than half of the time of a copy.
 int64_t walk_sides(const ChainJob& job, const Cut& cut, const Chip& chip) {
@@ -164,6 +179,7 @@ Cut cut_of(const ChainJob& job, const Chip& chip) {
 
 // The scratch bytes of a tile of one sequence.
 int64_t tile_bytes(const ChainJob& job, const Cut& cut) {
+    if (job.is_fused) return cut.tile * (cut.columns + cut.rows) * cut.element.bytes;
     const int64_t states = (job.has_momentum() ? 2 : 1) * cut.rows * cut.columns;
     const int64_t rows = cut.tile * (cut.columns * (job.solves ? 2 : 1) + cut.rows) + cut.rows * cut.sources;
     return (rows + states) * cut.element.bytes + (job.reads_memory() ? 0 : float_bytes * states) +
@@ -191,6 +207,7 @@ class ChainLaunches {
     void add_prepare(Range range);
     void add_walk(Range range);
     void add_read(Range range, const Reader& reader);
+    void add_fused(Range range, const Reader& reader);
 
   private:
     void take_arrays(int64_t tokens);
@@ -222,14 +239,15 @@ void ChainLaunches::take_arrays(int64_t most_tokens) {
     const bool sums = !job_.reads_memory(), passes_on = most_tokens < chain().length;
     arrays_.given_keys = job_.keys;
     arrays_.given_values = job_.values;
-    arrays_.keys = take("keys", tokens, {cut_.columns}, element);
     if (job_.solves) arrays_.solved = take("solved keys", tokens, {cut_.columns}, element);
     arrays_.values = take("values", tokens, {cut_.rows}, element);
+    if (passes_on) job_.chain.m.live = builder_.take("m between launches", passed);
+    if (job_.is_fused) return;
+    arrays_.keys = take("keys", tokens, {cut_.columns}, element);
     arrays_.coefficients = take("coefficients", tiles, {2 * cut_.sources + 4});
     arrays_.errors = take("errors", tiles, {cut_.rows, cut_.sources}, element);
     arrays_.states_m = take("m of tiles", tiles, state, element);
     if (sums) arrays_.sums_m = take("m added by tiles", tiles, state);
-    if (passes_on) job_.chain.m.live = builder_.take("m between launches", passed);
     if (!job_.has_momentum()) return;
     arrays_.states_s = take("s of tiles", tiles, state, element);
     if (sums) arrays_.sums_s = take("s added by tiles", tiles, state);
@@ -281,7 +299,10 @@ void ChainLaunches::add_prepare(Range range) {
                     {"NORMALISE_VALUES", job_.normalises_values},
                     {"READS_W_OMEGA", chain().rule->reads_w_omega},
                     {"TILE", cut_.padded_tile}};
-    if (job_.solves) rows.emplace_back("STORED", name_of(cut_.element.storage));
+    if (job_.solves) {
+        rows.emplace_back("STORED", name_of(cut_.element.storage));
+        rows.emplace_back("FUSED", job_.is_fused);
+    }
     const KernelSource source = job_.solves ? chain_kernel("chain_solve", 128, solve_shared_bytes(cut_), rows)
                                             : chain_kernel("chain_prepare", 128, 0, rows);
     const auto words = job_.solves ? launches::solve : launches::prepare;
@@ -332,16 +353,51 @@ void ChainLaunches::add_read(Range range, const Reader& reader) {
                            reader.writes_y ? all.y_stride : chain().length * chain().rows});
 }
 
+void ChainLaunches::add_fused(Range range, const Reader& reader) {
+    const auto [queries, result, at_boundary, suffix] = reader.words;
+    const TileArrays arrays = arrays_of(range);
+    const auto map = [&](const Buffer& array, int64_t tokens) {
+        return builder_.tensor_map(array.address, array.storage, {chain().batch, tokens, chain().columns},
+                                   fused_tile);
+    };
+    const int64_t length = chain().length, tokens = range.count(), threads = 3 * 128, stages = 3;
+    Buffer y = result;
+    y.address = arguments_of(chain()).y;  // of the level that is read
+    builder_.launch(
+        launches::walk_and_read(chain(), tiling_of(range), arrays, reader.words),
+        {pieces(chain().rows_word, cut_.rows, fused_strip), side("B", chain().batch)},
+        kernel("chain_fused", threads, fused_shared_bytes(cut_, stages),
+               {{"COLUMNS", chain().columns}, {"NORMALISE", reader.normalises}, {"STAGES", stages}}),
+        ChainFusedArguments{given(range), map(job_.keys, length), map(queries, length),
+                            map(arrays.solved, tokens), map(arrays.values, tokens), map(y, length)});
+}
+
+// Whether chain_fused.cu can walk and read the chain.
+bool can_fuse(const ChainJob& job, const Tensors& t, const Chip& chip) {
+    const Chain& chain = job.chain;
+    const bool has_shape = (chain.columns == 64 || chain.columns == 128) && chain.rows == chain.columns &&
+                           (chain.chunk % fused_tile == 0 || chain.chunk >= chain.length);
+    const bool has_types = chain.precision == std::string_view("bf16") && t.storage == Storage::bf16;
+    // A thread block with 64 rows takes longer for a tile than blocks with fewer rows do, so that this pays
+    // where blocks use a good part of the chip.
+    const int64_t blocks = chain.batch * ceil_divide(chain.rows, fused_strip);
+    return chip.architecture == "sm_90a" && 3 * blocks >= chip.multiprocessors && job.solves && has_shape &&
+           has_types && !t.reads_boundary && t.y_stride == t.length * t.d;
+}
+
 }  // namespace
 
 void add_matrix_tiles(PlanBuilder& builder, const Tensors& t, bool solves, int64_t room) {
-    const ChainJob job = {matrix_chain(t), t.k, t.v, t.normalises, false, solves};
+    ChainJob job = {matrix_chain(t), t.k, t.v, t.normalises, false, solves};
+    job.is_fused = can_fuse(job, t, builder.chip());
     const int64_t step = tokens_a_range(job, builder.chip(), room);
     ChainLaunches chain_launches(builder, job, step);
     each_range(builder, {0, t.length}, step, [&](Range range) {
+        const Reader reader = {{t.q, t.y, t.reads_boundary}, t.normalises};
         chain_launches.add_prepare(range);
+        if (job.is_fused) return chain_launches.add_fused(range, reader);
         chain_launches.add_walk(range);
-        chain_launches.add_read(range, {{t.q, t.y, t.reads_boundary}, t.normalises});
+        chain_launches.add_read(range, reader);
     });
 }
 

@@ -19,7 +19,8 @@
 //   T = [0 0; theta c 0],  e_0 = M k_0 - v_0,  e_1 = a_0 M k_1 - v_1 - theta c e_0.
 //
 // Defines: THREADS, SHARED_BYTES, KEYS, VALUES, STORED (storages of inputs and of what is stored), COLUMNS
-// (d), NORMALISE_KEYS, PRECISION (of the stored arrays), TILE.
+// (d), NORMALISE_KEYS, PRECISION (of the stored arrays), TILE, FUSED (whether chain_fused.cu follows, which
+// needs no more than the solution).
 
 #include "kernels/cuda/device/dependent_launch.cuh"
 #include "kernels/cuda/device/integers.cuh"
@@ -337,6 +338,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 4) chain_solve(ChainArgume
         else
             substitute(system, of_keys, column, to);
     }
+    if (FUSED) return;
     store_keys(shared, tokens.count(), static_cast<device::STORED::Word*>(given.keys) + first_row * d);
     float* const ends = given.ends + (batch * tiling.tiles + tile) * (2 * TILE + 4);
     if (threadIdx.x < TILE) {

@@ -17,6 +17,11 @@ Settings sized(const char* rule, int64_t batch, int64_t length, int64_t d, int64
     return with({{"rule", rule}, {"batch", batch}, {"length", length}, {"d", d}, {"chunk", chunk}}, more);
 }
 
+// A setting for which exact_chunk walks and reads in one launch if the batch is large.
+Settings fused(int64_t batch, int64_t length, int64_t d) {
+    return sized("delta", batch, length, d, 64, {{"dtype", "bf16"}, {"precision", "bf16"}});
+}
+
 // Every rule, precision and dtype, with widths that fill tiles and others.
 std::vector<Settings> covering_set() {
     return {sized("titans", 2, 300, 64, 64, {{"precision", "bf16"}, {"dtype", "bf16"}}),
@@ -25,7 +30,9 @@ std::vector<Settings> covering_set() {
             sized("atlas", 2, 300, 24, 64, {{"readout", "boundary"}}),
             sized("atlas_omega", 2, 300, 32, 64, {{"precision", "tf32"}}),
             sized("lattice", 2, 300, 24, 16),
-            sized("trellis", 2, 300, 32, 8, {{"precision", "bf16"}})};
+            sized("trellis", 2, 300, 32, 8, {{"precision", "bf16"}}),
+            fused(64, 300, 64),
+            fused(22, 300, 128)};
 }
 
 TEST_CASE("kernels of memory hardly spill registers on Hopper", "[memory][cuda]") {
@@ -63,7 +70,13 @@ TEST_CASE("every strategy of memory on CUDA is the algorithm of its name", "[mem
     CHECK(names("sequential", delta) == Counts{{"token", 300}});
     CHECK(names("sequential_persistent", delta) == Counts{{"tokens", 1}});
     CHECK(names("chunkwise_gd", delta) == Counts{{"prepare", 1}, {"walk", 1}, {"read", 1}});
-    CHECK(names("exact_chunk", delta) == Counts{{"solve", 1}, {"walk", 1}, {"read", 1}});
+    const Counts in_three = {{"solve", 1}, {"walk", 1}, {"read", 1}};
+    CHECK(names("exact_chunk", delta) == in_three);
+    for (const auto& [batch, d] : {std::pair<int64_t, int64_t>{64, 64}, {22, 128}})
+        CHECK(names("exact_chunk", fused(batch, 300, d)) == Counts{{"solve", 1}, {"walk_and_read", 1}});
+    CHECK(names("exact_chunk", fused(8, 300, 64)) == in_three);
+    CHECK(names("exact_chunk", with(fused(64, 300, 64), {{"chunk", int64_t{96}}})) == in_three);
+    CHECK(names("exact_chunk", with(fused(64, 300, 64), {{"precision", "tf32"}})) == in_three);
     CHECK(names("associative_scan", delta) == Counts{{"tree", 1}});
     CHECK(names("tnt", delta) == Counts{{"locals", 3}, {"global_step", 3}});
     const Settings atlas = sized("atlas", 2, 300, 32, 64);
@@ -279,13 +292,29 @@ TEST_CASE("large shapes of memory are right on CUDA", "[memory][cuda][gpu]") {
     check("titans", batch, 100, 64, 64);
 }
 
+TEST_CASE("exact_chunk that walks and reads in one launch is right on CUDA", "[memory][cuda][gpu]") {
+    cuda::Device* const device = gpu();
+    if (!device) return;
+    const int64_t blocks = device->chip().multiprocessors / 3 + 1;
+    const bool normalises = GENERATE(true, false);
+    const int64_t length = GENERATE(1, 63, 65, 200), d = GENERATE(64, 128);
+    const Parameters parameters = parameters_with(
+        with(fused(blocks * 64 / d, length, d), {{"chunk", 2 * d}, {"normalise", normalises}}));
+    const Arrays inputs = inputs_for(parameters);
+    const Arrays outputs = run_on_device(*device, memory_family(), "exact_chunk", parameters, inputs);
+    check_verdicts(judged(memory_family(), "exact_chunk", parameters, inputs, outputs, Backend::cuda));
+}
+
 TEST_CASE("a range continues where the previous one ended", "[memory][cuda][gpu]") {
     cuda::Device* const device = gpu();
     if (!device) return;
     const char* const precision = GENERATE("f32", "tf32", "bf16");
-    for (const auto& [rule, variant] : ranged) {
-        const Parameters parameters =
-            parameters_with(sized(rule, 2, 150, 32, chunk_for(rule, 40), {{"precision", precision}}));
+    std::vector<std::tuple<const char*, const char*, Settings>> all;
+    for (const auto& [rule, variant] : ranged)
+        all.emplace_back(rule, variant, sized(rule, 2, 150, 32, chunk_for(rule, 40)));
+    all.emplace_back("delta", "exact_chunk", fused(device->chip().multiprocessors, 200, 64));
+    for (const auto& [rule, variant, settings] : all) {
+        const Parameters parameters = parameters_with(with(settings, {{"precision", precision}}));
         const Arrays inputs = inputs_for(parameters);
         const Plan plan = plan_in_ranges(*device, variant, parameters, inputs, one_chunk);
         GpuTimer timer(*device);
