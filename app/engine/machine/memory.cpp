@@ -87,7 +87,8 @@ MemoryNeed needed_memory(const Configuration& configuration, const Machine& mach
     std::set<std::string> definitions;
     for (const Variant* variant : configuration.variants) definitions.insert(variant->definition);
     need.host = saturating_add(saturating_add(shapes.input_bytes, reference_bytes),
-                               judging_bytes(reference_bytes, computing_bytes, std::ssize(definitions)));
+                               judging_bytes(reference_bytes, computing_bytes, std::ssize(definitions),
+                                             may_diverge(family, configuration.parameters)));
     const bool on_cpu = machine.backend() == Backend::cpu;
     int64_t largest_on_host = 0, all_on_host = 0;
     for (const Variant* variant : configuration.variants) {

@@ -175,11 +175,13 @@ const Array* reference_of(const Arrays& reference, const std::string& variant, c
 }
 
 // This is the minimum: with more free memory, more references are computed at once. A definition keeps its
-// exact outputs and half as many bytes of spread. While it is computed, there are also the sums of squares
-// and the draws of all threads, each with the exact numbers that it may settle on.
-int64_t judging_bytes(int64_t reference_bytes, int64_t computing_bytes, int64_t definitions) {
+// exact outputs, half as many bytes of spread, and as many of a steady spread if it may diverge. While it is
+// computed, there are also the sums of squares and the draws of all threads, each with the exact numbers that
+// it may settle on.
+int64_t judging_bytes(int64_t reference_bytes, int64_t computing_bytes, int64_t definitions,
+                      bool may_diverge) {
     const int64_t threads = threads_within(always_fits, saturating_add(reference_bytes, computing_bytes));
-    const int64_t halves = saturating_multiply(3, definitions) + 2 * (1 + threads);
+    const int64_t halves = saturating_multiply(may_diverge ? 4 : 3, definitions) + 2 * (1 + threads);
     return saturating_add(saturating_multiply(reference_bytes / 2 + 1, halves),
                           saturating_multiply(computing_bytes, 2 * threads));
 }

@@ -62,6 +62,7 @@ Outcome<std::vector<OutputVerdict>> verdicts_on(const Arrays& outputs, const Var
 const Array* reference_of(const Arrays& reference, const std::string& variant, const Array& output);
 
 // The least memory that judging takes, besides outputs and reference, for a reference of that many bytes.
-int64_t judging_bytes(int64_t reference_bytes, int64_t computing_bytes, int64_t definitions);
+int64_t judging_bytes(int64_t reference_bytes, int64_t computing_bytes, int64_t definitions,
+                      bool may_diverge);
 
 }  // namespace sawtooth
