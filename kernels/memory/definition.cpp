@@ -21,7 +21,7 @@ namespace {
 using namespace formulas;
 
 // The tokens of a tile, as in the kernels. Tiles that are solved are whole chunks on the CPU: the longer a
-// tile is, the more terms its sums have.
+// tile is, the more terms its sums have. A GPU cuts them, and rounds the memory as a factor in between.
 constexpr size_t usual_tile = 64, longest_solved_tile = 256;
 
 // A run over one sequence: its chunk, what its tokens read, and where its outputs go (null if an output is
@@ -49,6 +49,7 @@ class Definition {
           tokens_(request.parameters, request.inputs, batch),
           length_(tokens_.length()),
           d_(tokens_.d()),
+          tile_(solves() && !cuts_solved_tiles() ? longest_solved_tile : usual_tile),
           stop_(request.stop) {}
 
     // Returns false if it was stopped.
@@ -205,6 +206,8 @@ class Definition {
 
     bool closes_chunk(const Run& run, size_t last) const { return last % run.chunk == 0 || last == length_; }
     bool solves() const { return strategy_.exact == Exact::always; }
+    // True for half of the noisy sequences if factors are rounded, as they are on a GPU.
+    static bool cuts_solved_tiles() { return value_of(narrow(Real(1))) < 1; }
     typename MatrixChunks<Real>::Settings chunk_settings() const {
         return {.window = rule_.is_windowed
                               ? std::min(static_cast<size_t>(parameters_.integer("omega_window")), length_)
@@ -218,10 +221,9 @@ class Definition {
     // Calls act(first, last, opens_chunk) for the tiles of all chunks. Returns false if it was stopped.
     template <class Act>
     bool each_tile(size_t chunk, Act&& act) const {
-        const size_t tile = solves() ? longest_solved_tile : usual_tile;
         for (size_t first = 0, last = 0; first < length_; first = last) {
             if (stop_.stop_requested()) return false;
-            last = std::min({first + tile, (first / chunk + 1) * chunk, length_});
+            last = std::min({first + tile_, (first / chunk + 1) * chunk, length_});
             act(first, last, first % chunk == 0);
         }
         return true;
@@ -275,7 +277,7 @@ class Definition {
     const Strategy& strategy_;
     const UpdateRule& rule_;
     Sequence<Real> tokens_;
-    size_t length_, d_;
+    size_t length_, d_, tile_;
     std::stop_token stop_;
 };
 

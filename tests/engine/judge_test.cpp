@@ -9,6 +9,7 @@
 
 #include "kernels/core/noisy.h"
 #include "kernels/families.h"
+#include "kernels/figures/correctness.h"
 #include "kernels/scan/family.h"
 #include "tests/kit/catch.h"
 #include "tests/kit/run_family.h"
@@ -254,6 +255,38 @@ TEST_CASE("a kernel whose memory takes another course before any draw does is no
     CHECK(verdicts(rough, 1).count(Verdict::wrong) == 0);
     CHECK(verdicts(smooth, 1).count(Verdict::right) == 12);
     CHECK(verdicts(smooth, 1.01f).count(Verdict::wrong) == 12);
+}
+
+TEST_CASE("a kernel may solve shorter tiles than whole chunks", "[judge]") {
+    // With keys that are not normalised the rule diverges, so that every rounding grows. A kernel rounds the
+    // memory as a factor before each tile.
+    const Family& memory = *find_family("memory");
+    const Variant& variant = *memory.variant("exact_chunk");
+    const auto with_chunk = [&](int64_t chunk) {
+        return settled(memory, {{"rule", "delta"},
+                                {"batch", int64_t{1}},
+                                {"length", int64_t{200}},
+                                {"d", int64_t{128}},
+                                {"chunk", chunk},
+                                {"dtype", "bf16"},
+                                {"precision", "bf16"},
+                                {"normalise", false}});
+    };
+    const Parameters parameters = with_chunk(200), in_tiles = with_chunk(64);
+    const Configuration setting{&memory, Backend::cuda, parameters, {}, {}, false, {}};
+    const Arrays inputs = generated_inputs(memory, parameters, true, 55), no_reference;
+    const Definitions::Source source{setting, Backend::cuda, inputs, no_reference, false, 1};
+    const Rounding rounding = rounding_of(memory, variant, parameters, Backend::cuda);
+    Definitions definitions;
+    const auto expected = definitions.find(source, variant, {});
+    REQUIRE(expected);
+    for (uint64_t seed = 1000; seed < 1004; ++seed) {
+        const Arrays outputs = drawn_outputs(memory, {variant, in_tiles, inputs}, rounding, seed);
+        const auto judged = verdicts_on({*find(outputs, "y")}, variant, source, **expected, {});
+        REQUIRE(judged);
+        INFO(wrong_sentence(judged->front()));
+        CHECK(judged->front().verdict != Verdict::wrong);
+    }
 }
 
 }  // namespace

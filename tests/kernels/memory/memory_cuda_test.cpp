@@ -300,7 +300,10 @@ TEST_CASE("exact_chunk that walks and reads in one launch is right on CUDA", "[m
     const int64_t length = GENERATE(1, 63, 65, 200), d = GENERATE(64, 128);
     const Parameters parameters = parameters_with(
         with(fused(blocks * 64 / d, length, d), {{"chunk", 2 * d}, {"normalise", normalises}}));
-    const Arrays inputs = inputs_for(parameters);
+    Arrays inputs = inputs_for(parameters);
+    // With long keys the rule diverges.
+    if (!normalises)
+        for (float& number : find(inputs, "k")->as<float>()) number /= 16;
     const Arrays outputs = run_on_device(*device, memory_family(), "exact_chunk", parameters, inputs);
     check_verdicts(judged(memory_family(), "exact_chunk", parameters, inputs, outputs, Backend::cuda));
 }
