@@ -222,8 +222,8 @@ struct Weighers {
 #pragma unroll
         for (int n = 7; n >= 0; --n) {
             const float of_group = __shfl_sync(all, group_decay, 4 * n);
-            float w_from[2] = {__shfl_sync(all, from[0], 4 * n + quad),
-                               __shfl_sync(all, from[1], 4 * n + quad)};
+            const float w_from[2] = {__shfl_sync(all, from[0], 4 * n + quad),
+                                     __shfl_sync(all, from[1], 4 * n + quad)};
             float key_scale[2] = {1, 1};
             if (NORMALISE) {
                 const auto two = *reinterpret_cast<const float2*>(&to.key_scales[8 * n + column]);
