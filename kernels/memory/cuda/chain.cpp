@@ -354,21 +354,20 @@ void ChainLaunches::add_read(Range range, const Reader& reader) {
 }
 
 void ChainLaunches::add_fused(Range range, const Reader& reader) {
-    const auto [queries, result, at_boundary, suffix] = reader.words;
     const TileArrays arrays = arrays_of(range);
     const auto map = [&](const Buffer& array, int64_t tokens) {
         return builder_.tensor_map(array.address, array.storage, {chain().batch, tokens, chain().columns},
                                    fused_tile);
     };
     const int64_t length = chain().length, tokens = range.count(), threads = 3 * 128, stages = 3;
-    Buffer y = result;
+    Buffer y = reader.words.result;
     y.address = arguments_of(chain()).y;  // of the level that is read
     builder_.launch(
         launches::walk_and_read(chain(), tiling_of(range), arrays, reader.words),
         {pieces(chain().rows_word, cut_.rows, fused_strip), side("B", chain().batch)},
         kernel("chain_fused", threads, fused_shared_bytes(cut_, stages),
                {{"COLUMNS", chain().columns}, {"NORMALISE", reader.normalises}, {"STAGES", stages}}),
-        ChainFusedArguments{given(range), map(job_.keys, length), map(queries, length),
+        ChainFusedArguments{given(range), map(job_.keys, length), map(reader.words.queries, length),
                             map(arrays.solved, tokens), map(arrays.values, tokens), map(y, length)});
 }
 
