@@ -9,13 +9,15 @@
 
 namespace sawtooth {
 
+int core_count() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
+
 void in_parallel(int64_t count, const std::function<void(int64_t)>& each) {
     std::atomic<int64_t> next = 0;
     const auto work = [&] {
         for (int64_t i = next++; i < count; i = next++) each(i);
     };
     std::vector<std::future<void>> others;
-    const int64_t cores = std::max<int64_t>(1, std::thread::hardware_concurrency());
+    const int64_t cores = core_count();
     try {
         for (int64_t other = 1; other < std::min(cores, count); ++other)
             others.push_back(std::async(std::launch::async, work));

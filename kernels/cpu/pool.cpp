@@ -1,4 +1,5 @@
 #include "kernels/cpu/pool.h"
+#include "kernels/core/in_parallel.h"
 
 #include <sched.h>
 
@@ -33,8 +34,6 @@ void leave_core() {
     sched_setaffinity(0, sizeof others, &others);
     sched_setaffinity(0, sizeof allowed, &allowed);  // it stays there until the system moves it
 }
-
-int core_count() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
 
 // Waits until `value` is no longer `old`. First spins for longer than a sleeping core takes to wake, because
 // otherwise two threads that wait for each other would both sleep and wake in every dispatch; then sleeps.

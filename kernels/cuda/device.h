@@ -6,10 +6,10 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include "kernels/core/chip.h"
+#include "kernels/core/in_parallel.h"
 #include "kernels/core/launch.h"
 #include "kernels/core/plan.h"
 #include "kernels/core/refusal.h"
@@ -50,7 +50,7 @@ class Device {
     // Compiles the kernels of a dry plan, several at once, so that kernel() finds them; leaves failures to
     // kernel().
     void compile_together(const std::vector<PlannedKernel>& kernels, const std::stop_token& stop,
-                          size_t threads = std::thread::hardware_concurrency());
+                          size_t threads = static_cast<size_t>(core_count()));
     // Sets CompilerOptions::jitter for kernels that are compiled later; loaded ones stay loaded.
     void set_jitter(int jitter);
     void on_compiling(std::function<void(const std::string& file)> compiling);

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <semaphore>
-#include <thread>
 
+#include "kernels/core/in_parallel.h"
 #include "kernels/cuda/library.h"
 
 namespace sawtooth::cuda {
@@ -129,7 +129,7 @@ class CompilationSlot {
 
   private:
     static std::counting_semaphore<>& cores() {
-        static std::counting_semaphore<> free(std::max(1u, std::thread::hardware_concurrency()));
+        static std::counting_semaphore<> free(core_count());
         return free;
     }
 };

@@ -9,7 +9,6 @@
 #include <functional>
 #include <future>
 #include <stop_token>
-#include <thread>
 
 #include "app/engine/check/battery.h"
 #include "app/engine/check/finding_figures.h"
@@ -18,6 +17,7 @@
 #include "app/engine/guarded.h"
 #include "app/engine/tables/commands.h"
 #include "app/engine/tables/tables.h"
+#include "kernels/core/in_parallel.h"
 #include "kernels/core/table.h"
 #include "kernels/figures/correctness.h"
 
@@ -42,9 +42,7 @@ int64_t size_of(const CheckRequest& request, const Battery& battery) {
 }
 
 // The cores for each of the processes that share a battery.
-size_t cores_of(int64_t parts) {
-    return std::max<size_t>(1, std::thread::hardware_concurrency() / static_cast<size_t>(parts));
-}
+size_t cores_of(int64_t parts) { return static_cast<size_t>(std::max<int64_t>(1, core_count() / parts)); }
 
 // Prepares the Requests of a battery ahead of time on all cores. They come in order, except that none waits
 // for a slow one before it: a kernel may take many seconds to compile.

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <mutex>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "app/engine/sources/worker_team.h"
+#include "kernels/core/in_parallel.h"
 
 namespace sawtooth {
 namespace {
@@ -17,7 +17,7 @@ constexpr size_t most_workers = 4;
 // On a CPU kernels use all cores; the machine of a remote worker is unknown.
 std::vector<std::string> usual_commands(const Request& base) {
     if (base.backend == BackendChoice::cpu || !base.on.empty()) return {base.on};
-    return std::vector<std::string>(std::clamp<size_t>(std::thread::hardware_concurrency(), 1, most_workers));
+    return std::vector<std::string>(std::min(static_cast<size_t>(core_count()), most_workers));
 }
 
 // Combines the reports of all workers so far into one. If several found the same variant wrong, the first

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <complex>
-#include <thread>
 
 #include "app/engine/run/values.h"
 #include "kernels/core/dimensions.h"
+#include "kernels/core/in_parallel.h"
 #include "kernels/core/nearest.h"
 #include "kernels/core/typed_values.h"
 #include "kernels/cpu/half.h"
@@ -329,7 +329,7 @@ Chip cpu_chip() {
     Chip chip;
     chip.name = "CPU";
     chip.architecture = "x86-64";
-    chip.multiprocessors = static_cast<int>(std::thread::hardware_concurrency());
+    chip.multiprocessors = core_count();
     chip.memory_bytes = static_cast<int64_t>(system.totalram) * system.mem_unit;
     return chip;
 }

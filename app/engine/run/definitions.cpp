@@ -1,9 +1,9 @@
 #include "app/engine/run/definitions.h"
 
 #include <algorithm>
-#include <thread>
 
 #include "app/engine/machine/memory.h"
+#include "kernels/core/in_parallel.h"
 #include "kernels/core/integers.h"
 
 namespace sawtooth {
@@ -14,8 +14,8 @@ constexpr int64_t always_fits = int64_t{1} << 30;
 
 // The number of references of that size to compute at once in that much memory.
 int threads_within(int64_t memory, int64_t reference_bytes) {
-    const auto cores = std::max<int64_t>(1, std::thread::hardware_concurrency());
-    return static_cast<int>(std::clamp<int64_t>(memory / std::max<int64_t>(reference_bytes, 1), 1, cores));
+    const int64_t that_fit = memory / std::max<int64_t>(reference_bytes, 1);
+    return static_cast<int>(std::clamp<int64_t>(that_fit, 1, core_count()));
 }
 
 int64_t bytes_of(const std::vector<Expected>& outputs) {

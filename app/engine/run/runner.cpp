@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <thread>
 #include <utility>
 
 #include "app/engine/files/file_stamp.h"
@@ -23,6 +22,7 @@
 #include "app/engine/wire/ceilings_json.h"
 #include "app/engine/wire/checked.h"
 #include "kernels/core/ceilings.h"
+#include "kernels/core/in_parallel.h"
 #include "profiling/ceilings.h"
 #include "profiling/ceilings_gpu.h"
 #include "profiling/clocks.h"
@@ -146,8 +146,7 @@ Runner::~Runner() {
 }
 
 cpu::Pool& Runner::pool(int threads) {
-    const int wanted =
-        threads > 0 ? threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    const int wanted = threads > 0 ? threads : core_count();
     if (!pool_ || pool_->threads() != wanted) pool_ = std::make_unique<cpu::Pool>(wanted);
     return *pool_;
 }

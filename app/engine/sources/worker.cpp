@@ -28,6 +28,7 @@
 #include "app/engine/wire/checked.h"
 #include "app/engine/wire/messages.h"
 #include "app/engine/wire/wire.h"
+#include "kernels/core/in_parallel.h"
 
 namespace sawtooth {
 namespace {
@@ -391,8 +392,7 @@ void serve_worker(const std::string& cache_directory) {
     pass_all_bytes(out.number());
     Outbox outbox(out.number());
     // The devices of the greeting, without GPUs: a driver that hangs must not keep CPU work waiting.
-    const int threads = static_cast<int>(std::thread::hardware_concurrency());
-    outbox.send(hello_from(cpu_words(threads)));
+    outbox.send(hello_from(cpu_words(core_count())));
     Worker worker(cache_directory, outbox);
     const int code = read_messages(in.number(), worker);
     worker.leave();
