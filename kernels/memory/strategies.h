@@ -85,8 +85,8 @@ struct Strategy {
         void (*add_launches)(cuda::PlanBuilder&, const Tensors&) = nullptr;
         // The shared memory of its largest thread block in bytes; null if it always fits.
         int64_t (*shared_bytes)(const Sizes&) = nullptr;
-        bool uses_precision = false;  // its products of matrices have the parameter `precision`
-        std::vector<Preset> rare = {};
+        bool uses_precision = false;    // its products of matrices have the parameter `precision`
+        std::vector<Preset> rare = {};  // Variant::rare_on_cuda
     } on_cuda;
 
     bool goes_with(const UpdateRule& rule) const;

@@ -7,14 +7,6 @@
 
 namespace sawtooth::attention {
 
-// Returns two words with zeros in place of infinities and NaN.
-template <class Storage>
-__device__ uint32_t without_nonfinite(uint32_t two) {
-    if ((two & Storage::exponent) == Storage::exponent) two &= 0xffff0000u;
-    if ((two >> 16 & Storage::exponent) == Storage::exponent) two &= 0xffffu;
-    return two;
-}
-
 // Returns true if the thread finds an infinity or NaN in [rows, width] words of f16 or bf16, of which the
 // threads of the block look at different ones. Rows are aligned to 16 bytes.
 template <class Storage, int rows, int width, int threads>
@@ -24,7 +16,7 @@ __device__ bool has_nonfinite(const uint16_t* words, int stride) {
     for (int at = static_cast<int>(threadIdx.x); at < rows * vectors; at += threads) {
         const uint4 eight = *reinterpret_cast<const uint4*>(words + at / vectors * stride + at % vectors * 8);
         for (const uint32_t two : {eight.x, eight.y, eight.z, eight.w})
-            found = found || without_nonfinite<Storage>(two) != two;
+            found = found || device::without_nonfinite<Storage>(two) != two;
     }
     return found;
 }

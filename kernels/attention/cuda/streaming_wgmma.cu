@@ -158,7 +158,7 @@ __device__ bool clear_nonfinite(Element* values, volatile int& found_by_any) {
         uint4 vector = vectors[at];
         bool changes = false;
         for (uint32_t* const two : {&vector.x, &vector.y, &vector.z, &vector.w}) {
-            const uint32_t kept = without_nonfinite<device::PRECISION>(*two);
+            const uint32_t kept = device::without_nonfinite<device::PRECISION>(*two);
             changes = changes || kept != *two;
             *two = kept;
         }

@@ -110,4 +110,12 @@ __device__ void store(void* array, int64_t at, const float (&values)[count]) {
     *reinterpret_cast<Words<Storage, count>*>(static_cast<typename Storage::Word*>(array) + at) = words;
 }
 
+// Returns two words of f16 or bf16 with zeros in place of infinities and NaN.
+template <class Storage>
+__device__ uint32_t without_nonfinite(uint32_t two) {
+    if ((two & Storage::exponent) == Storage::exponent) two &= 0xffff0000u;
+    if ((two >> 16 & Storage::exponent) == Storage::exponent) two &= 0xffffu;
+    return two;
+}
+
 }  // namespace sawtooth::device

@@ -80,7 +80,6 @@ struct Walkers {
         if (to) device::store_unpadded<d, d>(m, to + first_of_m(), rows.first + warp_row, 0);
     }
     __device__ void store_boundary(int64_t number) const {
-        if (!given.chain.boundaries) return;
         const int64_t at = rows.batch * given.chain.boundary_count + number;
         device::store_unpadded<d, d>(m, given.chain.boundaries + at * d * d, rows.first + warp_row, 0);
     }
@@ -96,19 +95,18 @@ struct Walkers {
         device::end_products();
     }
 
-    // Loads U^T: neighbouring sources of a row, in the order of the tiles of E^T.
-    __device__ void load_values(const Stage& stage, uint32_t (&to)[8][2]) const {
-        const auto* const from = reinterpret_cast<const unsigned char*>(stage.values);
+    // Calls visit(n, half, pair) for the pairs of a matrix with a row for each token and a column for each
+    // row of the strip. Transposed, they are what the lane has of tile n of E^T or y^T, upper or lower half:
+    // neighbouring rows of a token become neighbouring tokens of a row.
+    template <class Visit>
+    __device__ void for_each_pair(Element* matrix, Visit visit) const {
 #pragma unroll
         for (int n = 0; n < 8; ++n)
 #pragma unroll
-            for (int half = 0; half < 2; ++half) {
-                const int source = 8 * n + device::row_of_lane(),
-                          row = warp_row + 8 * half + device::column_of_lane();
-                // Neighbouring rows of a source become neighbouring sources of a row.
-                to[n][half] = device::transpose(
-                    *reinterpret_cast<const uint32_t*>(from + Swizzled::offset(source, 2 * row)));
-            }
+            for (int half = 0; half < 2; ++half)
+                visit(n, half,
+                      pair_at(matrix, 8 * n + device::row_of_lane(),
+                              warp_row + 8 * half + device::column_of_lane()));
     }
 
     // Multiplies tile n of E^T or y^T by factors of its tokens.
@@ -133,15 +131,13 @@ struct Walkers {
         const bool is_strange = (largest & 0xffffu) >= 0x7f80u || largest >= 0x7f800000u;
         has_nonfinite = __any_sync(device::whole_warp, is_strange);
         if (!has_nonfinite) return;
-        const auto is_finite = [](uint32_t bits) { return (bits & 0x7f80u) != 0x7f80u; };
         device::sync_warp();  // all lanes have added those of the tile before
 #pragma unroll
         for (int k = 0; k < 4; ++k)
 #pragma unroll
             for (int at = 0; at < 4; ++at) {
                 uint32_t& two = errors[k].a[at];
-                const uint32_t finite =
-                    (is_finite(two) ? two & 0xffffu : 0) | (is_finite(two >> 16) ? two & 0xffff0000u : 0);
+                const uint32_t finite = device::without_nonfinite<device::bf16>(two);
                 error_word(device::row_of_lane() + at % 2 * 8,
                            16 * k + at / 2 * 8 + device::column_of_lane()) = two ^ finite;
                 two = finite;
@@ -184,17 +180,9 @@ struct Walkers {
         if (has_nonfinite) add_nonfinite(shared.weights[slot], y);
         device::sync_warp();  // no lane reads the slot any more
         shared.weight_ring.leave(slot);
-        auto* const to = reinterpret_cast<unsigned char*>(shared.y[slot]);
-#pragma unroll
-        for (int n = 0; n < 8; ++n)
-#pragma unroll
-            for (int half = 0; half < 2; ++half) {
-                const int token = 8 * n + device::row_of_lane(),
-                          row = warp_row + 8 * half + device::column_of_lane();
-                // Neighbouring tokens of a row become neighbouring rows of a token.
-                *reinterpret_cast<uint32_t*>(to + Swizzled::offset(token, 2 * row)) =
-                    device::transpose(P::pair(y[n][2 * half], y[n][2 * half + 1]));
-            }
+        for_each_pair(shared.y[slot], [&](int n, int half, uint32_t& pair) {
+            pair = device::transpose(P::pair(y[n][2 * half], y[n][2 * half + 1]));
+        });
         device::make_stores_visible_to_products();
         const bool copies = threadIdx.x == 0;
         if (copies) device::wait_until_boxes_are_read();
@@ -253,7 +241,7 @@ struct Walkers {
         Place place;
         Slot slot;
         for (int tile = 0; tile < tiling.tiles; ++tile, place.advance(), slot.advance()) {
-            const Stage& stage = shared.stages[place.slot];
+            Stage& stage = shared.stages[place.slot];
             const Coefficients& coefficients = shared.coefficients[slot.slot];
             if (given.chain.boundaries && opens_chunk(tiling, tile))
                 store_boundary(tokens_of(tiling, tile).first / given.chain.chunk);
@@ -270,7 +258,9 @@ struct Walkers {
             if (tile > 0) store_y(tile - 1, slot.slot ^ 1);
             start_product(of_m, stage.queries, reads);
             uint32_t values[8][2];
-            load_values(stage, values);
+            for_each_pair(stage.values, [&](int n, int half, const uint32_t& pair) {
+                values[n][half] = device::transpose(pair);
+            });
             device::wait_for_products<1>();
             device::keep_in_place(products);
             Tile e[8];
@@ -286,7 +276,7 @@ struct Walkers {
         store_y(tiling.tiles - 1, slot.slot ^ 1);
         const bool is_end = tiling.last == given.chain.length;
         store_m(is_end ? given.chain.m.to : given.chain.m.live);
-        if (is_end) store_boundary(given.chain.boundary_count - 1);
+        if (given.chain.boundaries && is_end) store_boundary(given.chain.boundary_count - 1);
         if (threadIdx.x == 0) device::wait_for_boxes();
     }
 };

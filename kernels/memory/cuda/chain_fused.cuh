@@ -45,6 +45,12 @@ struct Shared {
 };
 static_assert(sizeof(Shared) == SHARED_BYTES, "the host counts the same bytes");
 
+// Two neighbouring elements, `column` (even) and the next one, of a row of a matrix as it is copied.
+__device__ inline uint32_t& pair_at(Element* matrix, int row, int column) {
+    return *reinterpret_cast<uint32_t*>(reinterpret_cast<unsigned char*>(matrix) +
+                                        Swizzled::offset(row, 2 * column));
+}
+
 using Place = device::RingPlace<STAGES>;
 using Slot = device::RingPlace<2>;
 
@@ -233,16 +239,13 @@ struct Weighers {
             device::keep_in_place(scores);
             shared.ring.leave(place.slot);
             weigh(scores, gates, to);
-            auto* const weights = reinterpret_cast<unsigned char*>(shared.weights[slot.slot]);
 #pragma unroll
             for (int n = 0; n < 8; ++n)
 #pragma unroll
-                for (int half = 0; half < 2; ++half) {
-                    const int token = 16 * warp + 8 * half + device::row_of_lane();
-                    *reinterpret_cast<uint32_t*>(
-                        weights + Swizzled::offset(token, 2 * (8 * n + device::column_of_lane()))) =
+                for (int half = 0; half < 2; ++half)
+                    pair_at(shared.weights[slot.slot], 16 * warp + 8 * half + device::row_of_lane(),
+                            8 * n + device::column_of_lane()) =
                         P::pair(scores[n][2 * half], scores[n][2 * half + 1]);
-                }
             device::make_stores_visible_to_products();
             full.arrive();
         }
