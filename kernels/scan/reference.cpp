@@ -113,8 +113,9 @@ void put(double* array, size_t i, const Complex<Real>& number) {
 template <class Real>
 class Reference {
   public:
-    Reference(const Parameters& parameters, const Arrays& inputs, bool compensated)
+    Reference(const Parameters& parameters, const Arrays& inputs, bool compensated, std::stop_token stop)
         : parameters_(parameters),
+          stop_(std::move(stop)),
           op_(parameters.text("op")),
           is_complex_(op_.starts_with("complex")),
           compensated_(compensated),
@@ -127,18 +128,19 @@ class Reference {
           dy_(runs_backward(parameters) ? numbers(inputs, "dy") : nullptr),
           dy_reverse_(runs_backward(parameters) ? numbers(inputs, "dy_reverse") : nullptr) {}
 
-    Outcome<Arrays> compute(const std::stop_token& stop) {
+    Outcome<Arrays> compute() {
         const bool both = parameters_.is("direction", "both");
         Arrays outputs = {forward("y", geometry_)};
-        if (stop.stop_requested()) return Error::cancelled();
+        if (stop_.stop_requested()) return Error::cancelled();
         Geometry reverse = geometry_;
         reverse.flipped = true;
         if (both) outputs.push_back(forward("y_reverse", reverse));
-        if (stop.stop_requested()) return Error::cancelled();
+        if (stop_.stop_requested()) return Error::cancelled();
         if (!dy_) return outputs;
         Arrays gradients = gradients_of(outputs[0], geometry_, dy_);
-        if (stop.stop_requested()) return Error::cancelled();
+        if (stop_.stop_requested()) return Error::cancelled();
         if (both) add(gradients, gradients_of(outputs[1], reverse, dy_reverse_));
+        if (stop_.stop_requested()) return Error::cancelled();
         outputs.insert(outputs.end(), gradients.begin(), gradients.end());
         return outputs;
     }
@@ -152,22 +154,31 @@ class Reference {
         return Array::zeros(name, is_complex_ ? Dtype::complex128 : Dtype::f64, std::move(shape));
     }
 
+    // Calls act(i, s, b, d) for every step s and channel, i its index, until it is stopped.
+    enum class From { first_step, last_step };
+    template <class Act>
+    void each_step(const Geometry& geometry, From from, Act&& act) const {
+        constexpr int64_t steps_unasked = 1 << 12;
+        for (int64_t b = 0; b < geometry.batch; ++b)
+            for (int64_t n = 0; n < geometry.length; ++n) {
+                if (n % steps_unasked == 0 && stop_.stop_requested()) return;
+                const int64_t s = from == From::first_step ? n : geometry.length - 1 - n;
+                for (int64_t d = 0; d < geometry.channels; ++d) act(geometry.at(b, s, d), s, b, d);
+            }
+    }
+
     // y_s = join(y_(s-1), s); join receives the index of step s in the arrays.
     template <class State, class Start, class Join>
     Array scan(const char* name, const Geometry& geometry, Start start, Join join) const {
         Array y = output(name, shape_);
         const auto out = y.as<double>().data();
         std::vector<State> states(static_cast<size_t>(geometry.channels));
-        for (int64_t b = 0; b < geometry.batch; ++b) {
-            for (int64_t d = 0; d < geometry.channels; ++d) states[static_cast<size_t>(d)] = start(b, d);
-            for (int64_t s = 0; s < geometry.length; ++s)
-                for (int64_t d = 0; d < geometry.channels; ++d) {
-                    const size_t i = geometry.at(b, s, d);
-                    State& state = states[static_cast<size_t>(d)];
-                    state = join(state, i);
-                    put(out, i, state);
-                }
-        }
+        each_step(geometry, From::first_step, [&](size_t i, int64_t s, int64_t b, int64_t d) {
+            State& state = states[static_cast<size_t>(d)];
+            if (s == 0) state = start(b, d);
+            state = join(state, i);
+            put(out, i, state);
+        });
         return y;
     }
     template <class State, class Join>
@@ -223,14 +234,6 @@ class Reference {
         return {sums("dx", backwards, dy)};
     }
 
-    // Calls act(i, s, b, d) for every step s and channel from the last step to the first, i its index.
-    template <class Act>
-    static void each_step_back(const Geometry& geometry, Act&& act) {
-        for (int64_t b = 0; b < geometry.batch; ++b)
-            for (int64_t s = geometry.length - 1; s >= 0; --s)
-                for (int64_t d = 0; d < geometry.channels; ++d) act(geometry.at(b, s, d), s, b, d);
-    }
-
     // g_s = dy_s + a_(s+1) g_(s+1); dx = g; da_s = g_s y_(s-1); dinitial = a_0 g_0, in steps of the scan. The
     // gradient of a complex number has the derivatives by its parts as parts, which makes a and y conjugate.
     template <class Number>
@@ -239,7 +242,7 @@ class Reference {
         double *const dx = all[0].as<double>().data(), *const da = all[1].as<double>().data(),
                       *const dinitial = all[2].as<double>().data();
         const double* const values = y.as<double>().data();
-        each_step_back(geometry, [&](size_t i, int64_t s, int64_t b, int64_t d) {
+        each_step(geometry, From::last_step, [&](size_t i, int64_t s, int64_t b, int64_t d) {
             Number g = at<Number>(dy, i), next = {}, before = at<Number>(initial_, geometry.column(b, d));
             if (s + 1 < geometry.length) {
                 const size_t following = geometry.at(b, s + 1, d);
@@ -264,7 +267,7 @@ class Reference {
         const auto out = dx.as<double>();
         const auto values = y.as<double>();
         std::vector<Real> g(static_cast<size_t>(geometry.channels));
-        each_step_back(geometry, [&](size_t i, int64_t s, int64_t b, int64_t d) {
+        each_step(geometry, From::last_step, [&](size_t i, int64_t s, int64_t b, int64_t d) {
             Real& here = g[static_cast<size_t>(d)];
             here = s + 1 < geometry.length ? dy[i] + x_[geometry.at(b, s + 1, d)] * here : Real(dy[i]);
             const Real before = s > 0 ? narrow(Real(values[geometry.at(b, s - 1, d)])) : Real(1);
@@ -278,16 +281,13 @@ class Reference {
         Array dx = output("dx", shape_);
         std::vector<Real> sums(static_cast<size_t>(dx.count()));
         const auto values = y.as<double>();
-        for (int64_t b = 0; b < geometry.batch; ++b)
-            for (int64_t d = 0; d < geometry.channels; ++d) {
-                size_t first = geometry.at(b, 0, d);
-                for (int64_t s = 0; s < geometry.length; ++s) {
-                    const size_t i = geometry.at(b, s, d);
-                    const bool both_nan = std::isnan(values[i]) && std::isnan(values[first]);
-                    if (values[i] != values[first] && !both_nan) first = i;
-                    sums[first] += dy[i];
-                }
-            }
+        std::vector<size_t> firsts(static_cast<size_t>(geometry.channels));
+        each_step(geometry, From::first_step, [&](size_t i, int64_t s, int64_t, int64_t d) {
+            size_t& first = firsts[static_cast<size_t>(d)];
+            const bool both_nan = std::isnan(values[i]) && std::isnan(values[first]);
+            if (s == 0 || (values[i] != values[first] && !both_nan)) first = i;
+            sums[first] += dy[i];
+        });
         std::ranges::transform(sums, dx.as<double>().begin(), [](Real sum) { return value_of(sum); });
         return dx;
     }
@@ -301,7 +301,7 @@ class Reference {
         const auto out = dx.as<double>();
         const auto values = y.as<double>();
         std::vector<Real> g(channels), next(channels);
-        each_step_back(geometry, [&](size_t i, int64_t s, int64_t, int64_t d) {
+        each_step(geometry, From::last_step, [&](size_t i, int64_t s, int64_t, int64_t d) {
             const auto c = static_cast<size_t>(d);
             const Real here = narrow(Real(values[i]));  // y as it is stored
             g[c] = s + 1 < geometry.length ? dy[i] + ratio(here, next[c]) * g[c] : Real(dy[i]);
@@ -324,6 +324,7 @@ class Reference {
     }
 
     const Parameters& parameters_;
+    std::stop_token stop_;
     std::string op_;
     bool is_complex_, compensated_;
     Shape shape_;
@@ -334,20 +335,20 @@ class Reference {
 }  // namespace
 
 Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, std::stop_token stop) {
-    return Reference<double>(parameters, inputs, false).compute(stop);
+    return Reference<double>(parameters, inputs, false, std::move(stop)).compute();
 }
 
 Outcome<Arrays> definition(const DefinitionRequest& request) {
     const bool compensated = request.parameters.flag("compensated");
     if (!request.noisy)
-        return Reference<double>(request.parameters, request.inputs, compensated).compute(request.stop);
+        return Reference<double>(request.parameters, request.inputs, compensated, request.stop).compute();
     const int64_t numbers = request.parameters.integer("length") * request.parameters.integer("channels");
     return compute_some_rows(
         request.inputs, {request.parameters.integer("batch")}, numbers,
         [&](const Arrays& inputs, int64_t sequences) {
             Parameters parameters = request.parameters;
             parameters.set("batch", sequences);
-            return Reference<Noisy>(parameters, inputs, compensated).compute(request.stop);
+            return Reference<Noisy>(parameters, inputs, compensated, request.stop).compute();
         });
 }
 

@@ -181,6 +181,18 @@ TEST_CASE("the first draws call an output right, a few decide, and many do near 
     const auto off_by = [&](double bounds) { return static_cast<float>(1 + bounds * bound / number); };
     CHECK(verdict(first, 1, 1) == std::tuple(Verdict::right, Verdict::right, first_draws));
     CHECK(verdict(first, 1, 0.01f) == std::tuple(Verdict::pending, Verdict::right, few_draws));
+    // The spreads of the first draws are the least: where they hide an output, more draws do not show it.
+    double squares = 0, moved = 0;
+    for (size_t i = 0; i < first.front().spread.size(); ++i) {
+        squares += std::pow(first.front().want.as<double>()[i], 2);
+        moved += std::pow(most_spreads * first.front().spread[i], 2);
+    }
+    const auto hidden_by = [&](double share) {
+        return static_cast<float>(std::sqrt(share * squares / moved));
+    };
+    CHECK(verdict(first, 1, hidden_by(2)) ==
+          std::tuple(Verdict::cannot_judge, Verdict::cannot_judge, first_draws));
+    CHECK(verdict(first, 1, hidden_by(0.5)) == std::tuple(Verdict::pending, Verdict::right, few_draws));
     CHECK(verdict(first, off_by(0.9), 1) == std::tuple(Verdict::pending, Verdict::right, few_draws));
     CHECK(verdict(first, off_by(3), 1) == std::tuple(Verdict::pending, Verdict::wrong, many_draws));
     CHECK(verdict(first, off_by(30), 1) == std::tuple(Verdict::pending, Verdict::wrong, few_draws));

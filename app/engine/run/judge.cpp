@@ -138,10 +138,12 @@ OutputVerdict verdict_of(const Judging& judging) {
     }
     if (squares > 0) verdict.rel_l2 = std::sqrt(off / squares);
     const double least = static_cast<double>(verdict.judged) * bounds.flushed() * bounds.flushed();
-    const bool lost = judging.growth * uncertain > squares && uncertain > 4 * least;
-    verdict.verdict = verdict.elements > 0                                       ? Verdict::wrong
-                      : lost || (verdict.judged == 0 && judging.got.count() > 0) ? Verdict::cannot_judge
-                                                                                 : Verdict::right;
+    const auto lost = [&](double growth) { return growth * uncertain > std::max(squares, 4 * least); };
+    const bool none_judged = verdict.judged == 0 && judging.got.count() > 0;
+    verdict.verdict = verdict.elements > 0     ? Verdict::wrong
+                      : lost(1) || none_judged ? Verdict::cannot_judge
+                      : !lost(judging.growth)  ? Verdict::right
+                                               : Verdict::pending;
     return verdict;
 }
 
@@ -167,7 +169,8 @@ OutputVerdict judge(const Array& got, const Expected& expected, const Rounding& 
 }
 
 bool is_final(const OutputVerdict& verdict, const Expected& expected) {
-    if (is_first(expected)) return verdict.verdict == Verdict::right;
+    if (is_first(expected))
+        return verdict.verdict == Verdict::right || verdict.verdict == Verdict::cannot_judge;
     if (verdict.verdict != Verdict::wrong) return true;
     if (expected.may_diverge && expected.steady_spread.empty()) return false;
     if (!verdict.worst || expected.draws >= many_draws) return true;

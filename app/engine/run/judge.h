@@ -9,11 +9,13 @@ namespace sawtooth {
 
 // Judges an output element by element. An element is right if it is within a few spreads and the rounding of
 // its storage; infinities and NaN must agree. `expected` must have a spread. The steady spread, if there is
-// one, decides what is wrong.
+// one, decides what is wrong. The verdict is pending if the first draws leave open whether the output can be
+// judged.
 OutputVerdict judge(const Array& got, const Expected& expected, const Rounding& rounding, Storage storage);
 
-// Whether more draws would not change a verdict: one of the first draws must be right, and a wrong one must
-// be far from its bound or from many draws, and from the steady spread if sequences may diverge.
+// Whether more draws would not change a verdict: one of the first draws must be right or that nothing can be
+// said, which larger bounds do not change; a wrong one must be far from its bound or from many draws, and
+// from the steady spread if sequences may diverge.
 bool is_final(const OutputVerdict& verdict, const Expected& expected);
 
 // Judges without a spread: right if every element is within the rounding of its storage, otherwise pending.
