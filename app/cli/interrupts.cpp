@@ -4,8 +4,14 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <chrono>
+
 namespace sawtooth::cli {
 namespace {
+
+using Clock = std::chrono::steady_clock;
+// `timeout` sends its signal to the process and at once again to its group, which is one request.
+constexpr std::chrono::milliseconds one_request(200);
 
 sigset_t watched() {
     sigset_t signals;
@@ -34,8 +40,12 @@ Interrupts::~Interrupts() {
 void Interrupts::wait() {
     const sigset_t signals = watched();
     int signal = 0;
+    Clock::time_point first;
     while (sigwait(&signals, &signal) == 0 && !done_) {
-        if (stop_.stop_requested()) ::_exit(130);
+        if (!stop_.stop_requested())
+            first = Clock::now();
+        else if (Clock::now() - first > one_request)
+            ::_exit(130);
         stop_.request_stop();
     }
 }

@@ -6,7 +6,7 @@
 
 namespace sawtooth::cli {
 
-// Turns Ctrl+C, SIGTERM and SIGHUP into a request to stop; a second signal ends the program at once. Must be
+// Turns Ctrl+C, SIGTERM and SIGHUP into a request to stop; a later one ends the program at once. Must be
 // created before any other thread, because threads inherit the signal mask.
 class Interrupts {
   public:

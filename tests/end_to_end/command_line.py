@@ -5,7 +5,9 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
+import time
 from html.parser import HTMLParser
 
 from program import test
@@ -258,6 +260,19 @@ def an_interrupted_sweep_keeps_its_finished_rows(program):
     program.interrupt(4, "sweep", "scan", "--over", f"length={lengths}", "--repeat", 3, "--csv", "a.csv")
     rows = (program.folder / "a.csv").read_text().splitlines()
     assert 1 < len(rows) < 5000, len(rows)
+
+
+@test
+def a_sweep_that_timeout_ends_keeps_its_finished_rows(program):
+    lengths = ",".join(str(n) for n in range(50000, 51000))
+    process = program.start("sweep", "scan", "--over", f"length={lengths}", "--repeat", 3, "--csv", "a.csv")
+    time.sleep(2 * program.patience)
+    for _ in range(2):  # timeout sends its signal to the process, then to its group
+        process.send_signal(signal.SIGTERM)
+        time.sleep(0.005)
+    err = process.communicate(timeout=20 * program.patience)[1]
+    assert process.returncode == 130 and "cancelled" in err, (process.returncode, err)
+    assert program.names() == ["a.csv"]
 
 
 @test
