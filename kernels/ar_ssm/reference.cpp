@@ -19,6 +19,8 @@
 #include <initializer_list>
 #include <memory>
 #include <numeric>
+#include <set>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -28,6 +30,7 @@
 #include "kernels/core/integers.h"
 #include "kernels/core/noisy.h"
 #include "kernels/core/range.h"
+#include "kernels/core/some_rows.h"
 
 namespace sawtooth::ar_ssm {
 namespace {
@@ -406,8 +409,21 @@ Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, st
 }
 
 Outcome<Arrays> definition(const DefinitionRequest& request) {
-    if (request.noisy) return Definition<Noisy>(request.parameters, request.inputs, request.stop).compute();
-    return Definition<double>(request.parameters, request.inputs, request.stop).compute();
+    if (!request.noisy) return Definition<double>(request.parameters, request.inputs, request.stop).compute();
+    const auto noisy = [&](const Parameters& parameters, const Arrays& inputs) {
+        return Definition<Noisy>(parameters, inputs, request.stop).compute();
+    };
+    const Sizes sizes(request.parameters);
+    // Gradients of weights are sums over all sequences.
+    if (sizes.backward) return noisy(request.parameters, request.inputs);
+    std::set<std::string> shared;
+    for (const auto& [name, weight] : all_weights<Noisy>) shared.insert(name);
+    return compute_some_rows(request.inputs, shared, {sizes.batch}, sizes.length * sizes.width,
+                             [&](const Arrays& inputs, int64_t sequences) {
+                                 Parameters parameters = request.parameters;
+                                 parameters.set("batch", sequences);
+                                 return noisy(parameters, inputs);
+                             });
 }
 
 }  // namespace sawtooth::ar_ssm

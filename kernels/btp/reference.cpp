@@ -286,7 +286,7 @@ Outcome<Arrays> definition(const DefinitionRequest& request) {
     if (shares_gates(request.parameters)) return noisy_with_shared_gates(request, construction);
     const Sizes sizes(request.parameters);
     return compute_some_rows(
-        request.inputs, {sizes.batch, sizes.heads / sizes.batch}, sizes.width * sizes.length,
+        request.inputs, {}, {sizes.batch, sizes.heads / sizes.batch}, sizes.width * sizes.length,
         [&](const Arrays& inputs, int64_t heads) {
             Parameters parameters = request.parameters;
             parameters.set("B", int64_t{1});

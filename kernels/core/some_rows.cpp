@@ -7,7 +7,7 @@
 namespace sawtooth {
 
 Outcome<Arrays> compute_some_rows(
-    const Arrays& inputs, const Shape& extents, int64_t numbers_a_row,
+    const Arrays& inputs, const std::set<std::string>& shared, const Shape& extents, int64_t numbers_a_row,
     const std::function<Outcome<Arrays>(const Arrays& inputs, int64_t rows)>& compute) {
     constexpr int64_t most = 1 << 22;
     const int64_t all = count_of(extents);
@@ -17,7 +17,8 @@ Outcome<Arrays> compute_some_rows(
     if (count < all) {
         rows = std::make_shared<ChosenRows>(ChosenRows{extents, {}});
         for (int64_t i = 0; i < count; ++i) rows->places.push_back(i * (all - 1) / (count - 1));
-        for (Array& input : some) input = chosen(input, rows);
+        for (Array& input : some)
+            if (!shared.contains(input.name)) input = chosen(input, rows);
     }
     auto outputs = compute(some, count);
     if (!outputs) return outputs;

@@ -349,19 +349,13 @@ Outcome<Arrays> define(const DefinitionRequest& request) {
 // Computes some sequences with noise. W of atlas and the pulses of levels belong to all sequences.
 Outcome<Arrays> define_some(const DefinitionRequest& request) {
     const Parameters& parameters = request.parameters;
-    Arrays inputs = request.inputs, shared;
-    std::erase_if(inputs, [&](const Array& input) {
-        if (input.name != "w_omega") return false;
-        shared.push_back(input);
-        return true;
-    });
     std::optional<Array> pulse;
     auto outputs = compute_some_rows(
-        inputs, {parameters.integer("batch")}, parameters.integer("length") * parameters.integer("d"),
-        [&](Arrays of_rows, int64_t sequences) -> Outcome<Arrays> {
+        request.inputs, {"w_omega"}, {parameters.integer("batch")},
+        parameters.integer("length") * parameters.integer("d"),
+        [&](const Arrays& of_rows, int64_t sequences) -> Outcome<Arrays> {
             Parameters of_sequences = parameters;
             of_sequences.set("batch", sequences);
-            of_rows.insert(of_rows.end(), shared.begin(), shared.end());
             auto computed = define<Noisy>(
                 {request.variant, of_sequences, of_rows, request.stores_extras, true, request.stop});
             if (computed && find(*computed, "pulse")) pulse = *find(*computed, "pulse");

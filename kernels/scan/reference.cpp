@@ -344,7 +344,7 @@ Outcome<Arrays> definition(const DefinitionRequest& request) {
         return Reference<double>(request.parameters, request.inputs, compensated, request.stop).compute();
     const int64_t numbers = request.parameters.integer("length") * request.parameters.integer("channels");
     return compute_some_rows(
-        request.inputs, {request.parameters.integer("batch")}, numbers,
+        request.inputs, {}, {request.parameters.integer("batch")}, numbers,
         [&](const Arrays& inputs, int64_t sequences) {
             Parameters parameters = request.parameters;
             parameters.set("batch", sequences);

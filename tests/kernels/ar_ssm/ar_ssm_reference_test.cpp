@@ -340,6 +340,28 @@ TEST_CASE("the minimum of work of ar_ssm is every array once and the products", 
     CHECK(ar_ssm::work(both).operations == Approx(3 * products).epsilon(0.02));
 }
 
+TEST_CASE("of many long sequences of ar_ssm the first and the last are judged", "[ar_ssm]") {
+    constexpr int64_t length = 1 << 17, width = 16;
+    const auto parameters = parameters_with({{"batch", int64_t{3}},
+                                             {"length", length},
+                                             {"d_model", width},
+                                             {"max_rank", int64_t{1}},
+                                             {"gate_hidden", int64_t{1}},
+                                             {"gate_mode", "gumbel"}});
+    const Arrays inputs = inputs_for(parameters);
+    Arrays outputs = run(ar_ssm_family(), "fused", parameters, inputs).outputs;
+    const auto y = find(outputs, "y")->as<float>();
+    y.front() += 1;
+    y[length * width] += 1;  // the second sequence
+    y.back() += 1;
+    for (const OutputVerdict& verdict : judged(ar_ssm_family(), "fused", parameters, inputs, outputs)) {
+        INFO(verdict.output);
+        CHECK(verdict.verdict == (verdict.output == "y" ? Verdict::wrong : Verdict::right));
+        if (verdict.output == "gates") CHECK(verdict.judged == 2 * length);
+        if (verdict.output == "y") CHECK(verdict.elements == 2);
+    }
+}
+
 TEST_CASE("the reference of ar_ssm stops on request", "[ar_ssm]") {
     const auto parameters = parameters_with({{"backward", true}});
     std::stop_source stop;

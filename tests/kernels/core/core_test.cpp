@@ -156,12 +156,14 @@ TEST_CASE("medians and quartiles are those of NumPy's percentile", "[profiling]"
 TEST_CASE("of many rows the first and the last are computed, as rows of the whole", "[core]") {
     Array x = Array::uninitialised("x", Dtype::f32, {2, 3, 2});
     for (size_t i = 0; i < 12; ++i) x.as<float>()[i] = static_cast<float>(i);
+    const Array weight = Array::zeros("weight", Dtype::f32, {5});
     const auto twice = [](const Arrays& inputs, int64_t rows) -> Outcome<Arrays> {
+        CHECK(find(inputs, "weight")->shape == Shape{5});
         Array y = Array::uninitialised("y", Dtype::f64, {1, rows, 2});
         for (size_t i = 0; i < y.as<double>().size(); ++i) y.as<double>()[i] = 2 * inputs[0].as<float>()[i];
         return Arrays{y};
     };
-    const auto some = compute_some_rows({x}, {2, 3}, 1 << 21, twice);
+    const auto some = compute_some_rows({x, weight}, {"weight"}, {2, 3}, 1 << 21, twice);
     REQUIRE(some);
     const Array& y = some->front();
     REQUIRE(y.rows);
@@ -170,7 +172,7 @@ TEST_CASE("of many rows the first and the last are computed, as rows of the whol
     CHECK(y.whole_shape() == Shape{2, 3, 2});
     CHECK(y.value(1) == 2.0);
     CHECK(y.value(3) == 22.0);
-    const auto all = compute_some_rows({x}, {2, 3}, 2, twice);
+    const auto all = compute_some_rows({x, weight}, {"weight"}, {2, 3}, 2, twice);
     REQUIRE(all);
     CHECK_FALSE(all->front().rows);
     CHECK(all->front().shape == Shape{2, 3, 2});
