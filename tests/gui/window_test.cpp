@@ -74,12 +74,18 @@ TEST_CASE("the window opens on a display, runs, and saves settings and layout", 
     CHECK(contains(log, "settings.bad"));
     CHECK(contains(log, "fastest correct"));
 
-    // The second start finds a complete layout.
-    put(folder.file("sawtooth/settings"), "layout = own\n");
+    // The second start finds a complete layout, and a size of a monitor that is gone.
+    put(folder.file("sawtooth/settings"), "layout = own\nwidth = 16000\nheight = 9000\n");
     frames = 0;
     told = false;
-    CHECK_FALSE(open_again(options_in(folder), done));
+    ImVec2 size;
+    CHECK_FALSE(open_again(options_in(folder), [&](const LabState& lab) {
+        size = ImGui::GetIO().DisplaySize;
+        return done(lab);
+    }));
     CHECK_FALSE(told);
+    CHECK(size.x < 16000);
+    CHECK(size.y < 9000);
     CHECK_FALSE(std::filesystem::exists(folder.file("sawtooth/layout.ini.bad")));
 }
 

@@ -238,10 +238,11 @@ FigureRows rows_for(const std::vector<ShownFigure>& shown, ImVec2 room) {
     return best;
 }
 
-// The height of every row: a share of the room, or if one of the rows would be too low, the height that each
-// one needs, with scrolling. Wide figures then fill most of the visible part.
+// The height of every row: a share of the room, or if one of the rows would be too low, with scrolling, a
+// share of what is in sight, so that no figure is cut before the user scrolls. Wide figures then fill most of
+// it.
 std::vector<float> heights_of(const FigureRows& rows, float room, float gap, bool may_scroll) {
-    constexpr float share_of_wide = 1.5f;
+    constexpr float share_of_wide = 1.5f, comfortable_height = 240;
     float names = 0, shares = 0;  // names: the height that the names of rows need
     for (const auto& row : rows) {
         shares += is_wide(*row.front()->figure) ? share_of_wide : 1;
@@ -252,8 +253,8 @@ std::vector<float> heights_of(const FigureRows& rows, float room, float gap, boo
     const float share = (room - gap * static_cast<float>(rows.size() - 1)) / shares;
     const bool scrolls = share < least && may_scroll;
     const float wide = scrolls ? std::clamp(0.85f * room, least, 2 * least) : share * share_of_wide;
-    // Where fewer than two rows are in sight, one fills the panel, so that the first figure is not cut.
-    const float scrolled = room < 2 * least + gap ? std::max(room, names) : least;
+    const float in_sight = std::max(1.0f, std::floor((room + gap) / (units(comfortable_height) + gap)));
+    const float scrolled = std::max((room + gap) / in_sight - gap, names);
     std::vector<float> heights;
     for (const auto& row : rows)
         heights.push_back(std::floor(is_wide(*row.front()->figure) ? wide : scrolls ? scrolled : share));

@@ -54,6 +54,20 @@ struct CloseWindow {
 };
 using WindowHandle = std::unique_ptr<GLFWwindow, CloseWindow>;
 
+// The size to open with: no larger than the largest monitor, because not every window manager shrinks a
+// window.
+std::pair<int, int> size_on_monitors(const WindowSettings& settings) {
+    int count = 0, widest = 0, highest = 0;
+    GLFWmonitor** const monitors = glfwGetMonitors(&count);
+    for (int i = 0; i < count; ++i) {
+        int width = 0, height = 0;
+        glfwGetMonitorWorkarea(monitors[i], nullptr, nullptr, &width, &height);
+        widest = std::max(widest, width), highest = std::max(highest, height);
+    }
+    return {widest > 0 ? std::min(settings.width, widest) : settings.width,
+            highest > 0 ? std::min(settings.height, highest) : settings.height};
+}
+
 WindowHandle open_window(const WindowSettings& settings) {
     glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
     glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
@@ -61,7 +75,8 @@ WindowHandle open_window(const WindowSettings& settings) {
     glfwWindowHintString(GLFW_X11_CLASS_NAME, "sawtooth");
     glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "sawtooth");  // without it GLFW ignores the class
     glfwWindowHintString(GLFW_WAYLAND_APP_ID, "sawtooth");
-    WindowHandle window(glfwCreateWindow(settings.width, settings.height, "Sawtooth", nullptr, nullptr));
+    const auto [width, height] = size_on_monitors(settings);
+    WindowHandle window(glfwCreateWindow(width, height, "Sawtooth", nullptr, nullptr));
     if (!window) return window;
     glfwSetWindowSizeLimits(window.get(), least_width, least_height, GLFW_DONT_CARE, GLFW_DONT_CARE);
     std::vector<uint8_t> large = icon_pixels(64), small = icon_pixels(32);
