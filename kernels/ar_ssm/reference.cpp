@@ -27,6 +27,7 @@
 
 #include "kernels/ar_ssm/matrices.h"
 #include "kernels/ar_ssm/parts.h"
+#include "kernels/core/in_parallel.h"
 #include "kernels/core/integers.h"
 #include "kernels/core/noisy.h"
 #include "kernels/core/range.h"
@@ -67,7 +68,7 @@ template <class Real>
 class Definition {
   public:
     Definition(const Parameters& parameters, const Arrays& inputs, std::stop_token stop)
-        : sizes_(parameters), inputs_(inputs), stop_(std::move(stop)) {
+        : sizes_(parameters), bytes_(definition_bytes(parameters)), inputs_(inputs), stop_(std::move(stop)) {
         if constexpr (is_noisy) exact_ = std::make_unique<Definition<double>>(parameters, inputs, stop_);
         for (const auto& [name, weight] : all_weights<Real>) {
             const Array& array = *find(inputs, name);
@@ -96,14 +97,17 @@ class Definition {
     }
 
     Outcome<Arrays> compute() {
-        for (int64_t sequence = 0; sequence < sizes_.batch && !stop_.stop_requested(); ++sequence) {
-            const Forward<Real> forward = run_forward(sequence);
-            if (stop_.stop_requested()) break;
-            put("y", sequence, forward.y.values);
-            put("gates", sequence, forward.gates.values);
-            put("effective_rank", sequence, effective_ranks(forward.gates));
-            if (sizes_.backward) put("dx", sequence, run_backward(sequence, forward).values);
-        }
+        // Roundings, and sums over all sequences, depend on the order.
+        const bool in_order = is_noisy || sizes_.backward;
+        const int64_t together = in_order ? 1 : sequences_together();
+        const auto every_so_many = [&](int64_t first) {
+            for (int64_t sequence = first; sequence < sizes_.batch; sequence += together)
+                if (!stop_.stop_requested()) compute_sequence(sequence);
+        };
+        if (in_order)
+            every_so_many(0);
+        else
+            in_parallel(together, every_so_many);
         if (stop_.stop_requested()) return Error::cancelled();
         if (sizes_.backward) add_weight_gradients();
         return std::move(outputs_);
@@ -113,6 +117,23 @@ class Definition {
     template <class Other>
     friend class Definition;
     static constexpr bool is_noisy = std::is_same_v<Real, Noisy>;
+
+    // One per core, but no more than need as much memory as the outputs: judging them needs more.
+    int64_t sequences_together() const {
+        int64_t bytes = 0;
+        for (const Array& output : outputs_) bytes += output.bytes();
+        return std::clamp<int64_t>(bytes / std::max<int64_t>(bytes_, 1), 1,
+                                   std::min<int64_t>(core_count(), sizes_.batch));
+    }
+
+    void compute_sequence(int64_t sequence) {
+        const Forward<Real> forward = run_forward(sequence);
+        if (stop_.stop_requested()) return;
+        put("y", sequence, forward.y.values);
+        put("gates", sequence, forward.gates.values);
+        put("effective_rank", sequence, effective_ranks(forward.gates));
+        if (sizes_.backward) put("dx", sequence, run_backward(sequence, forward).values);
+    }
 
     Matrix<Real> ranks() const { return {sizes_.length, sizes_.rank}; }
     // Sizes the matrices. Once stopped it leaves the rest empty, because filling large ones takes seconds.
@@ -383,6 +404,7 @@ class Definition {
     }
 
     Sizes sizes_;
+    int64_t bytes_;  // while one sequence is computed
     const Arrays& inputs_;
     std::stop_token stop_;
     LayerWeights<Real> weights_, transposed_, gradients_;

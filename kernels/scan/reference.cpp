@@ -154,7 +154,8 @@ class Reference {
         return Array::zeros(name, is_complex_ ? Dtype::complex128 : Dtype::f64, std::move(shape));
     }
 
-    // Calls act(i, s, b, d) for every step s and channel, i its index, until it is stopped.
+    // Calls act(i, s, b, d) for every step s, in order or from the last one back, and every channel d; i is
+    // the index. It ends early if it is stopped.
     enum class From { first_step, last_step };
     template <class Act>
     void each_step(const Geometry& geometry, From from, Act&& act) const {
