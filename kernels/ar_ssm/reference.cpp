@@ -97,17 +97,11 @@ class Definition {
     }
 
     Outcome<Arrays> compute() {
-        // Roundings, and sums over all sequences, depend on the order.
-        const bool in_order = is_noisy || sizes_.backward;
-        const int64_t together = in_order ? 1 : sequences_together();
-        const auto every_so_many = [&](int64_t first) {
+        const int64_t together = sequences_together();
+        in_parallel(together, [&](int64_t first) {
             for (int64_t sequence = first; sequence < sizes_.batch; sequence += together)
                 if (!stop_.stop_requested()) compute_sequence(sequence);
-        };
-        if (in_order)
-            every_so_many(0);
-        else
-            in_parallel(together, every_so_many);
+        });
         if (stop_.stop_requested()) return Error::cancelled();
         if (sizes_.backward) add_weight_gradients();
         return std::move(outputs_);
@@ -118,8 +112,10 @@ class Definition {
     friend class Definition;
     static constexpr bool is_noisy = std::is_same_v<Real, Noisy>;
 
-    // One per core, but no more than need as much memory as the outputs: judging them needs more.
+    // One per core, but no more than need as much memory as the outputs: judging them needs more. Roundings,
+    // and sums over all sequences, depend on the order, so that there is one at a time.
     int64_t sequences_together() const {
+        if (is_noisy || sizes_.backward) return 1;
         int64_t bytes = 0;
         for (const Array& output : outputs_) bytes += output.bytes();
         return std::clamp<int64_t>(bytes / std::max<int64_t>(bytes_, 1), 1,

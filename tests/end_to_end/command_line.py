@@ -266,7 +266,7 @@ def an_interrupted_sweep_keeps_its_finished_rows(program):
 def a_sweep_that_timeout_ends_keeps_its_finished_rows(program):
     lengths = ",".join(str(n) for n in range(50000, 51000))
     process = program.start("sweep", "scan", "--over", f"length={lengths}", "--repeat", 3, "--csv", "a.csv")
-    time.sleep(2 * program.patience)
+    time.sleep(4 * program.patience)
     for _ in range(2):  # timeout sends its signal to the process, then to its group
         process.send_signal(signal.SIGTERM)
         time.sleep(0.005)

@@ -13,9 +13,9 @@ namespace sawtooth {
 // judged.
 OutputVerdict judge(const Array& got, const Expected& expected, const Rounding& rounding, Storage storage);
 
-// Whether more draws would not change a verdict: one of the first draws must be right or that nothing can be
-// said, which larger bounds do not change; a wrong one must be far from its bound or from many draws, and
-// from the steady spread if sequences may diverge.
+// Whether more draws would not change a verdict. One by the first draws is final if it is right, or if it is
+// `cannot_judge`, as more draws only widen the bounds. A wrong one must be far from its bound or from many
+// draws, and from the steady spread if sequences may diverge.
 bool is_final(const OutputVerdict& verdict, const Expected& expected);
 
 // Judges without a spread: right if every element is within the rounding of its storage, otherwise pending.

@@ -340,6 +340,37 @@ TEST_CASE("the minimum of work of ar_ssm is every array once and the products", 
     CHECK(ar_ssm::work(both).operations == Approx(3 * products).epsilon(0.02));
 }
 
+TEST_CASE("sequences of ar_ssm that are computed together have the numbers of each one alone", "[ar_ssm]") {
+    constexpr int64_t batch = 21;  // so many that several fit in the memory of the outputs
+    const auto with_batch = [](int64_t sequences) {
+        return parameters_with({{"batch", sequences},
+                                {"length", int64_t{7}},
+                                {"d_model", int64_t{6}},
+                                {"max_rank", int64_t{3}},
+                                {"gate_hidden", int64_t{2}},
+                                {"gate_mode", "gumbel"},
+                                {"bidirectional", true}});
+    };
+    const Arrays inputs = inputs_for(with_batch(batch));
+    const Arrays together = reference_for(with_batch(batch), inputs);
+    for (int64_t sequence = 0; sequence < batch; ++sequence) {
+        Arrays own = inputs_for(with_batch(1));
+        for (Array& input : own) {
+            const auto from = find(inputs, input.name)->as<float>();
+            const auto count = static_cast<size_t>(input.count());
+            const bool is_shared = from.size() == count;
+            std::copy_n(from.begin() + (is_shared ? 0 : sequence * input.count()), count,
+                        input.as<float>().begin());
+        }
+        for (const Array& alone : reference_for(with_batch(1), own)) {
+            INFO(alone.name << " of sequence " << sequence);
+            const auto wanted = alone.as<double>();
+            const auto numbers = find(together, alone.name)->as<double>();
+            CHECK(std::equal(wanted.begin(), wanted.end(), numbers.begin() + sequence * alone.count()));
+        }
+    }
+}
+
 TEST_CASE("of many long sequences of ar_ssm the first and the last are judged", "[ar_ssm]") {
     constexpr int64_t length = 1 << 17, width = 16;
     const auto parameters = parameters_with({{"batch", int64_t{3}},
