@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes speed.md and its charts from speed-cpu.csv and speed-h200.csv (output of `sawtooth bench`)
-and speed-peers.csv (times of others, quoted). No number of the page is written by hand."""
+"""Writes speed.md and its charts from speed-cpu.csv, speed-h100.csv and speed-h200.csv (output of `sawtooth bench`)
+and speed-peers.csv (times of others). No number of the page is written by hand."""
 import csv
 import math
 import pathlib
@@ -28,6 +28,19 @@ ROWS = [
     ("cpu", "btp", "forward, order 2 f32 [1, 16, 16, 8192] BL 64", "Block Two-Pass, forward"),
     ("cpu", "lut", "forward, full float B 256 T 256 C 8", "Look-up tables, forward"),
     ("cpu", "ar_ssm", "forward, f32 [1, 2048, 512] r 32", "AR-SSM layer, forward"),
+    ("h100", "memory", "delta bf16 [16, 4096, 64]", "Delta rule of a memory"),
+    ("h100", "memory", "delta bf16 [64, 8192, 128]", "Delta rule of many long memories"),
+    ("h100", "scan", "sum [4, 8192, 512]", "Inclusive sum along the middle axis"),
+    ("h100", "scan", "linear [4, 8192, 512]", "Linear recurrence along the middle axis"),
+    ("h100", "scan", "sum [1, 268435456, 1]", "Inclusive sum of one row"),
+    ("h100", "attention", "forward bf16 [1, 32, 8192, 64]", "Attention with two encodings, forward"),
+    ("h100", "attention", "forward and backward bf16 [1, 32, 8192, 64]",
+     "Attention with two encodings, forward and backward"),
+    ("h100", "attention", "forward and backward bf16 [1, 32, 8192, 128]",
+     "Attention with two encodings and wide heads, forward and backward"),
+    ("h100", "btp", "forward, order 2 bf16 [8, 128, 16, 8192]", "Block Two-Pass, forward"),
+    ("h100", "lut", "with backward, full float B 4096 T 256 C 8", "Look-up tables, forward and backward"),
+    ("h100", "ar_ssm", "forward, bf16 [4, 8192, 512] r 32", "AR-SSM layer, forward"),
     ("h200", "memory", "delta bf16 [16, 4096, 64]", "Delta rule of a memory"),
     ("h200", "scan", "sum [4, 8192, 512]", "Inclusive sum along the middle axis"),
     ("h200", "scan", "linear [4, 8192, 512]", "Linear recurrence along the middle axis"),
@@ -40,7 +53,8 @@ ROWS = [
     ("h200", "lut", "with backward, full float B 4096 T 256 C 8", "Look-up tables, forward and backward"),
     ("h200", "ar_ssm", "forward, bf16 [4, 8192, 512] r 32", "AR-SSM layer, forward"),
 ]
-MACHINES = {"cpu": "CPU", "h200": "NVIDIA H200"}
+MACHINES = {"cpu": "CPU", "h100": "NVIDIA H100", "h200": "NVIDIA H200"}
+REMARKS = {"h200": " Kernels of `memory`, `scan` and `btp` have changed since ([changes](../CHANGELOG.md))."}
 
 STYLE = """<style>
 text { font: 12px Roboto, "Helvetica Neue", Arial, sans-serif; fill: #1d2128; }
@@ -137,15 +151,15 @@ def chart(points):
 
 
 def sentence_of(points):
-    """The fastest variant, and the best of others on such a machine. Times of different days and programs: only
-    half as long again counts as a difference."""
+    """The fastest variant, and the best of others, those on such a machine first. Times of different programs that did
+    not take turns: only half as long again counts as a difference."""
     own = min((p for p in points if not p.is_peer), key=lambda p: p.us)
     text = f"The least time is {short_time(own.us)}, of `{own.name}`"
     text += f" ({own.note})." if own.note else "."
     peers = [p for p in points if p.is_peer]
     if not peers:
         return text
-    peer = min(peers, key=lambda p: p.us)
+    peer = min(peers, key=lambda p: (bool(p.note), p.us))
     ratio = peer.us / own.us
     text += f" {peer.name} took {short_time(peer.us)}"
     if peer.note:
@@ -154,7 +168,7 @@ def sentence_of(points):
         return text + f", {ratio:.2g} times as long."
     if ratio < 1 / 1.5:
         return text + f", so `{own.name}` takes {1 / ratio:.2g} times as long."
-    return text + ": no difference that two measurements on different days can tell."
+    return text + ": no difference that two separate measurements can tell."
 
 
 def page():
@@ -166,17 +180,18 @@ def page():
              "Times of `sawtooth bench`: medians with cold caches, each variant checked against the reference in the same",
              "run. Filled points are variants of Sawtooth; a share says how near one comes to what limits it: bytes, against",
              "a copy of as many bytes measured in turns with it, or arithmetic, against the measured peak. Rings are times of",
-             "others for the same shape, **quoted**, not measured here: medians of at least 20 repeats (slow ones of 5 to",
-             "10) on another day, those of GPUs all on an H200, by events with the L2 cache flushed. The axis is",
-             "logarithmic.", "",
+             "others for the same shape. Those on an H100 were measured on the same day by [peers.py](peers.py), on a card of",
+             "the same model. All others are **quoted**, not measured here: medians of at least 20 repeats (slow ones of 5",
+             "to 10) on another day. Times on GPUs are by events with the L2 cache flushed. The axis is logarithmic.", "",
              "All cases, with the spread of each time, what limits it, and times by launch: [speed-cpu.csv](speed-cpu.csv),",
-             "[speed-h200.csv](speed-h200.csv); the quoted times: [speed-peers.csv](speed-peers.csv). `docs/speed.py` writes",
-             "this page from them. A share above 105 % says that its limit is wrong and is left out.", ""]
+             "[speed-h100.csv](speed-h100.csv), [speed-h200.csv](speed-h200.csv); times of others:",
+             "[speed-peers.csv](speed-peers.csv). `docs/speed.py` writes this page from them. A share above 105 % says that",
+             "its limit is wrong and is left out.", ""]
     count = {machine: 0 for machine in MACHINES}
     for machine, name in MACHINES.items():
         days = sorted({row["measured"] for row in tables[machine]})
         on = tables[machine][0]["on"]
-        lines += [f"## {name}", "", f"{on}, measured {' and '.join(days)}.", ""]
+        lines += [f"## {name}", "", f"{on}, measured {' and '.join(days)}.{REMARKS.get(machine, '')}", ""]
         for place, family, case, title in ROWS:
             if place != machine:
                 continue
