@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <future>
 #include <iostream>
 #include <map>
@@ -70,21 +71,31 @@ CompiledFamily compile(cuda::Device& device, const Family& family,
 }
 
 // Compiles settings_of(family, device) for every family and chip, on one thread per processor; each NVRTC
-// uses one.
+// uses one. Chips with many settings come first, so that no thread is left with one of them at the end.
 template <class SettingsOf>
 void check_all_compiled(int64_t most_kernels, const SettingsOf& settings_of) {
-    std::vector<cuda::Device*> devices;
+    struct Work {
+        cuda::Device* device;
+        std::vector<std::pair<const Family*, std::vector<CoveringSetting>>> settings = {};
+        size_t count = 0;
+    };
+    std::vector<Work> works;
     for (const Chip& chip : cuda::known_chips()) {
-        devices.push_back(theory(chip.architecture));
-        if (!devices.back()) return;
+        Work& work = works.emplace_back(theory(chip.architecture));
+        if (!work.device) return;
+        for (const Family* family : all_families())
+            if (family->has_kernels()) {
+                work.settings.emplace_back(family, settings_of(*family, *work.device));
+                work.count += work.settings.back().second.size();
+            }
     }
+    std::ranges::stable_sort(works, std::greater(), &Work::count);
     std::atomic<size_t> next = 0;
     const auto compile_chips = [&] {
         std::vector<CompiledFamily> all;
-        for (size_t at; (at = next++) < devices.size();)
-            for (const Family* family : all_families())
-                if (family->has_kernels())
-                    all.push_back(compile(*devices[at], *family, settings_of(*family, *devices[at])));
+        for (size_t at; (at = next++) < works.size();)
+            for (const auto& [family, settings] : works[at].settings)
+                all.push_back(compile(*works[at].device, *family, settings));
         return all;
     };
     std::vector<std::future<std::vector<CompiledFamily>>> threads;
