@@ -111,6 +111,8 @@ struct Variant {
     // kernel that does not compile.
     Outcome<Plan> (*plan_cpu)(const PlanRequest&) = nullptr;
     Outcome<Plan> (*plan_cuda)(const PlanRequest&) = nullptr;
+    // The most steps that a run takes beyond its work, such as probes of a crowded hash table; null: none.
+    double (*extra_steps)(const Parameters&) = nullptr;
     // Settings under which CUDA runs kernels that random sizes hardly ever select; `check` draws around them.
     std::vector<Preset> rare_on_cuda = {};
     // The shape of an output if that of this variant differs from its row; null: it never does.

@@ -181,7 +181,8 @@ std::vector<Variant> variants() {
          .check = check_events,
          .exact = lut_table::is_exact,
          .plan_cpu = lut_sequence::plan_unfused_on_cpu,
-         .plan_cuda = lut_sequence::plan_unfused_on_cuda},
+         .plan_cuda = lut_sequence::plan_unfused_on_cuda,
+         .extra_steps = lut_sequence::probes_of_crowded_table},
         {.name = "fused",
          .idea = "Pairs update outputs and gradients directly, without events or a hash table; every sum has "
                  "one order.",

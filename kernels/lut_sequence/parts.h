@@ -16,6 +16,7 @@ Outcome<Arrays> unrounded_reference(const Parameters& parameters, const Arrays& 
                                     std::stop_token stop);
 Outcome<Arrays> definition(const DefinitionRequest& request);
 Work work(const Parameters& parameters);
+double probes_of_crowded_table(const Parameters& parameters);
 std::vector<BenchCase> bench_cases(Backend backend);
 std::vector<FigureSweep> sweeps(const Parameters& parameters);
 std::vector<Figure> figures(const Result& result, const View& view);

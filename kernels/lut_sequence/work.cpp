@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "kernels/core/common_parameters.h"
 #include "kernels/lut_sequence/parts.h"
 #include "kernels/lut_table/parts.h"
@@ -48,6 +50,21 @@ Work work(const Parameters& parameters) {
     // Comparisons of inputs, then a row number from the bits of every pair.
     work.operations += 2 * positions * static_cast<double>(s.detectors * s.anchors) + choices;
     return work;
+}
+
+// The most probes beyond one a key, if keys start at the sum of neuron and position. Those of a detector may
+// all start at one slot, and keys that are more than the slots where they may start form one run.
+double probes_of_crowded_table(const Parameters& parameters) {
+    const Sizes s(parameters);
+    if (!runs_backward(parameters) || s.mixed_hash) return 0;
+    double of_detector = 0;  // keys, of a main event and two alternative ones a pair
+    for (int64_t position = 1; position < s.length; ++position)
+        of_detector += static_cast<double>(std::min(3 * position, s.rows));
+    const auto detectors = static_cast<double>(s.detectors);
+    const double keys = detectors * of_detector,
+                 starts = detectors * static_cast<double>(s.rows) + static_cast<double>(s.length),
+                 beyond = std::max(keys - starts, 0.0);
+    return static_cast<double>(s.batch) * (detectors * of_detector * of_detector + keys * beyond) / 2;
 }
 
 // Only unfused has events.

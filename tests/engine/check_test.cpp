@@ -198,6 +198,27 @@ TEST_CASE("drawn settings are accepted and cost little", "[check]") {
         }
 }
 
+TEST_CASE("no setting is drawn whose hash table is so crowded that a launch seems never to end", "[check]") {
+    const Family& family = **find_offered_family("lut_sequence");
+    Parameters crowded;
+    const std::vector<std::pair<std::string, Value>> values = {
+        {"backward", true},         {"hash", "sum"},
+        {"connectivity", "sparse"}, {"detectors", int64_t{1023}},
+        {"inputs", int64_t{2}},     {"anchors_per_detector", int64_t{2}},
+        {"outputs", int64_t{14}},   {"synapses_per_neuron", int64_t{2}},
+        {"batch", int64_t{1}}};
+    for (const auto& [name, value] : values) crowded.set(name, value);
+    const auto is_drawn = [&](int64_t length) {
+        Random random(1, "crowded");
+        Parameters kept = crowded;
+        kept.set("sequence_length", length);
+        return draw_setting(random, family, *family.variant("unfused"), processor, {.operations = 2e7}, kept)
+            .has_value();
+    };
+    CHECK(is_drawn(5));
+    CHECK_FALSE(is_drawn(47));  // minutes on two cores, where its work takes a millisecond
+}
+
 TEST_CASE("values are placed in generated inputs", "[check]") {
     Request request = request_for(scale_family());
     request.parameters.set("length", int64_t{512});

@@ -170,6 +170,7 @@ std::optional<Parameters> draw_setting(Random& random, const Family& family, con
         if (family.check && family.check(values)) continue;
         if (variant.refusal(values, chip)) continue;
         if (family.work(values).operations > limits.operations) continue;
+        if (variant.extra_steps && variant.extra_steps(values) > limits.extra_steps) continue;
         if (!has_small_arrays(family, values)) continue;
         std::erase_if(set.values, [&](const auto& setting) {
             return setting.second == family.parameter(setting.first)->initial;

@@ -1,5 +1,7 @@
 #include "app/engine/check/trial.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "app/engine/run/planned_kernels.h"
@@ -119,7 +121,8 @@ std::optional<Tried> try_out(const Trial& trial, const Machine& machine, double 
     if (!outputs) {
         const bool is_cancelled = outputs.error().kind == Error::Kind::cancelled;
         if ((is_cancelled && !abandoned) || lacks_memory(outputs.error())) return {};
-        tried.problem = abandoned ? "a launch did not end" : outputs.error().text;
+        tried.problem =
+            abandoned ? fmt::format("a launch did not end within {} s", patience) : outputs.error().text;
         tried.ends_process = abandoned || cuda::is_fatal(outputs.error());
         return tried;
     }

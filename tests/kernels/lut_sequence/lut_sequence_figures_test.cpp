@@ -310,6 +310,10 @@ TEST_CASE("lut_sequence: keys take the first free slot from neuron + position on
         }
     CHECK(key == table.probes.size());
     CHECK(table.filled == filled);
+    Parameters with_backward = result.parameters;
+    with_backward.set("backward", true);
+    CHECK((table.mean_probes() - 1) * static_cast<double>(key) <=
+          lut_sequence::probes_of_crowded_table(with_backward));
 
     const Figure figure = figure_of(result, "hash-probes");
     double drawn_keys = 0;
