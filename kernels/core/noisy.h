@@ -206,6 +206,11 @@ class NoiseScope {
         Noisy::state() = {rounding, random.next(), random.next(), random.below(2) == 0 ? lean : -lean};
     }
     ~NoiseScope() { Noisy::state() = before_; }
+    // A random number from 0 to count - 1, for sums that kernels add in any order.
+    static int64_t choice(int64_t count) {
+        const double share = (1 + Noisy::state().next()) / 2;
+        return std::min(static_cast<int64_t>(share * static_cast<double>(count)), count - 1);
+    }
     // Whether a product was infinite; with its factors in another order it may be NaN.
     static bool multiplies_infinity() { return Noisy::state().multiplies_infinity; }
     NoiseScope(const NoiseScope&) = delete;

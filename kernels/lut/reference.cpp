@@ -36,11 +36,11 @@ class Reference {
     Outcome<Arrays> compute(const std::stop_token& stop) {
         for (int64_t item = 0; item < sizes_.batch; ++item) {
             if (stop.stop_requested()) return Error::cancelled();
-            for (int64_t detector = 0; detector < sizes_.detectors; ++detector) {
+            for_each_detector<Real>(sizes_.detectors, [&](int64_t detector) {
                 const Bits bits = check(item, detector);
                 forward(item, detector, bits);
                 if (backward_) backward(item, detector, bits);
-            }
+            });
         }
         return finish();
     }

@@ -73,8 +73,9 @@ class Reference {
         for (int64_t item = 0; item < sizes_.batch; ++item)
             for (int64_t j = 1; j < sizes_.length; ++j) {
                 if (stop.stop_requested()) return Error::cancelled();
-                for (int64_t detector = 0; detector < sizes_.detectors; ++detector)
+                for_each_detector<Real>(sizes_.detectors, [&](int64_t detector) {
                     for (const Pair& pair : pairs_of(item, j, detector)) compute_pair(pair);
+                });
             }
         return finish();
     }

@@ -167,6 +167,15 @@ class Gather {
     bool overflows_ = false;
 };
 
+// Calls visit(detector) for all detectors. Kernels add what they choose in any order, and if a large row
+// comes first, all later sums round more. So the noise begins with any detector.
+template <class Real, class Visit>
+void for_each_detector(int64_t count, Visit visit) {
+    int64_t first = 0;
+    if constexpr (std::is_same_v<Real, Noisy>) first = NoiseScope::choice(count);
+    for (int64_t n = 0; n < count; ++n) visit((first + n) % count);
+}
+
 // The sums that become an output.
 template <class Real>
 class Sums {

@@ -1,7 +1,9 @@
 // Look-up tables on sequences: every variant against the double-precision reference, against pairs looked up
 // one by one, and properties that every variant has.
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "tests/kernels/lut/run_lut.h"
 #include "tests/kit/contains.h"
@@ -267,6 +269,29 @@ TEST_CASE("a kernel of lut_sequence may add the pairs that choose the same row t
         y = sum;
     }
     check_verdicts(judged(family(), "fused", problem.parameters, problem.inputs, outputs));
+}
+
+TEST_CASE("a kernel of lut_sequence may add the detectors in another order, with larger sums", "[lut]") {
+    constexpr int64_t detectors = 400;
+    std::vector<int32_t> anchors;
+    std::vector<float> weights, chosen;
+    for (int64_t t = 0; t < detectors; ++t) {
+        anchors.insert(anchors.end(), {0, 1});
+        chosen.push_back(t + 1 < detectors ? 0.3f : 4096.3f);
+        weights.insert(weights.end(), 4, chosen.back());
+    }
+    const Problem problem(
+        family(), sized(1, 2, 2, 1, detectors, 1, 0),
+        {floats("x", {1, 2, 2}, {0, 3, 0, 3}), integers("anchors", {detectors, 1, 2}, anchors),
+         floats("weights", {detectors, 4, 1}, weights)});
+    Arrays outputs = copied(*problem.run(implementations(family()).front()));
+    float& y = find(outputs, "y")->as<float>()[1];
+    y = std::accumulate(chosen.rbegin(), chosen.rend(), 0.0f);
+    check_verdicts(judged(family(), "fused", problem.parameters, problem.inputs, outputs));
+    y += 2;
+    const auto verdicts = judged(family(), "fused", problem.parameters, problem.inputs, outputs);
+    CHECK(std::ranges::any_of(verdicts,
+                              [](const OutputVerdict& one) { return one.verdict == Verdict::wrong; }));
 }
 
 // An event has 12 bytes. All shapes have 2147352576 events of one kind, the most below 2^31 with 16384
