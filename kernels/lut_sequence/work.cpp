@@ -1,4 +1,4 @@
-// The minimum of work, and the cases of `bench`.
+// The minimum of work, what the hash table may add to it, and the cases of `bench`.
 
 #include <fmt/format.h>
 
