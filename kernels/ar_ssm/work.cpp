@@ -8,14 +8,14 @@ namespace sawtooth::ar_ssm {
 namespace {
 
 BenchCase bench_case(int64_t batch, int64_t length, const std::string& dtype, bool backward,
-                     bool bidirectional = false) {
+                     bool bidirectional = false, const std::string& gates = "soft") {
     BenchCase bench;
-    bench.name =
-        fmt::format("{}, {}{} {} r 32", backward ? "with backward" : "forward",
-                    bidirectional ? "bidirectional " : "", dtype, to_text(Shape{batch, length, 512}));
-    bench.values = {{"batch", batch},          {"length", length}, {"d_model", int64_t{512}},
-                    {"max_rank", int64_t{32}}, {"dtype", dtype},   {"bidirectional", bidirectional},
-                    {"backward", backward}};
+    bench.name = fmt::format("{}, {}{}{} {} r 32", backward ? "with backward" : "forward",
+                             gates == "soft" ? "" : gates + " gates ", bidirectional ? "bidirectional " : "",
+                             dtype, to_text(Shape{batch, length, 512}));
+    bench.values = {
+        {"batch", batch}, {"length", length},   {"d_model", int64_t{512}},        {"max_rank", int64_t{32}},
+        {"dtype", dtype}, {"gate_mode", gates}, {"bidirectional", bidirectional}, {"backward", backward}};
     if (dtype != "f32") bench.limit = BenchCase::Limit::products;
     bench.by_launch = true;
     return bench;
@@ -47,7 +47,8 @@ Work work(const Parameters& parameters) {
 std::vector<BenchCase> bench_cases(Backend backend) {
     if (backend == Backend::cuda)
         return {bench_case(4, 8192, "bf16", false), bench_case(4, 8192, "f32", false),
-                bench_case(4, 8192, "bf16", true), bench_case(4, 8192, "bf16", false, true)};
+                bench_case(4, 8192, "bf16", true), bench_case(4, 8192, "bf16", false, true),
+                bench_case(4, 8192, "bf16", false, false, "hard")};
     std::vector<BenchCase> cases = {bench_case(1, 2048, "f32", false), bench_case(1, 2048, "f32", true)};
     for (BenchCase& bench : cases) bench.limit = BenchCase::Limit::products;
     return cases;

@@ -80,9 +80,10 @@ class FusedLaunches {
             .array(parts * job_.rank * job_.hidden, bytes_of(job_.storage))
             .array(2 * stages + 1, 8)
             .array(groups * 4 * job_.rank, 4);
+        if (splits()) return bytes.total();
         const int64_t logits = job_.hard ? job_.tile * job_.rank : 1;
-        if (!splits()) bytes.array(groups * (4 + round_up(2 * logits, int64_t{4}) + 4 * logits), 1, 4);
-        return bytes.total();
+        const auto doubtful = cuda::StructBytes().array(1, 4).array(logits, 2).array(logits, 4).array(4, 8);
+        return bytes.array(groups, doubtful.total(), 8).total();
     }
     bool splits() const { return job_.storage == Storage::f32; }
 

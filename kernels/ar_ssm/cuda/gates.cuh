@@ -60,12 +60,17 @@ __device__ void exact_units(const Layer& layer, int64_t token, int64_t first, Nu
     for (int j = 0; j < count; ++j) units[j] += static_cast<Number>(element(layer.gate_b1, unit_of(j)));
 }
 
+// Rounds to f32, but not to 0, so that the sign stays.
+__device__ inline float rounded_with_sign(double value) {
+    const auto rounded = static_cast<float>(value);
+    return value != 0 && rounded == 0 ? copysignf(1.0e-45f, static_cast<float>(value)) : rounded;
+}
+
 // W1 x + b1 of one unit, computed in double precision by the whole warp.
 static __device__ __noinline__ float settled_unit(const Layer& layer, int64_t token, int64_t unit) {
     double value[1];
     exact_units(layer, token, unit, value);
-    const auto rounded = static_cast<float>(value[0]);
-    return value[0] > 0 && rounded == 0 ? 1.0e-45f : rounded;  // the sign is not rounded away
+    return rounded_with_sign(value[0]);
 }
 
 // The terms of W2 relu(W1 x + b1) of one rank for the units from `first` to `end`, computed by the whole
@@ -100,9 +105,8 @@ static __device__ __noinline__ float settled_logit(const Layer& layer, int64_t t
         const float logit = bias + exact_terms<float>(layer, token, rank, 0, layer.hidden);
         if (is_certain(logit)) return logit;
     }
-    const double sum = static_cast<double>(bias) + exact_terms<double>(layer, token, rank, 0, layer.hidden);
-    const auto rounded = static_cast<float>(sum);
-    return sum < 0 && rounded == 0 ? -1.0e-45f : rounded;
+    return rounded_with_sign(static_cast<double>(bias) +
+                             exact_terms<double>(layer, token, rank, 0, layer.hidden));
 }
 
 // Settles hidden units before their relu: the sign of a unit decides whether it has a gradient.

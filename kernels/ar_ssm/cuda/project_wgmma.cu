@@ -35,6 +35,7 @@ struct Doubtful {
     int count;
     uint16_t places[HARD ? rows * RANK : 1];  // row RANK + rank
     float logits[HARD ? rows * RANK : 1];     // by place
+    double quarters[4];                       // of one of them, by warp
 };
 
 struct Shared {
@@ -156,8 +157,7 @@ struct Group : TileOfGroup {
     }
 
     // Computes doubtful logits again. Every warp of the group adds its quarter of the units to each of them,
-    // in f32; those whose sign is still open are settled by one warp each. The order of the additions is
-    // open, but only the sign counts.
+    // in f32, in any order, as only the sign counts; where that is still open, once more in double precision.
     __device__ void settle() {
         Doubtful& list = shared.doubtful[number];
         if (threadIdx.x % 128 == 0) list.count = 0;
@@ -167,22 +167,34 @@ struct Group : TileOfGroup {
             list.logits[place] = element(layer.gate_b2, place % RANK);
         });
         device::sync_group();  // the list is complete
-        constexpr int quarter = HIDDEN / 4;
         for (int i = 0; i < list.count; ++i) {
             const int place = list.places[i];
-            const float terms = exact_terms<float, 16>(layer, at.token + place / RANK, place % RANK,
-                                                       quarter * warp, quarter * (warp + 1));
+            const float terms = terms_of_warp<float, 16>(place);
             if (device::lane_of_thread() == 0) device::atomic_add(&list.logits[place], terms);
         }
         device::sync_group();  // all quarters are added
-        for (int i = warp; i < list.count; i += 4) {
+        for (int i = 0; i < list.count; ++i) {
             const int place = list.places[i];
             if (is_certain(list.logits[place])) continue;
-            const float logit = settled_logit(layer, at.token + place / RANK, place % RANK);
-            if (device::lane_of_thread() == 0) list.logits[place] = logit;
+            const double terms = terms_of_warp<double, 8>(place);
+            if (device::lane_of_thread() == 0) list.quarters[warp] = terms;
+            device::sync_group();  // the quarters are there
+            if (threadIdx.x % 128 == 0) {
+                double logit = element(layer.gate_b2, place % RANK);
+                for (const double quarter : list.quarters) logit += quarter;
+                list.logits[place] = rounded_with_sign(logit);
+            }
+            device::sync_group();  // the quarters are read
         }
-        device::sync_group();  // all logits are settled
         for_each_doubtful([&](float& logit, int place) { logit = list.logits[place]; });
+    }
+
+    // The terms of the logit at a place for the warp's quarter of the units.
+    template <class Number, int together>
+    __device__ Number terms_of_warp(int place) const {
+        constexpr int quarter = HIDDEN / 4;
+        return exact_terms<Number, together>(layer, at.token + place / RANK, place % RANK, quarter * warp,
+                                             quarter * (warp + 1));
     }
 
     __device__ void run() {
