@@ -42,6 +42,7 @@ ROWS = [
     ("h100", "lut", "with backward, full float B 4096 T 256 C 8", "Look-up tables, forward and backward"),
     ("h100", "ar_ssm", "forward, bf16 [4, 8192, 512] r 32", "AR-SSM layer, forward"),
     ("h200", "memory", "delta bf16 [16, 4096, 64]", "Delta rule of a memory"),
+    ("h200", "memory", "delta bf16 [64, 8192, 128]", "Delta rule of many long memories"),
     ("h200", "scan", "sum [4, 8192, 512]", "Inclusive sum along the middle axis"),
     ("h200", "scan", "linear [4, 8192, 512]", "Linear recurrence along the middle axis"),
     ("h200", "scan", "linear [2048, 8192, 1]", "Linear recurrence of contiguous rows"),
@@ -54,7 +55,7 @@ ROWS = [
     ("h200", "ar_ssm", "forward, bf16 [4, 8192, 512] r 32", "AR-SSM layer, forward"),
 ]
 MACHINES = {"cpu": "CPU", "h100": "NVIDIA H100", "h200": "NVIDIA H200"}
-REMARKS = {"h200": " Kernels of `memory`, `scan` and `btp` have changed since ([changes](../CHANGELOG.md))."}
+REMARKS = {"h200": " Kernels of `scan` for single columns have changed since ([changes](../CHANGELOG.md))."}
 
 STYLE = """<style>
 text { font: 12px Roboto, "Helvetica Neue", Arial, sans-serif; fill: #1d2128; }
@@ -191,7 +192,7 @@ def page():
     for machine, name in MACHINES.items():
         days = sorted({row["measured"] for row in tables[machine]})
         on = tables[machine][0]["on"]
-        lines += [f"## {name}", "", f"{on}, measured {' and '.join(days)}.{REMARKS.get(machine, '')}", ""]
+        lines += [f"## {name}", "", f"{on}, measured on {', '.join(days)}.{REMARKS.get(machine, '')}", ""]
         for place, family, case, title in ROWS:
             if place != machine:
                 continue
