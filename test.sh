@@ -81,18 +81,34 @@ result() { # NAME STATUS
     esac
 }
 
-# The end-to-end tests, beside the others. Writes what they print to a log, and the name, exit status and seconds of
-# each to a file.
+# What tests the built program and the sources, beside the other tests. Writes what it prints to a log, and the exit
+# status, seconds and name of each test to a file.
 end_to_end() {
-    local test status
+    local test
+    timed() { # NAME COMMAND...
+        local status=0 name=$1
+        shift
+        SECONDS=0
+        "$@" </dev/null || status=$?
+        echo "$status $SECONDS $name" >>"$ends"
+    }
+    # The Python with the packaged numpy.
     for test in "$root"/tests/end_to_end/*.py; do
         [ -x "$test" ] || continue # a module of run.py
-        status=0
-        SECONDS=0
-        # The Python with the packaged numpy.
-        /usr/bin/python3 "$test" "$root/build/$preset/sawtooth" </dev/null || status=$?
-        echo "${test#"$root/"} $status $SECONDS" >>"$ends"
+        timed "${test#"$root/"}" /usr/bin/python3 "$test" "$root/build/$preset/sawtooth"
     done
+    timed "tests/seeded fit the code" /usr/bin/python3 "$root/tests/seeded/run.py" --verify
+    timed "formatting (clang-format-14 -i FILE)" formatting
+}
+
+# Only clang-format 14: every release formats a little differently.
+formatting() {
+    if ! command -v clang-format-14 >/dev/null; then
+        echo "formatting not checked: clang-format-14 is missing"
+        return 77
+    fi
+    find "$root" -mindepth 1 \( -path "$root/build" -o -name '.?*' \) -prune -o -regex '.*\.\(cpp\|h\|cu\|cuh\)' -print | sort |
+        xargs clang-format-14 --dry-run --Werror
 }
 
 # Runs the unit, property and window tests of a Catch2 filter ("" is all), on their own display, so that no window
@@ -168,19 +184,6 @@ if [ -n "$threads" ]; then
     count "$(log_of threads)" "$status"
 fi
 
-# Only clang-format 14: every release formats a little differently.
-formatting() {
-    local status=0
-    if ! command -v clang-format-14 >/dev/null; then
-        echo "formatting not checked: clang-format-14 is missing"
-        result formatting 77
-        return
-    fi
-    find "$root" -mindepth 1 \( -path "$root/build" -o -name '.?*' \) -prune -o -regex '.*\.\(cpp\|h\|cu\|cuh\)' -print | sort |
-        xargs clang-format-14 --dry-run --Werror || status=1
-    result "formatting (clang-format-14 -i FILE)" "$status"
-}
-
 times=$root/build/$preset-times.txt
 : >"$times"
 if [ -n "$beside" ]; then
@@ -190,14 +193,10 @@ if [ -n "$beside" ]; then
     cat "$beside_log"
     [ "$status" = 0 ] || result "the tests beside, exit $status" 1
     for group in "${groups[@]}"; do count "$(log_of "$group")" "$(cat "$(log_of "$group").status")"; done
-    while read -r test status seconds; do
+    while read -r status seconds test; do
         echo "$seconds.0 s  $test" >>"$times"
         result "$test" "$status"
     done <"$ends"
-    status=0
-    /usr/bin/python3 "$root/tests/seeded/run.py" --verify || status=$?
-    result "tests/seeded fit the code" "$status"
-    formatting
 fi
 
 # Seconds and name of each test: Catch2 prints a line for every section and every run of a case.

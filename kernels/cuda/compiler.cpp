@@ -13,14 +13,18 @@
 namespace sawtooth::cuda {
 namespace {
 
-std::vector<std::string> options_for(const Source& source, const std::string& architecture, int jitter,
-                                     const NvrtcVersion& version) {
+std::vector<std::string> options_for(const Source& source, const std::string& architecture,
+                                     const CompilerOptions& given, const NvrtcVersion& version) {
     std::vector<std::string> options = {"--gpu-architecture=" + architecture, "--std=c++17",
                                         "--ptxas-options=-v"};
-    // If there is a driver, NVRTC has its own cache of compiled kernels and returns an empty log for a hit.
-    if (version.major > 12 || (version.major == 12 && version.minor >= 9)) options.push_back("--no-cache");
+    if (version.major > 12 || (version.major == 12 && version.minor >= 9)) {
+        // If there is a driver, NVRTC has its own cache of compiled kernels and returns an empty log for a
+        // hit.
+        options.push_back("--no-cache");
+        if (given.quick) options.push_back("--Ofast-compile=mid");
+    }
     for (const auto& [name, value] : source.defines) options.push_back("-D" + name + "=" + value);
-    if (jitter != 0) options.push_back("-DSAWTOOTH_JITTER=" + std::to_string(jitter));
+    if (given.jitter != 0) options.push_back("-DSAWTOOTH_JITTER=" + std::to_string(given.jitter));
     return options;
 }
 
@@ -72,7 +76,7 @@ Outcome<Compiler::Job> Compiler::job_of(const Source& source, const std::string&
     if (!texts) return texts.error();
     const auto version = nvrtc_version();
     if (!version) return version.error();
-    std::vector<std::string> options = options_for(source, architecture, options_.jitter, *version);
+    std::vector<std::string> options = options_for(source, architecture, options_, *version);
     std::string key = key_of(*texts, options, *version);
     return Job{std::move(*texts), std::move(options), std::move(key)};
 }

@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "kernels/core/plan.h"
 #include "kernels/cuda/device.h"
@@ -17,15 +18,18 @@ namespace sawtooth {
 // Cubins are cached in the build folder: a second run of the tests compiles nothing.
 inline cuda::CompilerOptions options() { return {SAWTOOTH_BUILD_DIR "/test-cubins", ""}; }
 
-// A theoretical device; prints a note and returns null if NVRTC is missing.
-inline cuda::Device* theory(const std::string& architecture) {
+// A theoretical device; prints a note and returns null if NVRTC is missing. A quick one is for tests that ask
+// only whether kernels compile.
+inline cuda::Device* theory(const std::string& architecture, bool quick = false) {
     if (const auto version = cuda::compiler_version(); !version) {
         say_skipped(version.error().text);
         return nullptr;
     }
-    static std::map<std::string, std::unique_ptr<cuda::Device>> devices;
-    auto& device = devices[architecture];
-    if (!device) device = std::move(*cuda::Device::theory(architecture, options()));
+    static std::map<std::pair<std::string, bool>, std::unique_ptr<cuda::Device>> devices;
+    auto& device = devices[{architecture, quick}];
+    cuda::CompilerOptions given = options();
+    given.quick = quick;
+    if (!device) device = std::move(*cuda::Device::theory(architecture, given));
     return device.get();
 }
 
