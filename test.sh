@@ -143,30 +143,32 @@ count() { # LOG STATUS
 }
 
 # Four groups run beside one another: the end-to-end tests; those of the window, of workers and of checks; those of
-# CUDA, which compile kernels; and the other unit tests. Some of each wait, for a worker or a time limit, so that two
-# cores have work for four groups. Tests of many threads come last: where these wait for one another, each test takes ten
-# times as long beside other work, and a test that compiles on all cores makes the most of cores that are free by then.
+# CUDA, which compile kernels, at the end on all cores that are free by then; and the other unit tests. Some of each wait,
+# for a worker or a time limit, so that two cores have work for four groups. Tests of many threads come last: where these
+# wait for one another, each test takes ten times as long beside other work.
 log=$root/build/$preset-tests.log beside_log=$root/build/$preset-beside.log ends=$root/build/$preset-ends.txt
 declare -A group_filters=([window]='[window]~[.],[worker]~[.],[check]~[.]'
-    [cuda]='[cuda]~[window]~[worker]~[check]~[threads]~[.]')
+    [cuda]='[cuda]~[window]~[worker]~[check]~[compile]~[.]' [compile]='[compile]~[.]')
 log_of() { echo "$root/build/$preset-$1-tests.log"; }
 : >"$ends"
-rm -f "$(log_of window)" "$(log_of cuda)" "$(log_of threads)"
+rm -f "$root/build/$preset"-*-tests.log
+run_group() { # NAME
+    local status=0
+    unit_tests "${group_filters[$1]}" "$(log_of "$1")" >"$(log_of "$1").shown" || status=$?
+    echo "$status" >"$(log_of "$1").status"
+}
 beside='' groups=() threads=''
 if [ -z "$tag" ]; then
     if [ -z "$filter" ]; then
-        groups=(window cuda)
+        groups=(window cuda compile)
         filter='~[window]~[worker]~[check]~[cuda]~[threads]~[.]' threads='[threads]~[.]'
     fi
     set -m # a process group of its own, which can be stopped as a whole
     {
-        for group in "${groups[@]}"; do
-            {
-                status=0
-                unit_tests "${group_filters[$group]}" "$(log_of "$group")" >"$(log_of "$group").shown" || status=$?
-                echo "$status" >"$(log_of "$group").status"
-            } &
-        done
+        if [ ${#groups[@]} -gt 0 ]; then
+            run_group window &
+            { run_group cuda && run_group compile; } &
+        fi
         end_to_end
         wait
         for group in "${groups[@]}"; do cat "$(log_of "$group").shown"; done
@@ -178,11 +180,6 @@ fi
 status=0
 unit_tests "$filter" "$log" || status=$?
 count "$log" "$status"
-if [ -n "$threads" ]; then
-    status=0
-    unit_tests "$threads" "$(log_of threads)" || status=$?
-    count "$(log_of threads)" "$status"
-fi
 
 times=$root/build/$preset-times.txt
 : >"$times"
@@ -198,6 +195,11 @@ if [ -n "$beside" ]; then
         result "$test" "$status"
     done <"$ends"
 fi
+if [ -n "$threads" ]; then
+    status=0
+    unit_tests "$threads" "$(log_of threads)" || status=$?
+    count "$(log_of threads)" "$status"
+fi
 
 # Seconds and name of each test: Catch2 prints a line for every section and every run of a case.
 names() { # options of Catch2 2, then of 3
@@ -206,7 +208,7 @@ names() { # options of Catch2 2, then of 3
 awk 'NR == FNR { is_case[$0]; next }
      match($0, /^[0-9.]+ s: /) { name = substr($0, RLENGTH + 1); if (name in is_case) seconds[name] += $1 }
      END { for (name in seconds) printf "%.1f s  %s\n", seconds[name], name }' \
-    <(names 2>/dev/null) <(cat "$log" "$(log_of window)" "$(log_of cuda)" "$(log_of threads)" 2>/dev/null) >>"$times"
+    <(names 2>/dev/null) <(cat "$log" "$root/build/$preset"-*-tests.log 2>/dev/null) >>"$times"
 
 echo "slowest tests:"
 sort -rn "$times" | sed -n '1,10s/^/  /p'

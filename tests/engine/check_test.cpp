@@ -184,6 +184,27 @@ TEST_CASE("a battery runs every kernel on a GPU, with and without jitter", "[che
         }
 }
 
+TEST_CASE("a GPU can take every setting of a battery", "[check]") {
+    const auto device = cuda::Device::theory(schema_facts::h200.architecture, {});
+    REQUIRE(device);
+    for (const Family* family : families())
+        for (const Request& request : whole_battery(*family, schema_facts::h200)) {
+            const auto configuration = configure(request, {}, Backend::cuda);
+            REQUIRE(configuration);
+            const Variant& variant = *family->variant(request.variants.front());
+            const Arrays inputs = input_shapes(*family, configuration->parameters, request.optional);
+            const auto plan = make_plan({.family = *family,
+                                         .variant = variant,
+                                         .parameters = configuration->parameters,
+                                         .inputs = inputs,
+                                         .dry = true,
+                                         .device = device->get(),
+                                         .stores_extras = true});
+            INFO(setting_words(request));
+            CHECK((plan ? "" : plan.error().text) == "");
+        }
+}
+
 TEST_CASE("drawn settings are accepted and cost little", "[check]") {
     Random random(1, "drawn settings");
     for (const Family* family : families())
@@ -328,7 +349,8 @@ TEST_CASE("a check that judged nothing does not say that nothing is wrong", "[ch
     report.tried = report.given_up = 3;
     CHECK_FALSE(has_judged(report));
     CHECK(summary_of(report) ==
-          "scan: 3 settings (3 given up), 0 outputs judged, 0.0 s: nothing could be judged");
+          "scan: 3 settings (3 undefined, too slow or too large), 0 outputs judged, 0.0 s: nothing could be "
+          "judged");
     report.judged = report.cannot_judge = 2;
     CHECK_FALSE(has_judged(report));
     report.judged = 3;

@@ -275,8 +275,9 @@ std::string summary_of(const CheckReport& report) {
     const auto counted = [](int64_t count, const char* what) {
         return with_thousands(count) + " " + what + (count == 1 ? "" : "s");
     };
-    const std::string given_up =
-        report.given_up > 0 ? fmt::format(" ({} given up)", with_thousands(report.given_up)) : "";
+    const std::string given_up = report.given_up > 0 ? fmt::format(" ({} undefined, too slow or too large)",
+                                                                   with_thousands(report.given_up))
+                                                     : "";
     return fmt::format("{}{}: {}{}, {} judged{}, {:.1f} s: {}", report.family, place,
                        counted(report.tried, "setting"), given_up, counted(report.judged, "output"), unjudged,
                        report.seconds,

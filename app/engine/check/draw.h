@@ -19,7 +19,7 @@ struct DrawLimits {
     int64_t widest = 64;       // every dimension but the sequence axis
     int64_t longest = 400;     // the sequence axis, if the variant has no tiles
     double operations = 3e6;   // these take a few milliseconds, also in the reference
-    double extra_steps = 1e9;  // of the variant: a second; a launch of many more seems never to end
+    double extra_steps = 1e9;  // of the variant; these take a second
 };
 
 // A setting that the family and the variant accept, as the values that differ from the defaults. Lengths are

@@ -113,7 +113,7 @@ void check_all_compiled(bool quick, int64_t most_kernels, const SettingsOf& sett
         }
 }
 
-TEST_CASE("every value of every tiling parameter compiles without a warning", "[family][cuda][threads]") {
+TEST_CASE("every value of every tiling parameter compiles without a warning", "[family][cuda][compile]") {
     // The oldest and the newest chip cover every value; Hopper, which has its own kernels, every value and
     // launch of every variant. The code for the others is that for the oldest or the newest, as the next test
     // checks, so that every file shows whether the assembler takes it.
