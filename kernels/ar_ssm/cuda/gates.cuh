@@ -63,7 +63,7 @@ __device__ void exact_units(const Layer& layer, int64_t token, int64_t first, Nu
 // Rounds to f32, but not to 0, so that the sign stays.
 __device__ inline float rounded_with_sign(double value) {
     const auto rounded = static_cast<float>(value);
-    return value != 0 && rounded == 0 ? copysignf(1.0e-45f, static_cast<float>(value)) : rounded;
+    return value != 0 && rounded == 0 ? copysignf(1.0e-45f, rounded) : rounded;
 }
 
 // W1 x + b1 of one unit, computed in double precision by the whole warp.

@@ -60,7 +60,7 @@ TEST_CASE("every strategy of memory on CUDA is the algorithm of its name", "[mem
     cuda::Device* const device = theory("sm_90a");
     if (!device) return;
     const auto names = [&](const char* variant, const Settings& settings) {
-        // A dry plan, which compiles nothing, has one launch of those per token.
+        // A dry plan compiles nothing, but has one launch instead of one per token or shard.
         const bool dry = std::string(variant) != "sequential" && std::string(variant) != "tnt";
         std::map<std::string, int> counts;
         for (const Launch& launch : plan_in_theory(*device, variant, parameters_with(settings), dry).launches)
