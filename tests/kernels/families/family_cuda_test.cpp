@@ -138,7 +138,7 @@ TEST_CASE("the code of kernels depends on the chip only before Hopper, on Hopper
     }
 }
 
-// As users compile them, for hours.
+// With the optimisations of the program, on every chip.
 TEST_CASE("every combination of tiling values compiles for every chip", "[.tilings]") {
     check_all_compiled(false, INT64_MAX, [](const Family& family, const cuda::Device& device) {
         return tiling_grid(family, device.chip());
