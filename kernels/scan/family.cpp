@@ -46,7 +46,9 @@ std::vector<Parameter> parameters() {
                          Group::algorithm, "forward", {"forward", "reverse", "both"}, inputs),
         choice_parameter("block_size",
                          "Positions per tile, which one worker or thread block scans at a time. "
-                         "lookback on the CPU uses at least 8192 for a single channel.",
+                         "auto: 256 for lengths up to 256; 512 up to 512, and for 1024 or more channels in "
+                         "all sequences; 1024 otherwise. lookback on the CPU uses at least 8192 for a single "
+                         "channel.",
                          Group::tiling, "auto",
                          {"auto", int64_t{128}, int64_t{256}, int64_t{512}, int64_t{1024}}, Renews::kernels),
         only_for("op", {"sum", "complex_sum"},

@@ -25,8 +25,13 @@ struct Op {
 const std::vector<Op>& ops();
 const Op& op_of(const Parameters& parameters);
 
-// The block size of "auto": 256 for lengths up to 256, 512 up to 512, then 1024.
-int64_t automatic_block_size(int64_t length);
+// Whether columns side by side, of all sequences, keep a GPU's memory busy while tiles wait for their
+// prefixes: then tiles may be short and a look back should cost little. With fewer, every step of a look back
+// counts. Measured on an H200 with [4, L, D]: D = 512 has many, D = 64 few.
+inline bool has_many_columns(int64_t batch, int64_t channels) { return batch * channels >= 1024; }
+// The block size of "auto": 256 for lengths up to 256, 512 up to 512 and for many columns, then 1024.
+int64_t automatic_block_size(int64_t batch, int64_t length, int64_t channels);
+int64_t automatic_block_size(const Parameters& parameters);
 int64_t block_size_of(const Parameters& parameters);
 // ceil(log2(length)), the number of steps of a doubling scan and of levels of a tree.
 int64_t levels_of(int64_t length);

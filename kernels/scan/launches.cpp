@@ -337,10 +337,17 @@ int64_t depth_of(const Variant& variant, int64_t length, int64_t block_size) {
     return algorithms()[variant.row].depth(length, block_size);
 }
 
-int64_t automatic_block_size(int64_t length) { return length <= 256 ? 256 : length <= 512 ? 512 : 1024; }
+int64_t automatic_block_size(int64_t batch, int64_t length, int64_t channels) {
+    const bool is_wide = channels > 1 && has_many_columns(batch, channels);
+    return length <= 256 ? 256 : length <= 512 || is_wide ? 512 : 1024;
+}
+int64_t automatic_block_size(const Parameters& parameters) {
+    return automatic_block_size(parameters.integer("batch"), parameters.integer("length"),
+                                parameters.integer("channels"));
+}
 
 int64_t block_size_of(const Parameters& parameters) {
-    if (parameters.is("block_size", "auto")) return automatic_block_size(parameters.integer("length"));
+    if (parameters.is("block_size", "auto")) return automatic_block_size(parameters);
     return parameters.integer("block_size");
 }
 

@@ -140,8 +140,9 @@ void add_lookback_of_columns(cuda::PlanBuilder& builder, const Stage& stage) {
     const ColumnTile tile = column_tile(job, builder.chip());
     const Side tiles = pieces("L", job.length, "block_size", job.block_size) * side("B", job.batch) *
                        pieces("D", job.channels, tile.width());
-    builder.launch(stage.info, {tiles}, columns_source("lookback_columns.cu", "lookback", job, tile),
-                   lookback_arguments(builder, job, tiles.count * tile.width()));
+    KernelSource source = columns_source("lookback_columns.cu", "lookback", job, tile);
+    source.defines.push_back({"AHEAD", tile.ahead});
+    builder.launch(stage.info, {tiles}, source, lookback_arguments(builder, job, tiles.count * tile.width()));
 }
 
 void add_lookback_of_rows(cuda::PlanBuilder& builder, const Stage& stage) {

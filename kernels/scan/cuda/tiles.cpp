@@ -4,12 +4,12 @@
 
 namespace sawtooth::scan {
 
-// Tuned on an H100 with [4, 8192, 512] and [4, 2048, 512]: tile rows under 128 bytes lose half of the
-// bandwidth, and few warps with many rows each beat many with few, even if half of the rows lie in shared
-// memory.
+// Tuned on an H100 and an H200 with [4, 8192, 512] and [4, 2048, 512]: tile rows under 128 bytes lose half of
+// the bandwidth, and few warps with many rows each beat many with few, even if half of the rows lie in shared
+// memory. Rows in registers are faster where at most eight warps can hold them all.
 ColumnTile column_tile(const Job& job, const Chip& chip) {
     constexpr int64_t row_bytes = 128, sector_bytes = 32;
-    constexpr int64_t kept_registers = 64, most_rows = 32, most_warps = 16;
+    constexpr int64_t kept_registers = 64, most_rows = 32, most_warps = 16, few_warps = 8;
     constexpr int64_t most_totals_bytes = 16 << 10;  // in shared memory too
     const int64_t parts = pairs_columns(job.op) ? 2 : 1;
     const int64_t planes = input_planes_of(job.op), word = parts * bytes_of(job.storage());
@@ -18,14 +18,13 @@ ColumnTile column_tile(const Job& job, const Chip& chip) {
     tile.units = std::min(
         {power_of_two_from(job.channels / tile.vector), row_bytes / (tile.vector * word), int64_t{32}});
     const int64_t row_registers = std::max<int64_t>(tile.vector * word / 4, 1);  // a plane
-    const int64_t fitting_rows = std::min(kept_registers / row_registers, most_rows);
-    const int64_t rows = planes == 1 && job.block_size == 1024 ? most_rows : fitting_rows;
     const int64_t own_rows = std::min(kept_registers / row_registers / planes, most_rows);
+    const int64_t more_rows = std::min(2 * own_rows, most_rows);  // half of them in shared memory
     while (true) {
         const int64_t stacked = job.block_size * tile.units / 32;  // rows stacked over all warps
         const bool is_narrow = tile.width() * word < sector_bytes;
-        tile.warps =
-            is_narrow ? std::min<int64_t>(stacked, 8) : std::clamp<int64_t>(stacked / rows, 1, most_warps);
+        const int64_t rows = is_narrow ? 1 : stacked > few_warps * own_rows ? more_rows : own_rows;
+        tile.warps = std::clamp<int64_t>(stacked / rows, 1, is_narrow ? few_warps : most_warps);
         tile.shared_rows = std::max<int64_t>(stacked / tile.warps - own_rows, 0);
         tile.shared_bytes = tile.shared_rows * planes * tile.vector * word * 32 * tile.warps;
         const bool fits = tile.shared_bytes + most_totals_bytes <= chip.shared_bytes_per_block;
@@ -34,6 +33,7 @@ ColumnTile column_tile(const Job& job, const Chip& chip) {
         tile.units /= 2;
     }
     tile.min_blocks = std::max<int64_t>(most_warps / tile.warps, 1);
+    tile.ahead = has_many_columns(job.batch, job.channels) ? 2 : 4;
     return tile;
 }
 

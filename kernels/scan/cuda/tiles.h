@@ -11,6 +11,7 @@ struct ColumnTile {
     int64_t shared_rows;           // rows of a thread that do not fit in its registers
     int64_t shared_bytes;          // shared memory of these rows
     int64_t min_blocks;            // minimum blocks per SM: bounds the registers
+    int64_t ahead;                 // earlier tiles that a look back sees at once; more if channels are few
     int64_t width() const { return vector * units; }
 };
 ColumnTile column_tile(const Job& job, const Chip& chip);

@@ -309,7 +309,7 @@ std::vector<Figure> block_size_figures(const SweepResult& sweep) {
         {.label = "block_size", .unit = "positions", .scale = Scale::log2}, time_axis(), {});
     figure.missing.clear();
     add_times(figure, sweep, timed_curves_of(sweep, median_us));
-    const int64_t chosen = automatic_block_size(sweep.sweep.base.parameters.integer("length"));
+    const int64_t chosen = automatic_block_size(sweep.sweep.base.parameters);
     figure.marks.push_back(Rule{Rule::Across::x, static_cast<double>(chosen), "auto", {Ink::Role::accent}});
     return {std::move(figure)};
 }

@@ -342,11 +342,16 @@ TEST_CASE("impossible settings of a scan are refused with a reason", "[scan]") {
     CHECK_FALSE(refusal({{"op", complex}, {"direction", "both"}, {"backward", true}}));
 }
 
-TEST_CASE("the automatic block size grows with the length up to 1024", "[scan]") {
-    CHECK(scan::automatic_block_size(256) == 256);
-    CHECK(scan::automatic_block_size(257) == 512);
-    CHECK(scan::automatic_block_size(512) == 512);
-    CHECK(scan::automatic_block_size(513) == 1024);
+TEST_CASE("the automatic block size grows with the length up to 1024, and up to 512 for many columns",
+          "[scan]") {
+    CHECK(scan::automatic_block_size(2, 256, 16) == 256);
+    CHECK(scan::automatic_block_size(2, 257, 16) == 512);
+    CHECK(scan::automatic_block_size(2, 512, 16) == 512);
+    CHECK(scan::automatic_block_size(2, 513, 16) == 1024);
+    CHECK(scan::automatic_block_size(2, 513, 511) == 1024);
+    CHECK(scan::automatic_block_size(2, 513, 512) == 512);
+    CHECK(scan::automatic_block_size(2, 256, 512) == 256);
+    CHECK(scan::automatic_block_size(1024, 513, 1) == 1024);
 }
 
 TEST_CASE("on a GPU, whose kernels do not count, the figure of work has launches and depth alone", "[scan]") {
