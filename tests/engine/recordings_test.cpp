@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 
+#include "app/engine/run/result_figures.h"
 #include "app/engine/sources/local_source.h"
 #include "kernels/families.h"
 #include "tests/engine/engine_events.h"
@@ -98,6 +100,26 @@ TEST_CASE("settings that were not recorded have no times, and name the nearest",
     CHECK(recording.changes_to_nearest(known).values.empty());
     CHECK(recording.values("length") == std::vector<Value>{int64_t{64}, int64_t{256}});
     CHECK(recording.values("channels") == std::vector<Value>{int64_t{4}});
+}
+
+TEST_CASE("a finished sweep of settings that were not recorded says so in its empty figures",
+          "[recordings]") {
+    SweepResult swept;
+    swept.sweep = {"", recorded_scan(200), {{"length", {int64_t{200}, int64_t{300}}}}};
+    for (size_t i = 0; i < swept.sweep.cells(); ++i) {
+        auto cell = std::make_shared<Result>();
+        cell->request = swept.sweep.request(i);
+        swept.cells.push_back({swept.sweep.cell(i), "", std::move(cell)});
+    }
+    const auto missing = [&] {
+        std::set<std::string> words;
+        for (const Figure& figure : figures_of(swept)) words.insert(figure.missing);
+        return words;
+    };
+    const std::string no_times = "H200, recorded 2026-11 has no times for these settings.";
+    CHECK_FALSE(missing().contains(no_times));
+    swept.complete = true;
+    CHECK(missing() == std::set{no_times});
 }
 
 TEST_CASE("parameters without effect do not tell recorded results apart", "[recordings]") {

@@ -17,16 +17,24 @@ const FigureSweep* find_figure_sweep(const std::vector<FigureSweep>& sweeps, con
     return nullptr;
 }
 
+bool has_times(const Result& result) {
+    return std::any_of(result.variants.begin(), result.variants.end(),
+                       [](const VariantResult& variant) { return variant.time.has_value(); });
+}
+
+// What empty figures say of settings that were not recorded.
+void say_no_times(const std::string& recording, std::vector<Figure>& figures) {
+    for (Figure& figure : figures)
+        if (figure.marks.empty())
+            figure.missing = recording_words(recording) + " has no times for these settings.";
+}
+
 // With a recording, outputs are computed here; settings that were not recorded have no times.
 void say_what_is_recorded(const Result& result, std::vector<Figure>& figures) {
-    const bool has_times = std::any_of(result.variants.begin(), result.variants.end(),
-                                       [](const VariantResult& variant) { return variant.time.has_value(); });
-    for (Figure& figure : figures) {
+    for (Figure& figure : figures)
         if (figure.place == Place::outputs && !figure.marks.empty())
             figure.caption = "Computed by this CPU. " + figure.caption;
-        if (figure.marks.empty() && !has_times)
-            figure.missing = recording_words(result.request.recording) + " has no times for these settings.";
-    }
+    if (!has_times(result)) say_no_times(result.request.recording, figures);
 }
 
 }  // namespace
@@ -66,6 +74,11 @@ std::vector<Figure> own_or_common_figures(const SweepResult& result) {
 std::vector<Figure> figures_of(const SweepResult& result) {
     std::vector<Figure> figures = own_or_common_figures(result);
     for (Figure& figure : figures) figure.y.growing = !result.complete;
+    const std::string& recording = result.sweep.base.recording;
+    const bool any_times = std::any_of(result.cells.begin(), result.cells.end(), [](const SweepCell& cell) {
+        return cell.result && has_times(*cell.result);
+    });
+    if (result.complete && !recording.empty() && !any_times) say_no_times(recording, figures);
     return figures;
 }
 
