@@ -54,7 +54,7 @@ constexpr OptionRow option_rows[] = {
     {"--resume", Takes::nothing, "", "keep the cells that the file of --session has, and measure the others",
      sweep},
     {"--set", Takes::several, "NAME=VALUE",
-     "set a parameter by its name or title; numbers may be written 2k or 4*1024; repeatable",
+     "set a parameter by its name or title; numbers may be written 2k, 4*1024 or 2^12; repeatable",
      one_configuration},
     {"--a", Takes::several, "NAME=VALUE",
      "what A alone has: a parameter, or variant, preset, backend, device, threads or kernels; repeatable",

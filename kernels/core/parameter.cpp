@@ -115,7 +115,7 @@ std::string wrong_kind(const Parameter& row, const std::string& text) {
         case Type::boolean:
             return "not " + row.accepted();
         case Type::integer:
-            return "not an integer, like 4096, 2k or 4*1024; accepted: " + row.accepted();
+            return "not an integer, like 4096, 2k, 4*1024 or 2^12; accepted: " + row.accepted();
         case Type::real:
             return "not a number, like 0.5, 1e-4 or 1/16; accepted: " + row.accepted();
         case Type::list:

@@ -15,7 +15,8 @@ constexpr const char* range_form =
     "a range is FIRST..LAST, FIRST..LASTxFACTOR or FIRST..LAST+STEP, like 16..256, 16..256x2 or 64..512+64";
 
 // Evaluates the grammar
-//   sum: product {+|- product}; product: factor {*|/ factor}; factor: {+|-} (number [k|M|G] | "(" sum ")")
+//   sum: product {+|- product}; product: factor {*|/ factor}; factor: {+|-} base [^ factor];
+//   base: number [k|M|G] | "(" sum ")"
 class Reader {
   public:
     explicit Reader(std::string_view text) : text_(text) {}
@@ -74,6 +75,13 @@ class Reader {
             const auto value = factor(depth + 1);
             return value ? std::optional(-*value) : std::nullopt;
         }
+        const auto value = base(depth);
+        if (!value || !take('^')) return value;
+        const auto exponent = factor(depth + 1);
+        return exponent ? std::optional(std::pow(*value, *exponent)) : std::nullopt;
+    }
+
+    std::optional<double> base(int depth) {
         if (!take('(')) return number();
         const auto value = sum(depth + 1);
         return value && take(')') ? value : std::nullopt;

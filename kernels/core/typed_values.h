@@ -13,7 +13,7 @@
 
 namespace sawtooth {
 
-// Evaluates typed numbers: + - * / and parentheses, numbers like 4096 or 1e-4, and the suffixes k, M, G for
+// Evaluates typed numbers: + - * / ^ and parentheses, numbers like 4096 or 1e-4, and the suffixes k, M, G for
 // 1024, 1024^2, 1024^3 ("2k"). The error says what is invalid.
 Outcome<double> evaluate(std::string_view text);
 

@@ -22,7 +22,7 @@ const Rows in_panels{{"Ctrl+Tab", "next panel"},
                      {"W S, A D", "zoom, pan a figure with the focus or under the mouse"}};
 const Rows by_mouse{{"Wheel, Shift+wheel", "zoom, pan a plot"},
                     {"Drag", "move a slider, pan a plot"},
-                    {"Ctrl+click", "type a value: 2k, 4*1024"},
+                    {"Ctrl+click", "type a value: 2k, 4*1024, 2^20"},
                     {"Click", "select a launch; set the parameters of a point or cell"},
                     {"Shift+drag", "measure a range of time over launches"},
                     {"Double click", "show all of a plot; on a title, fill the panel"},

@@ -135,7 +135,7 @@ std::string explanation(const LabState& lab, const Parameter& row) {
         text += fmt::format("\nNo effect now: {}.", why);
     text += fmt::format("\n{}", renewal_sentence(row));
     if (row.type == Type::integer || row.type == Type::real)
-        text += "\nCtrl+click or Enter to type a value: 4*1024, 2k (k, M and G are powers of 1024).";
+        text += "\nCtrl+click or Enter to type a value: 4*1024, 2^12, 2k (k, M and G are powers of 1024).";
     if (const std::string reason = reason_fixed(lab, row); !reason.empty()) text += "\n\n" + reason;
     return text;
 }

@@ -28,17 +28,25 @@ TEST_CASE("an expression has its usual value", "[core]") {
     CHECK(number("-3 * -(1+1)") == 6);
     CHECK(number(" 1e-4 ") == 1e-4);
     CHECK(number("1.5k") == 1536);
+    CHECK(number("2^20") == 1048576);
+    CHECK(number("3*2^2 + 1") == 13);
+    CHECK(number("-2^2") == -4);
+    CHECK(number("2^-1") == 0.5);
+    CHECK(number("2^3^2") == 512);
 }
 
 TEST_CASE("what is no expression is refused with the place in it", "[core]") {
-    for (const char* text :
-         {"", " ", "4*", "(1", "1)", "2kk", "four", "1 2", "*3", "0x10", "1/0", "nan", "1e999"}) {
+    for (const char* text : {"", " ", "4*", "(1", "1)", "2kk", "four", "1 2", "*3", "0x10", "1/0", "nan",
+                             "1e999", "2^", "^2", "2^9999", "(-1)^0.5"}) {
         INFO(text);
         CHECK_FALSE(evaluate(text));
     }
     CHECK(evaluate("12 apples").error().text.find("apples") != std::string::npos);
     CHECK_FALSE(evaluate(std::string(100000, '(')));
     CHECK_FALSE(evaluate(std::string(100000, '-') + "1"));
+    std::string tower = "1";
+    for (int i = 0; i < 100000; ++i) tower += "^1";
+    CHECK_FALSE(evaluate(tower));
 }
 
 Parameter powers() {
@@ -65,7 +73,7 @@ TEST_CASE("what is typed becomes a value of the parameter's type, or says why no
     CHECK(*row.parse("4*16") == Value(int64_t{64}));
     CHECK(*row.parse("auto") == Value(std::string("auto")));
     CHECK(row.parse("1/2").error().text ==
-          "size = 1/2: not an integer, like 4096, 2k or 4*1024; accepted: auto or 1 to 4096");
+          "size = 1/2: not an integer, like 4096, 2k, 4*1024 or 2^12; accepted: auto or 1 to 4096");
     const auto beyond = row.parse("1M");
     REQUIRE_FALSE(beyond);
     CHECK(beyond.error().text == "size = 1048576: out of range (auto or 1 to 4096)");
