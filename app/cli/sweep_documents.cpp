@@ -5,6 +5,7 @@
 
 #include "app/cli/table_files.h"
 #include "app/cli/terminal.h"
+#include "app/engine/run/configure.h"
 #include "app/engine/tables/tables.h"
 #include "app/engine/tables/triton_configs.h"
 #include "app/engine/wire/json.h"
@@ -37,14 +38,15 @@ std::string first_wrong(const SweepResult& result) {
     return "";
 }
 
-// One line per variant that says where it is fastest, once the sweep is complete.
+// What can be told of a complete sweep: one line per variant that says where it is fastest.
 std::string best_lines(const SweepResult& result) {
     std::string lines;
     if (!result.complete || result.cells.size() < 2) return lines;
-    for (const BestCells& best : best_cells(result))
-        lines += wrapped("fastest " + best_words(result, best), 110, 2) + "\n";
+    if (!has_shape_axis(result.sweep, **find_offered_family(result.sweep.base.family)))
+        for (const BestCells& best : best_cells(result))
+            lines += wrapped("fastest " + best_words(result, best), 110, 2) + "\n";
     const std::string few = few_repeats_words(result.sweep.base.repeats);
-    if (!lines.empty() && !few.empty() && !result.sweep.search) lines += "note: " + few + "\n";
+    if (!few.empty() && !result.sweep.search) lines += "note: " + few + "\n";
     return lines.empty() ? "" : "\n" + lines;
 }
 

@@ -137,6 +137,13 @@ std::string cell_words(const Sweep& sweep, const std::vector<Value>& values) {
     return words;
 }
 
+bool has_shape_axis(const Sweep& sweep, const Family& family) {
+    return !sweep.search && std::any_of(sweep.axes.begin(), sweep.axes.end(), [&](const SweepAxis& axis) {
+        const Parameter* const row = family.parameter(axis.parameter);
+        return row && row->group == Group::shape;
+    });
+}
+
 int repeats_of_visit(const Sweep& sweep, size_t visit) {
     if (!sweep.search) return sweep.base.repeats;
     return std::min(sweep.base.repeats, visit == 0 ? first_repeats : later_repeats);

@@ -316,8 +316,9 @@ Figure error_by_value(const SweepResult& sweep, std::string id, std::string titl
 namespace {
 
 // "Fastest: fused at chunk 64; unfused at chunk 16 or 32 (which of them cannot be told). "
-std::string words_of_best(const SweepResult& sweep) {
+std::string words_of_best(const SweepResult& sweep, const Family& family) {
     if (!sweep.complete) return progress_words(sweep);
+    if (has_shape_axis(sweep.sweep, family)) return "";
     std::string words;
     for (const BestCells& best : best_cells(sweep))
         words += (words.empty() ? "Fastest: " : "; ") + best.variant +
@@ -354,8 +355,9 @@ std::vector<Figure> sweep_figures(const SweepResult& sweep, const Family& family
         if (auto maps = maps_of(sweep, family); !maps.empty()) return maps;
     const Parameter& parameter = *family.parameter(axes.front().parameter);
     const Axis axis = swept_axis(axes.front(), parameter);
-    Figure time = figure_against("time", words_of_best(sweep) + "Median of the repeats, with quartiles.",
-                                 axis, time_axis(), {});
+    Figure time =
+        figure_against("time", words_of_best(sweep, family) + "Median of the repeats, with quartiles.", axis,
+                       time_axis(), {});
     time.missing.clear();
     add_times(time, sweep, timed_curves_of(sweep, median_us));
     const auto errors =

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "app/engine/run/configure.h"
 #include "app/engine/run/result_figures.h"
 #include "app/engine/run/run_rows.h"
 #include "app/engine/run/sweep_axes.h"
@@ -88,6 +89,7 @@ void start(LabState& lab, BackgroundSweep& background, Sweep sweep) {
 
 // Keeps the fastest correct result of all variants; exact variants come first.
 void keep_best(BackgroundSweep& background, const SweepResult& result) {
+    if (has_shape_axis(result.sweep, **find_offered_family(result.sweep.base.family))) return;
     const VariantResult* fastest = nullptr;
     for (const BestCells& best : best_cells(result)) {
         const SweepCell& cell = result.cells[best.cells.front()];

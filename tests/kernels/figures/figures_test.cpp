@@ -212,6 +212,32 @@ TEST_CASE("an unstable time has a badge at its point, a stable one has none", "[
     CHECK(swept_with(270).unstable == std::vector<std::string>{"", "unstable: 3x"});
 }
 
+TEST_CASE("only sweeps whose cells have the same work, and searches, say which is fastest", "[figures]") {
+    const auto [group, search, says] = GENERATE(table<Group, bool, bool>(
+        {{Group::tiling, false, true}, {Group::shape, false, false}, {Group::shape, true, true}}));
+    const auto row = [&](const char* name) {
+        return integer_parameter(name, "", group, "", 16, 1, 1024, Step::powers_of_two, Renews::kernels);
+    };
+    Family family;
+    family.parameters = {row("chunk"), row("d")};
+    family.variants = {Variant{.name = "slow"}};
+    SweepResult sweep = swept({{"chunk", {int64_t{16}, int64_t{32}}}});
+    sweep.sweep.search = search;
+    for (SweepCell& cell : sweep.cells) {
+        auto judged = std::make_shared<Result>(*cell.result);
+        for (VariantResult& variant : judged->variants)
+            variant.verdicts = {{.output = "y", .verdict = Verdict::right}};
+        cell.result = std::move(judged);
+    }
+    CHECK(contains(sweep_figures(sweep, family).front().caption, "Fastest: ") == says);
+
+    SweepResult map = swept({{"chunk", {int64_t{16}, int64_t{32}}}, {"d", {int64_t{16}, int64_t{32}}}});
+    map.sweep.search = search;
+    const Figure figure = sweep_figures(map, family).front();
+    CHECK(std::get<HeatMap>(figure.marks.front()).framed.empty() != says);
+    CHECK(contains(figure.caption, "Least: ") == says);
+}
+
 TEST_CASE("the second axis gives one curve per value; names are at 0, 1, 2", "[figures]") {
     const Parameter op = choice_parameter("op", "", Group::algorithm, "sum", {"sum", "max"}, Renews::inputs);
     const SweepResult sweep = swept({{"op", {"sum", "max"}}, {"length", {int64_t{64}, int64_t{128}}}});
