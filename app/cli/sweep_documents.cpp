@@ -40,13 +40,14 @@ std::string first_wrong(const SweepResult& result) {
 
 // What can be told of a complete sweep: one line per variant that says where it is fastest.
 std::string best_lines(const SweepResult& result) {
+    if (!result.complete || result.cells.size() < 2) return "";
+    const std::vector<BestCells> all = best_cells(result);
     std::string lines;
-    if (!result.complete || result.cells.size() < 2) return lines;
     if (!has_shape_axis(result.sweep, **find_offered_family(result.sweep.base.family)))
-        for (const BestCells& best : best_cells(result))
+        for (const BestCells& best : all)
             lines += wrapped("fastest " + best_words(result, best), 110, 2) + "\n";
     const std::string few = few_repeats_words(result.sweep.base.repeats);
-    if (!few.empty() && !result.sweep.search) lines += "note: " + few + "\n";
+    if (!all.empty() && !few.empty() && !result.sweep.search) lines += "note: " + few + "\n";
     return lines.empty() ? "" : "\n" + lines;
 }
 
