@@ -7,9 +7,9 @@
 // sequences before any sequence gets its next tile, so the sequences advance together and few tiles lie
 // between a tile and the nearest published prefix.
 //
-// A ticket takes as long as a read of memory. Blocks mostly start in the order of blockIdx, so meanwhile the
-// tile of that number is brought into L2. In any order all tiles are: a block with another ticket finds its
-// tile brought by another block, or reads it itself.
+// A block that waits for its ticket reads nothing yet. Blocks mostly start in the order of blockIdx, so
+// meanwhile the tile of that number is brought into L2. In any order all tiles are: a block with another
+// ticket finds its tile brought by another block, or reads it itself.
 //
 // Defines: OP, X (storage of the inputs), Y (of y), BLOCK_SIZE, VECTOR, UNITS, WARPS, SHARED_ROWS, AHEAD,
 // MIN_BLOCKS, FLIPPED, THREADS, SHARED_BYTES (of the rows in shared memory).
