@@ -6,13 +6,15 @@ namespace sawtooth::scan {
 
 // Tuned on an H100 and an H200 with [4, 8192, 512] and [4, 2048, 512]: tile rows under 128 bytes lose half of
 // the bandwidth, and few warps with many rows each beat many with few, even if half of the rows lie in shared
-// memory. Rows in registers are faster where at most eight warps can hold them all.
+// memory. With many columns rows in registers are faster where at most eight warps can hold them all; with
+// few, such as [4, 65536, 8], that was slower.
 ColumnTile column_tile(const Job& job, const Chip& chip) {
     constexpr int64_t row_bytes = 128, sector_bytes = 32;
     constexpr int64_t kept_registers = 64, most_rows = 32, most_warps = 16, few_warps = 8;
     constexpr int64_t most_totals_bytes = 16 << 10;  // in shared memory too
     const int64_t parts = pairs_columns(job.op) ? 2 : 1;
     const int64_t planes = input_planes_of(job.op), word = parts * bytes_of(job.storage());
+    const bool many_columns = has_many_columns(job.batch, job.channels);
     ColumnTile tile{};
     tile.vector = job.channels % 4 == 0 && parts == 1 ? 4 : job.channels % 2 == 0 ? 2 : 1;
     tile.units = std::min(
@@ -23,8 +25,11 @@ ColumnTile column_tile(const Job& job, const Chip& chip) {
     while (true) {
         const int64_t stacked = job.block_size * tile.units / 32;  // rows stacked over all warps
         const bool is_narrow = tile.width() * word < sector_bytes;
-        const int64_t rows = is_narrow ? 1 : stacked > few_warps * own_rows ? more_rows : own_rows;
-        tile.warps = std::clamp<int64_t>(stacked / rows, 1, is_narrow ? few_warps : most_warps);
+        const bool has_more =
+            many_columns ? stacked > few_warps * own_rows : planes == 2 || job.block_size == 1024;
+        tile.warps = is_narrow
+                         ? std::min(stacked, few_warps)
+                         : std::clamp<int64_t>(stacked / (has_more ? more_rows : own_rows), 1, most_warps);
         tile.shared_rows = std::max<int64_t>(stacked / tile.warps - own_rows, 0);
         tile.shared_bytes = tile.shared_rows * planes * tile.vector * word * 32 * tile.warps;
         const bool fits = tile.shared_bytes + most_totals_bytes <= chip.shared_bytes_per_block;
@@ -33,7 +38,7 @@ ColumnTile column_tile(const Job& job, const Chip& chip) {
         tile.units /= 2;
     }
     tile.min_blocks = std::max<int64_t>(most_warps / tile.warps, 1);
-    tile.ahead = has_many_columns(job.batch, job.channels) ? 2 : 4;
+    tile.ahead = many_columns ? 2 : 4;
     return tile;
 }
 

@@ -141,6 +141,7 @@ TEST_CASE("enough rows to keep every SM busy need no look-back", "[scan][cuda]")
 TEST_CASE("a tile of columns fits in registers and shared memory of every chip", "[scan][cuda]") {
     scan::Job job;
     job.length = 8192;
+    job.batch = GENERATE(1, 1024);  // few columns, and many
     for (const Chip& chip : cuda::known_chips())
         for (const scan::Operator op :
              {scan::Operator::sum, scan::Operator::linear, scan::Operator::complex_linear})
@@ -171,6 +172,26 @@ TEST_CASE("a tile of columns fits in registers and shared memory of every chip",
                         const int64_t planes = op == scan::Operator::sum ? 1 : 2;
                         CHECK((rows - tile.shared_rows) * planes * std::max<int64_t>(words / 4, 1) <= 64);
                     }
+}
+
+TEST_CASE("many columns keep their rows in registers where eight warps hold them, and look back at two tiles",
+          "[scan][cuda]") {
+    const auto tile = [](int64_t batch, int64_t channels) {
+        scan::Job job;
+        job.op = scan::Operator::linear;
+        job.in = {{"a", {}, 4, Storage::f32}};
+        job.batch = batch;
+        job.length = 8192;
+        job.channels = channels;
+        job.block_size = 256;
+        return scan::column_tile(job, *cuda::chip_of("sm_90a"));
+    };
+    CHECK(tile(4, 512).warps == 8);
+    CHECK(tile(4, 512).shared_rows == 0);
+    CHECK(tile(4, 512).ahead == 2);
+    CHECK(tile(4, 64).warps == 4);
+    CHECK(tile(4, 64).shared_rows == 8);
+    CHECK(tile(4, 64).ahead == 4);
 }
 
 TEST_CASE("the largest shapes have grids that a GPU accepts", "[scan][cuda]") {
