@@ -3,6 +3,7 @@
 #include "kernels/figures/figures.h"
 #include "kernels/figures/sweep_figures.h"
 #include "tests/kit/catch.h"
+#include "tests/kit/contains.h"
 
 namespace sawtooth {
 namespace {
@@ -215,7 +216,7 @@ TEST_CASE("an unstable time has a badge at its point, a stable one has none", "[
 TEST_CASE("only sweeps whose cells have the same work, and searches, say which is fastest", "[figures]") {
     const auto [group, search, says] = GENERATE(table<Group, bool, bool>(
         {{Group::tiling, false, true}, {Group::shape, false, false}, {Group::shape, true, true}}));
-    const auto row = [&](const char* name) {
+    const auto row = [group = group](const char* name) {
         return integer_parameter(name, "", group, "", 16, 1, 1024, Step::powers_of_two, Renews::kernels);
     };
     Family family;
