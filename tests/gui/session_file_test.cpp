@@ -105,6 +105,40 @@ TEST_CASE("a saved session brings history, pins and sweeps back, and opening it 
     CHECK(again->session.sweeps.size() == 1);
 }
 
+TEST_CASE("a sweep of the command line is not out of date in the window that opens it", "[gui][session]") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("one.sawtooth");
+    FakeEngine engine, other_engine;
+    LabState lab = lab_with(engine), other = lab_with(other_engine);
+    make_session(lab, engine);
+    save_to(lab, path);
+    auto saved = read_session(path);
+    REQUIRE(saved);
+    for (SessionSweep::Cell& cell : saved->session.sweeps.front().cells) {
+        cell.refused.clear();
+        cell.result = 1;
+    }
+    Request& base = saved->session.sweeps.front().sweep.base;
+    base.extras = Extras::drawable;
+    base.time_limit_seconds.reset();
+    REQUIRE_FALSE(write_session(path, std::move(saved->session)));
+
+    open_and_wait(other, path);
+    const auto is_by_person = [](const BackgroundSweep& sweep) { return sweep.by_person; };
+    const auto swept = [&]() -> const BackgroundSweep& {
+        const auto found = std::find_if(other.sweeps.begin(), other.sweeps.end(), is_by_person);
+        REQUIRE(found != other.sweeps.end());
+        return *found;
+    };
+    CHECK_FALSE(is_outdated(other, swept()));
+    const size_t sent = other_engine.sweeps.size();
+    restart_sweeps(other);
+    CHECK(std::none_of(other_engine.sweeps.begin() + static_cast<ptrdiff_t>(sent), other_engine.sweeps.end(),
+                       [](const Sweep& sweep) { return sweep.id.empty(); }));
+    set_parameter(other, row(other, "op"), std::string("max"));
+    CHECK(is_outdated(other, swept()));
+}
+
 TEST_CASE("a pinned result that left the history is saved, too", "[gui][session]") {
     const TemporaryFolder folder;
     FakeEngine engine;

@@ -17,6 +17,7 @@ Request acting(const LabState& lab, Request request) {
     // If a chip is chosen, kernels are compiled for CUDA.
     request.parameters = lab.family->acting(in_force(*lab.family, request, lab.given, backend),
                                             request.arch.empty() ? backend : Backend::cuda);
+    request.preset.clear();  // its values are among them
     return request;
 }
 

@@ -42,6 +42,18 @@ bool alike(const LabState& lab, const Sweep& one, const Sweep& other) {
     return true;
 }
 
+// The Request of a sweep as the window would ask for it now. A sweep of a file may have been started on the
+// command line, with other stored outputs and limits; these change no number unless a cell was refused.
+Request as_asked_now(Request asked, const BackgroundSweep& sweep, const Request& now) {
+    asked.extras = now.extras;
+    if (sweep.result && std::all_of(sweep.result->cells.begin(), sweep.result->cells.end(),
+                                    [](const SweepCell& cell) { return cell.refused.empty(); })) {
+        asked.time_limit_seconds = now.time_limit_seconds;
+        asked.memory_limit_bytes = now.memory_limit_bytes;
+    }
+    return asked;
+}
+
 // The start of the key of a sweep of the user.
 constexpr const char* by_hand = "by hand: ";
 
@@ -219,7 +231,9 @@ void restart_sweeps(LabState& lab) {
     const auto renew = [&](BackgroundSweep& background, Sweep sweep) {
         background.asked = base;
         const bool alive = background.ticket || background.done == background.sweep.cells();
-        if (alive && alike(lab, background.sweep, sweep)) return;
+        Sweep known = background.sweep;
+        known.base = as_asked_now(std::move(known.base), background, sweep.base);
+        if (alive && alike(lab, known, sweep)) return;
         start(lab, background, std::move(sweep));
     };
     for (BackgroundSweep& kept : lab.sweeps) {
@@ -319,7 +333,8 @@ bool is_outdated(const LabState& lab, const BackgroundSweep& sweep) {
     auto& known = sweep.compared;
     if (!known || known->asked != sweep.asked || known->now != now || known->backend != backend) {
         const auto over = [&](Request base) { return Sweep{"", std::move(base), sweep.sweep.axes}; };
-        known = {sweep.asked, now, backend, alike(lab, over(sweep.asked), over(now))};
+        const bool are_alike = alike(lab, over(as_asked_now(sweep.asked, sweep, now)), over(now));
+        known = {sweep.asked, now, backend, are_alike};
     }
     return !known->alike;
 }
