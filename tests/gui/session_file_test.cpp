@@ -1,6 +1,7 @@
 #include "app/gui/state/session_file.h"
 
 #include <filesystem>
+#include <set>
 
 #include "app/engine/run/configure.h"
 #include "app/gui/figures/saving.h"
@@ -10,6 +11,8 @@
 #include "app/gui/state/pins.h"
 #include "app/gui/state/recent_files.h"
 #include "app/gui/state/sweeps.h"
+#include "kernels/scan/family.h"
+#include "tests/engine/run_engine.h"
 #include "tests/gui/fake_engine.h"
 #include "tests/gui/user.h"
 #include "tests/gui/wait_for.h"
@@ -137,6 +140,24 @@ TEST_CASE("a sweep of the command line is not out of date in the window that ope
                        [](const Sweep& sweep) { return sweep.id.empty(); }));
     set_parameter(other, row(other, "op"), std::string("max"));
     CHECK(is_outdated(other, swept()));
+}
+
+TEST_CASE("a result of the command line has the figures that need no outputs in the window that opens it",
+          "[gui][session]") {
+    const TemporaryFolder folder;
+    Session session;
+    session.results.emplace_back(run_in_engine(scan_family(), {{"length", int64_t{64}}}));
+    REQUIRE_FALSE(write_session(folder.file("one.sawtooth"), std::move(session)));
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    open_and_wait(lab, folder.file("one.sawtooth"));
+    REQUIRE(lab.result);
+    std::set<std::string> drawn;
+    for (const Figure& figure : *lab.figures)
+        if (!figure.marks.empty()) drawn.insert(figure.id);
+    CHECK(drawn.contains("times"));
+    CHECK(drawn.contains("timeline"));
+    CHECK_FALSE(drawn.contains("y"));
 }
 
 TEST_CASE("a pinned result that left the history is saved, too", "[gui][session]") {

@@ -6,6 +6,8 @@
 #include <ctime>
 #include <utility>
 
+#include "app/engine/guarded.h"
+#include "app/engine/run/result_figures.h"
 #include "app/engine/tables/result_names.h"
 #include "app/gui/state/family_choice.h"
 #include "app/gui/state/history.h"
@@ -121,6 +123,10 @@ void go_to_family(LabState& lab, const Family& family) {
 std::optional<SessionResult::Opened> opened(LabState& lab, const PastResult& past) {
     if (past.result) return SessionResult::Opened{past.result, past.figures};
     auto found = past.packed->open();
+    if (found && !found->figures) {  // it was measured on the command line, which draws nothing
+        auto drawn = guarded([&] { return Outcome(figures_of(*found->result, {})); });
+        if (drawn) found->figures = std::make_shared<const std::vector<Figure>>(std::move(*drawn));
+    }
     if (found) return std::move(*found);
     note(lab, LogLine::Kind::problem, found.error().text);
     return {};
