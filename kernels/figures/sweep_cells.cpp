@@ -137,10 +137,13 @@ std::string cell_words(const Sweep& sweep, const std::vector<Value>& values) {
     return words;
 }
 
-bool has_shape_axis(const Sweep& sweep, const Family& family) {
+bool has_no_best(const Sweep& sweep, const Family& family) {
     return !sweep.search && std::any_of(sweep.axes.begin(), sweep.axes.end(), [&](const SweepAxis& axis) {
-        const Parameter* const row = family.parameter(axis.parameter);
-        return row && row->group == Group::shape;
+        const std::vector<std::string> names = names_of(axis);
+        return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+            const Parameter* const row = family.parameter(name);
+            return row && row->group == Group::shape;
+        });
     });
 }
 

@@ -33,9 +33,9 @@ std::vector<std::string> names_of(const SweepAxis& axis);
 // "chunk 64", "BLOCK_M 64, BLOCK_N 32", "chunk and C_G 64".
 std::string cell_words(const Sweep& sweep, const std::vector<Value>& values);
 
-// Whether cells have different work, because an axis is a parameter of the shape: then the one with the least
-// time is no choice, unless a search asks for it.
-bool has_shape_axis(const Sweep& sweep, const Family& family);
+// Whether no cell is called the fastest: an axis changes the shape, and so the work, of the cells, and no
+// search asked for the least time.
+bool has_no_best(const Sweep& sweep, const Family& family);
 
 // A search measures a cell several times: the samples of one visit follow those of the one before.
 int repeats_of_visit(const Sweep& sweep, size_t visit);

@@ -318,7 +318,7 @@ namespace {
 // "Fastest: fused at chunk 64; unfused at chunk 16 or 32 (which of them cannot be told). "
 std::string words_of_best(const SweepResult& sweep, const Family& family) {
     if (!sweep.complete) return progress_words(sweep);
-    if (has_shape_axis(sweep.sweep, family)) return "";
+    if (has_no_best(sweep.sweep, family)) return "";
     std::string words;
     for (const BestCells& best : best_cells(sweep))
         words += (words.empty() ? "Fastest: " : "; ") + best.variant +

@@ -75,10 +75,11 @@ std::vector<Figure> figures_of(const SweepResult& result) {
     std::vector<Figure> figures = own_or_common_figures(result);
     for (Figure& figure : figures) figure.y.growing = !result.complete;
     const std::string& recording = result.sweep.base.recording;
-    const bool any_times = std::any_of(result.cells.begin(), result.cells.end(), [](const SweepCell& cell) {
-        return cell.result && has_times(*cell.result);
-    });
-    if (result.complete && !recording.empty() && !any_times) say_no_times(recording, figures);
+    // A refused cell says why itself.
+    const bool only_times_miss =
+        std::all_of(result.cells.begin(), result.cells.end(),
+                    [](const SweepCell& c) { return c.result && !has_times(*c.result); });
+    if (result.complete && !recording.empty() && only_times_miss) say_no_times(recording, figures);
     return figures;
 }
 

@@ -123,7 +123,7 @@ void go_to_family(LabState& lab, const Family& family) {
 std::optional<SessionResult::Opened> opened(LabState& lab, const PastResult& past) {
     if (past.result) return SessionResult::Opened{past.result, past.figures};
     auto found = past.packed->open();
-    if (found && !found->figures) {  // it was measured on the command line, which draws nothing
+    if (found && !found->figures) {  // such as a cell of a sweep on the command line
         auto drawn = guarded([&] { return Outcome(figures_of(*found->result, {})); });
         if (drawn) found->figures = std::make_shared<const std::vector<Figure>>(std::move(*drawn));
     }

@@ -21,7 +21,7 @@ ColumnTile column_tile(const Job& job, const Chip& chip) {
         {power_of_two_from(job.channels / tile.vector), row_bytes / (tile.vector * word), int64_t{32}});
     const int64_t row_registers = std::max<int64_t>(tile.vector * word / 4, 1);  // a plane
     const int64_t own_rows = std::min(kept_registers / row_registers / planes, most_rows);
-    const int64_t more_rows = std::min(2 * own_rows, most_rows);  // half of them in shared memory
+    const int64_t more_rows = std::min(2 * own_rows, most_rows);  // those beyond own_rows in shared memory
     while (true) {
         const int64_t stacked = job.block_size * tile.units / 32;  // rows stacked over all warps
         const bool is_narrow = tile.width() * word < sector_bytes;

@@ -231,6 +231,9 @@ TEST_CASE("only sweeps whose cells have the same work, and searches, say which i
         cell.result = std::move(judged);
     }
     CHECK(contains(sweep_figures(sweep, family).front().caption, "Fastest: ") == says);
+    family.parameters[0].group = Group::tiling;
+    sweep.sweep.axes[0].also = {"d"};  // moves with chunk
+    CHECK(contains(sweep_figures(sweep, family).front().caption, "Fastest: ") == says);
 
     SweepResult map = swept({{"chunk", {int64_t{16}, int64_t{32}}}, {"d", {int64_t{16}, int64_t{32}}}});
     map.sweep.search = search;
