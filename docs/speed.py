@@ -55,7 +55,6 @@ ROWS = [
     ("h200", "ar_ssm", "forward, bf16 [4, 8192, 512] r 32", "AR-SSM layer, forward"),
 ]
 MACHINES = {"cpu": "CPU", "h100": "NVIDIA H100", "h200": "NVIDIA H200"}
-REMARKS = {"h200": " Kernels of `scan` for single columns have changed since ([changes](../CHANGELOG.md))."}
 
 STYLE = """<style>
 text { font: 12px Roboto, "Helvetica Neue", Arial, sans-serif; fill: #1d2128; }
@@ -192,7 +191,7 @@ def page():
     for machine, name in MACHINES.items():
         days = sorted({row["measured"] for row in tables[machine]})
         on = tables[machine][0]["on"]
-        lines += [f"## {name}", "", f"{on}, measured on {', '.join(days)}.{REMARKS.get(machine, '')}", ""]
+        lines += [f"## {name}", "", f"{on}, measured on {', '.join(days)}.", ""]
         for place, family, case, title in ROWS:
             if place != machine:
                 continue
