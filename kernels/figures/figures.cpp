@@ -280,6 +280,12 @@ void add_errors(Figure& figure, const std::string& label, Ink ink, int64_t count
 void add_largest_errors(Figure& figure, const std::string& label, Ink ink, const OutputError& error,
                         const View& view) {
     const std::vector<float>& by_position = error.by_position;
+    if (by_position.empty()) {
+        if (figure.marks.empty())
+            figure.missing = figure.title + ". Errors by position were not kept for these settings.";
+        return;
+    }
+    figure.missing.clear();
     const Envelope errors =
         envelope(static_cast<int64_t>(by_position.size()), view, figure.x.shared, most_told_apart,
                  [&](int64_t at) { return by_position[static_cast<size_t>(at)]; });

@@ -88,7 +88,7 @@ void add_errors(Figure& figure, const std::string& label, Ink ink, int64_t count
 // Chooses the lower end of the axis of errors so that most of each line is above it; the few positions that
 // are nearly exact are drawn at the bottom.
 void lay_floor(Figure& figure);
-// Adds the largest error of all lines at each position.
+// Adds the largest error of all lines at each position. A figure without any says that none were kept.
 void add_largest_errors(Figure& figure, const std::string& label, Ink ink, const OutputError& error,
                         const View& view);
 

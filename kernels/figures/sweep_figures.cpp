@@ -308,7 +308,7 @@ Figure error_by_value(const SweepResult& sweep, std::string id, std::string titl
                                variant.errors.front(), {});
         }
     }
-    if (figure.marks.empty()) add_lines(figure, {});
+    if (figure.marks.empty() && figure.missing.empty()) add_lines(figure, {});
     lay_floor(figure);
     return figure;
 }

@@ -93,6 +93,18 @@ TEST_CASE("About is in sight at every size, and Numbers stands behind Occupancy 
     }
 }
 
+TEST_CASE("a notice below the panels does not change which panels have their own place", "[gui][window]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    lab.session.offer.emplace();
+    User user(lab, 1600, 900);
+    finish_run(engine, user);
+    CHECK(has_own_dock("Numbers"));
+    lab.session.offer.reset();
+    user.frames(3);
+    CHECK(has_own_dock("Numbers"));
+}
+
 TEST_CASE("a button shows About where there is no column for it", "[gui][window]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);

@@ -15,7 +15,7 @@ void arrange(LabState& lab, Arrangement arrangement);
 void load_layout_if_due(LabState& lab);
 // Builds the default layout, in fractions of the size: at the start, after "Reset layout", and when size or
 // scale have changed, unless the user has docked or resized panels. The tabs in front stay in front. Call
-// before the dock space is drawn with that size.
+// before the dock space is drawn; it may be smaller than `size`.
 void build_layout_if_due(LabState& lab, ImGuiID dock_space, ImVec2 size);
 // Notices panels that the user docks or resizes. Call after the dock space is drawn.
 void follow_layout(LabState& lab, ImVec2 size);

@@ -54,10 +54,11 @@ ImVec4 tinted_ground(ImVec4 colour) {
     return ImLerp(ImGui::GetStyleColorVec4(ImGuiCol_MenuBarBg), colour, share);
 }
 
-// Draws the space between the rows, where panels dock.
-void draw_dock_space(LabState& lab, float top, float height) {
+// Draws the space between the rows, where panels dock. The layout is that of a space without notices below
+// it, because they come and go.
+void draw_dock_space(LabState& lab, float top, float whole_height, float notices) {
     const ImGuiViewport& viewport = *ImGui::GetMainViewport();
-    const ImVec2 size{viewport.WorkSize.x, height};
+    const ImVec2 size{viewport.WorkSize.x, std::max(whole_height - notices, 1.0f)};
     ImGui::SetNextWindowPos({viewport.WorkPos.x, viewport.WorkPos.y + top});
     ImGui::SetNextWindowSize(size);
     ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
@@ -65,7 +66,7 @@ void draw_dock_space(LabState& lab, float top, float height) {
     ImGui::Begin("dock space", nullptr, fixed | ImGuiWindowFlags_NoNavFocus | ImGuiWindowFlags_NoBackground);
     ImGui::PopStyleVar(2);
     const ImGuiID dock_space = ImGui::GetID("panels");
-    build_layout_if_due(lab, dock_space, size);
+    build_layout_if_due(lab, dock_space, {size.x, std::max(whole_height, 1.0f)});
     ImGui::DockSpace(dock_space, {0, 0},
                      ImGuiDockNodeFlags_NoWindowMenuButton | ImGuiDockNodeFlags_NoCloseButton);
     follow_layout(lab, size);
@@ -152,7 +153,7 @@ void draw_frame(LabState& lab, const std::string& only_panel) {
         draw_row(lab, "top bar", 0, bar_height, bar, draw_top_bar);
         if (pins > 0)
             draw_row(lab, "pins", bar_height, pins, bar, draw_pins_row, ImGuiWindowFlags_NoFocusOnAppearing);
-        draw_dock_space(lab, top, std::max(whole - top - bottom - failure - crash - restore, 1.0f));
+        draw_dock_space(lab, top, whole - top - bottom, failure + crash + restore);
         for (const Panel& row : panels()) draw_panel(lab, row, 0);
         show_story(lab);
         if (std::exchange(lab.checking.to_front, false)) ImGui::SetWindowFocus("Check");

@@ -41,7 +41,7 @@ std::vector<Figure> y_figures(const Result& result, const View& view) {
     Figure error = error_figure(result, view, y, line, ErrorOf::all_lines);
     error.caption = "Within a chunk, prediction errors come from the memory at its start.";
     const Drawn drawn(result.parameters);
-    add_boundaries(error, drawn.length, drawn.chunk, view);
+    if (error.missing.empty()) add_boundaries(error, drawn.length, drawn.chunk, view);
     return {std::move(output), std::move(error)};
 }
 

@@ -149,6 +149,21 @@ TEST_CASE("chosen rows of a reference are points, and the errors have no gaps be
     CHECK(std::get<Line>(drawn.marks[1]).y == std::vector<double>{0, 0.5, 0});
 }
 
+TEST_CASE("a figure of errors by position says that none were kept", "[figures]") {
+    const Array reference = Array::zeros("y", Dtype::f64, {8});
+    const DrawnLine line{.first = 0, .step = 1, .length = 8, .place = "token"};
+    Result result;
+    result.variants = {timed("first", 0, 1), timed("second", 1, 1)};
+    for (VariantResult& variant : result.variants) variant.errors = {{"y", 0.5, {}, 0, {}, {}}};
+    const Figure none = error_figure(result, {}, reference, line, ErrorOf::all_lines);
+    CHECK(none.marks.empty());
+    CHECK(none.missing == "Error of y by token. Errors by position were not kept for these settings.");
+    result.variants[1].errors[0].by_position.assign(8, 0.5f);
+    const Figure one = error_figure(result, {}, reference, line, ErrorOf::all_lines);
+    CHECK(one.marks.size() == 1);
+    CHECK(one.missing.empty());
+}
+
 TEST_CASE("a line that would hide an earlier one is dashed over it", "[figures]") {
     const Array reference = Array::zeros("y", Dtype::f64, {8});
     Result result;
