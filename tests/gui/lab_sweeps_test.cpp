@@ -52,6 +52,12 @@ TEST_CASE("sweeps of figures end once their settings are left, or no figure show
     REQUIRE(sweeps_run(lab));
     const size_t running = lab.sweeps.size();
     set_parameter(lab, row(lab, "batch"), int64_t{3});
+    for (const BackgroundSweep& sweep : lab.sweeps) {
+        INFO(sweep.key);
+        const bool has_own_batch = sweep.key == "growth";
+        CHECK((sweep.ticket != 0) == has_own_batch);
+    }
+    set_parameter(lab, run_rows().front(), int64_t{77});
     CHECK_FALSE(sweeps_run(lab));
     CHECK(engine.cancelled_sweeps.size() == running);
 

@@ -142,6 +142,33 @@ TEST_CASE("a sweep of the command line is not out of date in the window that ope
     CHECK(is_outdated(other, swept()));
 }
 
+TEST_CASE("the sweeps of figures of a saved session are not out of date", "[gui][session]") {
+    for (const Family* family : offered_families()) {
+        INFO(family->name);
+        const TemporaryFolder folder;
+        FakeEngine engine, other_engine;
+        LabState lab = lab_with(engine), other = lab_with(other_engine);
+        choose_family(lab, *family);
+        lab.request.profile = Profile::counters;
+        submit(lab);
+        finish_run(lab, engine);
+        for (const BackgroundSweep& sweep : lab.sweeps)
+            engine.cell(sweep.ticket, sweep.sweep, sweep.sweep.cells());
+        update(lab, lab.now);
+        save_to(lab, folder.file("one.sawtooth"));
+
+        open_and_wait(other, folder.file("one.sawtooth"));
+        CHECK(other.sweeps.size() == lab.sweeps.size());
+        for (const BackgroundSweep& sweep : other.sweeps) {
+            INFO(sweep.key);
+            CHECK_FALSE(is_outdated(other, sweep));
+        }
+        const size_t sent = other_engine.sweeps.size();
+        restart_sweeps(other);
+        CHECK(other_engine.sweeps.size() == sent);
+    }
+}
+
 TEST_CASE("a result of the command line has the figures that need no outputs in the window that opens it",
           "[gui][session]") {
     const TemporaryFolder folder;

@@ -207,10 +207,12 @@ class Fitter {
         const bool is_possible = family.sweeps && !(family.check && family.check(parameters));
         const auto own = is_possible ? family.sweeps(parameters) : std::vector<FigureSweep>();
         const auto is_like = [](const SweepAxis& axis, const SweepAxis& other) {
-            const size_t kind = other.values.front().index();
+            const auto has_kind_of = [&](const Value& value) {
+                return std::any_of(other.values.begin(), other.values.end(),
+                                   [&](const Value& own) { return own.index() == value.index(); });
+            };
             return axis.parameter == other.parameter && axis.also == other.also &&
-                   std::all_of(axis.values.begin(), axis.values.end(),
-                               [&](const Value& value) { return value.index() == kind; });
+                   std::all_of(axis.values.begin(), axis.values.end(), has_kind_of);
         };
         const bool is_own = std::any_of(own.begin(), own.end(), [&](const FigureSweep& other) {
             if (!other.variants.empty() && other.variants != sweep.base.variants) return false;

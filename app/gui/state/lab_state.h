@@ -70,7 +70,6 @@ struct BackgroundSweep {
     size_t done = 0;        // number of cells
     Figures figures;        // those of an earlier base remain, dimmed, until the new ones have two points
     bool of_earlier_base = false;  // whether the figures are those
-    Request asked;  // the Request for which it was started, or for which it was found to be valid
     std::string problem;
     Parameters best = {};    // the setting of the fastest correct result, once the sweep is complete
     std::string best_words;  // "fused: chunk 64, 12.3 us …"
@@ -79,7 +78,7 @@ struct BackgroundSweep {
     // Whether the sweep would give the same numbers with other settings. It is kept because every cell must
     // be compared and figures ask in every frame.
     struct Compared {
-        Request asked, now;
+        Request base, now;
         Backend backend = Backend::cpu;
         bool alike = false;
     };

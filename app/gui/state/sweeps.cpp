@@ -54,6 +54,22 @@ Request as_asked_now(Request asked, const BackgroundSweep& sweep, const Request&
     return asked;
 }
 
+// Whether the sweep has, or will have, the numbers of a sweep that would be started now.
+bool has_numbers_of(const LabState& lab, const BackgroundSweep& sweep, const Sweep& wanted) {
+    Sweep known = sweep.sweep;
+    known.base = as_asked_now(std::move(known.base), sweep, wanted.base);
+    return alike(lab, known, wanted);
+}
+
+// The same sweep of the user with other settings.
+Sweep again_with(const Sweep& sweep, const Request& base, const Parameters& parameters) {
+    Sweep again = sweep;
+    again.base = base;
+    again.base.parameters = parameters;
+    again.base.repeats = sweep.base.repeats;
+    return again;
+}
+
 // The start of the key of a sweep of the user.
 constexpr const char* by_hand = "by hand: ";
 
@@ -200,7 +216,6 @@ void start_sweep(LabState& lab) {
     if (!sweep) return;
     lab.sweep_form.reset();
     BackgroundSweep& background = background_of(lab, by_hand + title_of(*sweep), true);
-    background.asked = request_of(lab);
     start(lab, background, std::move(*sweep));
     note(lab, LogLine::Kind::note, fmt::format("{}: {} points", background.title, background.sweep.cells()));
 }
@@ -217,7 +232,6 @@ void announce_sweeps(LabState& lab) {
     for (Sweep& sweep : figure_sweeps(base, lab.result->parameters, lab.result->backend)) {
         BackgroundSweep& background = background_of(lab, sweep.id, false);
         background.title = title_of(sweep);
-        background.asked = base;
         background.figures = figures_to_come(sweep);
         background.sweep = std::move(sweep);
     }
@@ -229,21 +243,12 @@ void restart_sweeps(LabState& lab) {
     const Request base = is_set ? request_of(lab) : lab.result->request;
     const Parameters& parameters = is_set ? lab.parameters : lab.result->parameters;
     const auto renew = [&](BackgroundSweep& background, Sweep sweep) {
-        background.asked = base;
         const bool alive = background.ticket || background.done == background.sweep.cells();
-        Sweep known = background.sweep;
-        known.base = as_asked_now(std::move(known.base), background, sweep.base);
-        if (alive && alike(lab, known, sweep)) return;
+        if (alive && has_numbers_of(lab, background, sweep)) return;
         start(lab, background, std::move(sweep));
     };
-    for (BackgroundSweep& kept : lab.sweeps) {
-        if (!kept.by_person) continue;
-        Sweep again = kept.sweep;
-        again.base = base;
-        again.base.parameters = parameters;
-        again.base.repeats = kept.sweep.base.repeats;
-        renew(kept, std::move(again));
-    }
+    for (BackgroundSweep& kept : lab.sweeps)
+        if (kept.by_person) renew(kept, again_with(kept.sweep, base, parameters));
     std::set<std::string> wanted;
     for (Sweep& sweep : figure_sweeps(base, parameters, lab.result->backend)) {
         wanted.insert(sweep.id);
@@ -265,7 +270,6 @@ void show_finished_sweep(LabState& lab, std::shared_ptr<const SweepResult> resul
         background_of(lab, by_person ? by_hand + title : result->sweep.id, by_person);
     background.sweep = result->sweep;
     background.title = title;
-    background.asked = result->sweep.base;
     background.done = result->cells.size();
     background.figures = std::move(figures);
     if (by_person && result->complete) keep_best(background, *result);
@@ -331,12 +335,18 @@ bool is_outdated(const LabState& lab, const BackgroundSweep& sweep) {
     const Request now = request_of(lab);
     const Backend backend = backend_in_force(lab);
     auto& known = sweep.compared;
-    if (!known || known->asked != sweep.asked || known->now != now || known->backend != backend) {
-        const auto over = [&](Request base) { return Sweep{"", std::move(base), sweep.sweep.axes}; };
-        const bool are_alike = alike(lab, over(as_asked_now(sweep.asked, sweep, now)), over(now));
-        known = {sweep.asked, now, backend, are_alike};
-    }
-    return !known->alike;
+    if (known && known->base == sweep.sweep.base && known->now == now && known->backend == backend)
+        return !known->alike;
+    std::vector<Sweep> wanted;
+    if (sweep.by_person)
+        wanted = {again_with(sweep.sweep, now, lab.parameters)};
+    else
+        wanted = figure_sweeps(now, lab.parameters, backend);
+    const bool are_alike = std::any_of(wanted.begin(), wanted.end(), [&](const Sweep& each) {
+        return each.id == sweep.sweep.id && has_numbers_of(lab, sweep, each);
+    });
+    known = {sweep.sweep.base, now, backend, are_alike};
+    return !are_alike;
 }
 
 bool sweeps_run(const LabState& lab) {
