@@ -4,6 +4,7 @@
 
 #include <imgui_internal.h>
 
+#include <algorithm>
 #include <functional>
 #include <set>
 
@@ -82,6 +83,26 @@ TEST_CASE("typed words are found in any order, the best first", "[gui][palette]"
     CHECK(first("run") == "Run: Run");
     CHECK(first("full") == "View: Full screen");
     CHECK(first("zebra") == "");
+}
+
+TEST_CASE("an action is found by the words of its meaning, after those that have them in their name",
+          "[gui][palette]") {
+    FakeEngine engine;
+    engine.devices = FakeEngine::with_gpus();
+    engine.devices.gpus.front().name = "NVIDIA H200";  // the name of its action is short
+    LabState lab = lab_with(engine);
+    std::vector<Action> all = actions();
+    for (Action& each : choices(lab)) all.push_back(std::move(each));
+    const auto found = matches(lab, all, "nvidia h200");
+    REQUIRE_FALSE(found.empty());
+    CHECK(found.front()->group == "Backend");
+    const auto panels = matches(lab, all, "panel");
+    REQUIRE_FALSE(panels.empty());
+    const auto has_word = [](const Action* each) {
+        return (each->group + each->name).find("anel") != std::string::npos;
+    };
+    CHECK(std::is_partitioned(panels.begin(), panels.end(), has_word));
+    CHECK_FALSE(has_word(panels.back()));
 }
 
 TEST_CASE("in the palette arrows and Enter choose, Esc closes, and what is typed starts anew",

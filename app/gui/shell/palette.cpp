@@ -141,17 +141,24 @@ const Action* draw_rows(const LabState& lab, const std::vector<const Action*>& r
 
 std::vector<const Action*> matches(const LabState& lab, const std::vector<Action>& all,
                                    std::string_view typed) {
+    enum class In { name, words, text, meaning };  // where the words are, the best first
     const auto words = words_of(typed);
-    std::vector<std::pair<int, const Action*>> ranked;
+    std::vector<std::pair<In, const Action*>> ranked;
     for (const Action& each : all) {
         const std::string name = lower(each.name);
         const std::string text =
             lower(each.group) + " " + name + " " + lower(each.details ? each.details(lab) : "");
-        const auto has = [&](const std::string& word) { return text.find(word) != text.npos; };
+        const std::string whole = text + " " + lower(each.meaning);
         const auto begins = [&](const std::string& word) { return begins_a_word(text, word); };
-        if (!std::all_of(words.begin(), words.end(), has)) continue;
-        const bool leads = name.starts_with(lower(typed));
-        ranked.emplace_back(leads ? 0 : std::all_of(words.begin(), words.end(), begins) ? 1 : 2, &each);
+        const auto are_in = [&](const std::string& where) {
+            return std::all_of(words.begin(), words.end(),
+                               [&](const std::string& word) { return where.find(word) != where.npos; });
+        };
+        if (!are_in(whole)) continue;
+        auto found_in = are_in(text) ? In::text : In::meaning;
+        if (std::all_of(words.begin(), words.end(), begins)) found_in = In::words;
+        if (name.starts_with(lower(typed))) found_in = In::name;
+        ranked.emplace_back(found_in, &each);
     }
     std::stable_sort(ranked.begin(), ranked.end(),
                      [](const auto& left, const auto& right) { return left.first < right.first; });
