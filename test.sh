@@ -112,14 +112,12 @@ formatting() {
 }
 
 # Runs the unit, property and window tests of a Catch2 filter ("" is all), on their own display, so that no window
-# opens on the user's. They keep the memory that they free: to get pages from the host of a virtual machine again and
-# again took a quarter of the time of all tests.
+# opens on the user's.
 program=$root/build/$preset/sawtooth_tests
-keeps_memory=(MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=4294967296)
 unit_tests() { # FILTER LOG
     local tests=("$program" ${1:+"$1"} --durations yes)
     ! command -v xvfb-run >/dev/null || tests=(xvfb-run -a -s '-screen 0 1600x900x24' "${tests[@]}")
-    (cd "$root" && unset DISPLAY WAYLAND_DISPLAY && env "${keeps_memory[@]}" "${tests[@]}" </dev/null) 2>&1 | tee "$2" |
+    (cd "$root" && unset DISPLAY WAYLAND_DISPLAY && "${tests[@]}" </dev/null) 2>&1 | tee "$2" |
         sed -u '/^[0-9]*\.[0-9]* s: /d'
 }
 

@@ -11,8 +11,10 @@ bool is_own(const Ink& ink) {
     return ink.role == Ink::Role::variant || ink.role == Ink::Role::highlight || ink.role == Ink::Role::kind;
 }
 
+// The label of a ghost. Some labels end with a setting, such as the chunk, which may be the name of the pin.
 std::string labelled(const std::string& label, const Pinned& pin) {
-    return label.empty() ? "" : label + ", " + pin.name;
+    const std::string ending = ", " + pin.name;
+    return label.empty() || label.ends_with(ending) ? label : label + ending;
 }
 
 // An end that is set must not cut the ghosts off.

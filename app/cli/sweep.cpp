@@ -43,8 +43,13 @@ Outcome<std::optional<SweepFile>> open_file(const Arguments& arguments, SweepRes
 }
 
 // Refuses options that do not go together.
-std::optional<Error> check_together(const Arguments& arguments, const Settings& settings) {
+std::optional<Error> check_together(const Arguments& arguments, const Settings& settings,
+                                    const Sweep& sweep) {
     const bool searches = arguments.has("--best");
+    if (arguments.has("--export") && has_no_best(sweep, *settings.family))
+        return Error::usage(
+            "--export prints the fastest values, and a sweep over sizes has none; leave sizes out "
+            "of --over, or add --best");
     if (searches && settings.workers.size() > 1)
         return Error::usage("--best measures the fastest in turns on one machine; give one --on");
     for (const char* const option : {"--shard", "--resume"}) {
@@ -101,7 +106,7 @@ int sweep(const Arguments& arguments) {
     const auto axes = settle_axes(arguments, *settings);
     if (!axes) return fail(axes.error());
     const Sweep sweep{"", settings->request, *axes, arguments.has("--best")};
-    if (const auto problem = check_together(arguments, *settings)) return fail(*problem);
+    if (const auto problem = check_together(arguments, *settings, sweep)) return fail(*problem);
     const auto shard = settle_shard(arguments);
     if (!shard) return fail(shard.error());
     if (const auto problem = check_export(arguments, *settings)) return fail(*problem);

@@ -217,6 +217,9 @@ def a_search_ends_with_the_best_and_exports_it(program):
         assert len(best["time_us"]["samples"]) >= 6
     tuned = program("sweep", *words, "--best", "--variant", "streaming", "--export", "json").wants(0).json()
     assert tuned["best"][0]["parameters"]["N"] == 128 and tuned["best"][0]["variant"] == "streaming"
+    sizes = ["scan", "--over", "length=64,128", "--set", "channels=2"]
+    assert program("sweep", *sizes, "--json").wants(0).json()["best"] == []
+    program("sweep", *sizes, "--export", "json").wants(2, "a sweep over sizes has none", "--best")
     text = program("sweep", *words, "--variant", "streaming", "--export", "triton").wants(0).out
     assert re.search(r'^triton\.Config\(\{"BLOCK_M": (32|64), "BLOCK_N": (16|32|64)\}\)$', text, re.M), text
     assert all(line.startswith(("#", "triton.Config(")) for line in text.splitlines())

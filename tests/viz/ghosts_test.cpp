@@ -89,6 +89,15 @@ TEST_CASE("tracks of a pinned result are rows below, and other marks have no gho
     CHECK(rows.tracks[2].ink.ghost == 4);
 }
 
+TEST_CASE("a label that ends with the name of the pin has it once", "[viz]") {
+    Tracks tracks;
+    tracks.tracks = {{"chunkwise_gd, chunk 64", {Ink::Role::variant, 2}, {{0, 1, "walk"}}, {}, {}, ""}};
+    const std::vector<Figure> before = {figure_of("timeline", {tracks})};
+    tracks.tracks[0].label = "chunkwise_gd, chunk 256";
+    const Figure drawn = with_ghosts(figure_of("timeline", {tracks}), {{&before, "chunk 64", 1}});
+    CHECK(std::get<Tracks>(drawn.marks[0]).tracks.at(1).label == "chunkwise_gd, chunk 64");
+}
+
 TEST_CASE("only figures with maps are shown in the place of one another", "[viz]") {
     HeatMap map;
     map.rows = map.columns = 1;

@@ -330,14 +330,15 @@ std::string to_json(const SweepResult& result) {
             object[place.name] = cell.result ? Json(place.text(*cell.result)) : Json();
         return object;
     };
-    return text_of(
-        {{"family", sweep.base.family},
-         {"seed", sweep.base.seed},
-         {"axes", list_of(sweep.axes, axis_of)},
-         {"search", sweep.search},
-         {"complete", result.complete},
-         {"best", list_of(best_cells(result), [&](const BestCells& best) { return best_of(result, best); })},
-         {"cells", list_of(measured, cell_of)}});
+    const bool has_best = !has_no_best(sweep, **find_offered_family(sweep.base.family));
+    const auto fastest = has_best ? best_cells(result) : std::vector<BestCells>();
+    return text_of({{"family", sweep.base.family},
+                    {"seed", sweep.base.seed},
+                    {"axes", list_of(sweep.axes, axis_of)},
+                    {"search", sweep.search},
+                    {"complete", result.complete},
+                    {"best", list_of(fastest, [&](const BestCells& best) { return best_of(result, best); })},
+                    {"cells", list_of(measured, cell_of)}});
 }
 
 std::string tuned_json(const SweepResult& result) {
