@@ -106,10 +106,10 @@ int sweep(const Arguments& arguments) {
     const auto axes = settle_axes(arguments, *settings);
     if (!axes) return fail(axes.error());
     const Sweep sweep{"", settings->request, *axes, arguments.has("--best")};
+    if (const auto problem = check_export(arguments, *settings)) return fail(*problem);
     if (const auto problem = check_together(arguments, *settings, sweep)) return fail(*problem);
     const auto shard = settle_shard(arguments);
     if (!shard) return fail(shard.error());
-    if (const auto problem = check_export(arguments, *settings)) return fail(*problem);
     const auto files = settle_files(arguments);
     if (!files) return fail(files.error());
     SweepResult result = unmeasured(sweep);
