@@ -340,7 +340,7 @@ bool is_outdated(const LabState& lab, const BackgroundSweep& sweep) {
     std::vector<Sweep> wanted;
     if (sweep.by_person)
         wanted = {again_with(sweep.sweep, now, lab.parameters)};
-    else
+    else if (!(lab.family->check && lab.family->check(lab.parameters)))  // impossible settings have no sweeps
         wanted = figure_sweeps(now, lab.parameters, backend);
     const bool are_alike = std::any_of(wanted.begin(), wanted.end(), [&](const Sweep& each) {
         return each.id == sweep.sweep.id && has_numbers_of(lab, sweep, each);
