@@ -43,7 +43,7 @@ std::string best_lines(const SweepResult& result) {
     if (!result.complete || result.cells.size() < 2) return "";
     const std::vector<BestCells> all = best_cells(result);
     std::string lines;
-    if (!has_no_best(result.sweep, **find_offered_family(result.sweep.base.family)))
+    if (has_best(result.sweep, **find_offered_family(result.sweep.base.family)))
         for (const BestCells& best : all)
             lines += wrapped("fastest " + best_words(result, best), 110, 2) + "\n";
     const std::string few = few_repeats_words(result.sweep.base.repeats);

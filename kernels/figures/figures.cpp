@@ -38,6 +38,22 @@ void leave_out(Figure& figure, const std::string& reason) {
     figure.missing = figure.title + ". " + reason;
 }
 
+void add_beside_data(Figure& figure, Mark mark) {
+    if (!figure.marks.empty()) figure.marks.push_back(std::move(mark));
+}
+
+void add_steps(Figure& figure, int64_t count, int64_t step, const std::string& label, const View& view) {
+    constexpr int64_t most = 64;
+    const auto length = static_cast<double>(step), end = static_cast<double>(count - 1);
+    const View::Range range = view.range_of(figure.x.shared, {0, end});
+    const auto first = static_cast<int64_t>(std::max(std::ceil(range.low / length), 1.0));
+    const auto last = static_cast<int64_t>(std::min(range.high, end) / length);
+    if (last - first >= most) return;
+    for (int64_t i = first; i <= last; ++i)
+        add_beside_data(figure,
+                        Rule{Rule::Across::x, static_cast<double>(i) * length, label, {Ink::Role::quiet}});
+}
+
 void leave_out_without_outputs(Figure& figure, const Result& result) {
     const bool ran = std::any_of(result.variants.begin(), result.variants.end(),
                                  [](const VariantResult& variant) { return variant.ran(); });
@@ -280,12 +296,7 @@ void add_errors(Figure& figure, const std::string& label, Ink ink, int64_t count
 void add_largest_errors(Figure& figure, const std::string& label, Ink ink, const OutputError& error,
                         const View& view) {
     const std::vector<float>& by_position = error.by_position;
-    if (by_position.empty()) {
-        if (figure.marks.empty())
-            figure.missing = figure.title + ". Errors by position were not kept for these settings.";
-        return;
-    }
-    figure.missing.clear();
+    if (by_position.empty()) return;
     const Envelope errors =
         envelope(static_cast<int64_t>(by_position.size()), view, figure.x.shared, most_told_apart,
                  [&](int64_t at) { return by_position[static_cast<size_t>(at)]; });
@@ -297,6 +308,10 @@ void add_largest_errors(Figure& figure, const std::string& label, Ink ink, const
         known.high.push_back(errors.high[i]);
     }
     add_envelope(figure, label, ink, known);
+}
+
+void leave_out_without_errors(Figure& figure) {
+    if (figure.marks.empty()) leave_out(figure, "Errors by position were not kept for these settings.");
 }
 
 void lay_floor(Figure& figure) {
@@ -354,6 +369,7 @@ Figure error_figure(const Result& result, const View& view, const Array& referen
             if (!drawn && error.output == reference.name)
                 add_largest_errors(figure, variant.name, ink_of(variant), error, view);
     }
+    if (!drawn) leave_out_without_errors(figure);
     lay_floor(figure);
     return figure;
 }

@@ -27,6 +27,11 @@ Figure new_figure(std::string id, Place place, std::string title, std::string ca
 // Shows this sentence instead of marks, below the title of the figure.
 void leave_out(Figure& figure, const std::string& reason);
 Line line_of(std::string label, Ink ink, Series points);
+// Adds what is no data, such as a goal, to a figure with data.
+void add_beside_data(Figure& figure, Mark mark);
+// Marks each multiple of `step` in the visible part of an axis of `count` positions if there is room for them
+// and the figure has data.
+void add_steps(Figure& figure, int64_t count, int64_t step, const std::string& label, const View& view);
 // Calls leave_out with a sentence if no variant ran.
 void leave_out_without_outputs(Figure& figure, const Result& result);
 // Makes the errors of that output the caption. If the reference has only some rows, the caption so far, which
@@ -88,9 +93,11 @@ void add_errors(Figure& figure, const std::string& label, Ink ink, int64_t count
 // Chooses the lower end of the axis of errors so that most of each line is above it; the few positions that
 // are nearly exact are drawn at the bottom.
 void lay_floor(Figure& figure);
-// Adds the largest error of all lines at each position. A figure without any says that none were kept.
+// Adds the largest error of all lines at each position, if it was kept.
 void add_largest_errors(Figure& figure, const std::string& label, Ink ink, const OutputError& error,
                         const View& view);
+// Says why a figure of the largest errors has no data.
+void leave_out_without_errors(Figure& figure);
 
 // A bar per variant, stacked by launch, with quartiles, and a line for the copy. Much longer bars are broken.
 Figure times_figure(const Result& result);

@@ -137,14 +137,16 @@ std::string cell_words(const Sweep& sweep, const std::vector<Value>& values) {
     return words;
 }
 
-bool has_no_best(const Sweep& sweep, const Family& family) {
-    return !sweep.search && std::any_of(sweep.axes.begin(), sweep.axes.end(), [&](const SweepAxis& axis) {
-        const std::vector<std::string> names = names_of(axis);
-        return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-            const Parameter* const row = family.parameter(name);
-            return row && row->group == Group::shape;
-        });
-    });
+const Parameter* swept_shape(const Sweep& sweep, const Family& family) {
+    for (const SweepAxis& axis : sweep.axes)
+        for (const std::string& name : names_of(axis))
+            if (const Parameter* const row = family.parameter(name); row && row->group == Group::shape)
+                return row;
+    return nullptr;
+}
+
+bool has_best(const Sweep& sweep, const Family& family) {
+    return sweep.search || !swept_shape(sweep, family);
 }
 
 int repeats_of_visit(const Sweep& sweep, size_t visit) {

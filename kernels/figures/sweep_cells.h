@@ -33,9 +33,10 @@ std::vector<std::string> names_of(const SweepAxis& axis);
 // "chunk 64", "BLOCK_M 64, BLOCK_N 32", "chunk and C_G 64".
 std::string cell_words(const Sweep& sweep, const std::vector<Value>& values);
 
-// Whether no cell is called the fastest: an axis changes the shape, and so the work, of the cells, and no
-// search asked for the least time.
-bool has_no_best(const Sweep& sweep, const Family& family);
+// A parameter of the axes that changes the shape, and so the work, of the cells; null if none does.
+const Parameter* swept_shape(const Sweep& sweep, const Family& family);
+// Whether a cell may be called the fastest: all do the same work, or a search asked for the least time.
+bool has_best(const Sweep& sweep, const Family& family);
 
 // A search measures a cell several times: the samples of one visit follow those of the one before.
 int repeats_of_visit(const Sweep& sweep, size_t visit);

@@ -298,17 +298,22 @@ Figure error_by_value(const SweepResult& sweep, std::string id, std::string titl
     Figure figure = new_figure(std::move(id), Place::error, std::move(title), std::move(caption),
                                std::move(x), absolute_error_axis());
     const SweepAxis& swept = sweep.sweep.axes.front();
+    bool has_errors = false;
     for (const SweepCell& cell : sweep.cells) {
         if (!cell.result) continue;
         for (const VariantResult& variant : cell.result->variants) {
             if (variant.errors.empty()) continue;
+            has_errors = true;
             Ink ink = ink_of(variant);
             ink.dashed = cell.values.front() != swept.values.front();
             add_largest_errors(figure, variant.name + words_of(swept.parameter, cell.values.front()), ink,
                                variant.errors.front(), {});
         }
     }
-    if (figure.marks.empty() && figure.missing.empty()) add_lines(figure, {});
+    if (has_errors)
+        leave_out_without_errors(figure);
+    else
+        add_lines(figure, {});
     lay_floor(figure);
     return figure;
 }
@@ -318,7 +323,7 @@ namespace {
 // "Fastest: fused at chunk 64; unfused at chunk 16 or 32 (which of them cannot be told). "
 std::string words_of_best(const SweepResult& sweep, const Family& family) {
     if (!sweep.complete) return progress_words(sweep);
-    if (has_no_best(sweep.sweep, family)) return "";
+    if (!has_best(sweep.sweep, family)) return "";
     std::string words;
     for (const BestCells& best : best_cells(sweep))
         words += (words.empty() ? "Fastest: " : "; ") + best.variant +

@@ -219,7 +219,10 @@ def a_search_ends_with_the_best_and_exports_it(program):
     assert tuned["best"][0]["parameters"]["N"] == 128 and tuned["best"][0]["variant"] == "streaming"
     sizes = ["scan", "--over", "length=64,128", "--set", "channels=2"]
     assert program("sweep", *sizes, "--json").wants(0).json()["best"] == []
-    program("sweep", *sizes, "--export", "json").wants(2, "a sweep over sizes has none", "--best")
+    program("sweep", *sizes, "--export", "json").wants(2, "cells that differ in length do different work", "add --best")
+    shard = ["--shard", "1/2", "--session", "shard.sawtooth"]
+    said = program("sweep", *sizes, "--export", "json", *shard).wants(2, "cells that differ in length do different work").err
+    assert "--best" not in said, said
     text = program("sweep", *words, "--variant", "streaming", "--export", "triton").wants(0).out
     assert re.search(r'^triton\.Config\(\{"BLOCK_M": (32|64), "BLOCK_N": (16|32|64)\}\)$', text, re.M), text
     assert all(line.startswith(("#", "triton.Config(")) for line in text.splitlines())

@@ -39,6 +39,20 @@ lock = threading.Lock()
 passed, problems = 0, []
 
 
+def state_of(process):
+    """Tells what each thread of the process waits for, and how long the machine had no memory and no disk to give."""
+    def read(path):
+        try:
+            return pathlib.Path(path).read_text().strip()
+        except OSError:
+            return "?"
+
+    threads = [f"{read(task / 'comm')} {read(task / 'wchan')} call {read(task / 'syscall').split()[0]}"
+               for task in sorted(pathlib.Path(f"/proc/{process}/task").glob("*"))]
+    pressure = [f"{what} {read(f'/proc/pressure/{what}').splitlines()[-1]}" for what in ("memory", "io")]
+    return "; ".join(threads + pressure)
+
+
 class Ran:
     def __init__(self, words, folder, environment, patience, interrupted_after=None):
         start = time.monotonic()
@@ -52,6 +66,7 @@ class Ran:
             self.out, self.err = process.communicate(timeout=patience)
         except subprocess.TimeoutExpired:
             self.hung = True
+            print(f"a run of {patience:.1f} s was stopped; {state_of(process.pid)}", flush=True)
             os.killpg(process.pid, signal.SIGKILL)
             self.out, self.err = process.communicate()
         self.code, self.seconds = process.returncode, time.monotonic() - start
@@ -71,6 +86,12 @@ class Ran:
         if re.search(r"bad_alloc|terminate|std::|basic_string", self.err):
             return "words of C++"
         return ""
+
+
+def ran_in_time(words, folder, environment, patience):
+    """Runs the program again if it took longer, as a busy machine may stall it once. A minute more is a hang."""
+    ran = Ran(words, folder, environment, patience + 60)
+    return ran if ran.hung or ran.seconds <= patience else Ran(words, folder, environment, patience)
 
 
 def judged(name, ran, problem):
@@ -127,9 +148,7 @@ def try_call(kept, command, function, number, patience):
         (folder / output).write_bytes(OLD)
         environment = environment_of(kept, LD_PRELOAD=str(BESIDE / "libfault_shim.so"),
                                      SAWTOOTH_FAULT=f"{function} {number}")
-        ran = Ran(words, folder, environment, patience + 10)
-        if not ran.hung and ran.seconds > patience:  # a busy machine may stall a run once
-            ran = Ran(words, folder, environment, patience)
+        ran = ran_in_time(words, folder, environment, patience)
         judged(f"{command}, {function} {number}", ran,
                ran.problem() or files_problem(folder, output, end, ran.code))
 
@@ -163,8 +182,8 @@ def try_gpu(kept, words, kind, number, calls, limit):
     """Tests that a call that hangs is given up a few seconds after the time limit."""
     hangs = kind == "hang"
     words = [*words, "--time-limit", str(limit)] if hangs else words
-    ran = Ran(words, kept, environment_of(kept, LD_LIBRARY_PATH=str(BESIDE / "fake_gpu"),
-                                          SAWTOOTH_FAKE_GPU=f"{kind} {number}"), limit + 8 if hangs else 10)
+    environment = environment_of(kept, LD_LIBRARY_PATH=str(BESIDE / "fake_gpu"), SAWTOOTH_FAKE_GPU=f"{kind} {number}")
+    ran = ran_in_time(words, kept, environment, limit + 8 if hangs else 10)
     problem = ran.problem()
     if not problem and hangs and ran.code and "time limit" not in ran.err:
         problem = "no words about the time limit"

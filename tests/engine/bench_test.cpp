@@ -51,8 +51,7 @@ Request on_one_thread(int repeats) {
 }
 
 TEST_CASE("a case by launch reports the launches of each variant", "[bench]") {
-    const TemporaryFolder folder;
-    Runner runner(folder.path());
+    Runner runner(shared_cache());
     const auto report = run_bench(runner, {"scale"}, on_one_thread(3), {}, {});
     if (!report) FAIL(report.error().text);
     REQUIRE(report->rows.size() == 1);
@@ -75,8 +74,7 @@ TEST_CASE("a case by launch reports the launches of each variant", "[bench]") {
 }
 
 TEST_CASE("a bench that is stopped keeps the cases that were done", "[bench]") {
-    const TemporaryFolder folder;
-    Runner runner(folder.path());
+    Runner runner(shared_cache());
     std::stop_source stop;
     const auto report =
         run_bench(runner, {"scan"}, on_one_thread(1), stop.get_token(), [&](const Progress& progress, auto) {

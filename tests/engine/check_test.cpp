@@ -372,7 +372,7 @@ TEST_CASE("a check refuses what it cannot do, and hears a stop", "[check]") {
 }
 
 TEST_CASE("the engine checks a family beside its runs, until it is cancelled", "[check][engine]") {
-    Engine engine("", [] {});
+    Engine engine(shared_cache(), [] {});
     const uint64_t first = engine.check(check_of("scale"));
     const uint64_t run = engine.run(scan_request(), {});
     std::vector<Event> seen;
@@ -392,7 +392,7 @@ TEST_CASE("the engine checks a family beside its runs, until it is cancelled", "
 // This runs in a process of its own, because an added family stays.
 TEST_CASE("child: a wrong variant is found with the smallest setting that shows it", "[.child]") {
     add_family(broken_family());
-    Runner runner("");
+    Runner runner(shared_cache());
     const auto report = check(runner, check_of("broken"), {}, {});
     REQUIRE(report);
     REQUIRE(report->findings.size() == 1);
@@ -433,7 +433,7 @@ TEST_CASE("child: a check ends when all variants are found wrong, before its tim
     CheckRequest request = check_of("broken");
     request.base.variants = {"blocks"};
     request.seconds = 1000;
-    Runner runner("");
+    Runner runner(shared_cache());
     const auto report = check(runner, request, {}, {});
     REQUIRE(report);
     CHECK(report->complete);
@@ -463,7 +463,7 @@ TEST_CASE("child: a check with a time stops the definitions that are still compu
     add_family(endless);
     CheckRequest request = check_of("endless");
     request.seconds = 0.1;
-    Runner runner("");
+    Runner runner(shared_cache());
     const auto report = check(runner, request, {}, {});
     REQUIRE(report);
     CHECK(report->complete);

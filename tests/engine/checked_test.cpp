@@ -12,6 +12,7 @@
 #include "tests/kit/catch.h"
 #include "tests/kit/contains.h"
 #include "tests/kit/presets.h"
+#include "tests/kit/temporary_folder.h"
 
 namespace sawtooth {
 namespace {
@@ -26,7 +27,7 @@ Request small_request() {
 }
 
 const Result& honest() {
-    static const auto result = *Runner("").run(small_request(), {});
+    static const auto result = *Runner(shared_cache()).run(small_request(), {});
     return *result;
 }
 
@@ -122,7 +123,7 @@ TEST_CASE("numbers of a Request outside their range are refused before anything 
              {"device", [](Request& r) { r.device = -1; }}}) {
         Request request = small_request();
         change(request);
-        const auto outcome = Runner("").run(request, {});
+        const auto outcome = Runner(shared_cache()).run(request, {});
         REQUIRE_FALSE(outcome);
         CHECK(outcome.error().exit_code() == 2);
         CHECK(contains(outcome.error().text, option));

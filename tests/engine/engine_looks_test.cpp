@@ -8,8 +8,7 @@ namespace {
 
 // An engine that has a result and is running a cell of a sweep for a long time.
 struct BusyEngine {
-    TemporaryFolder folder;
-    Engine engine{folder.path(), [] {}};
+    Engine engine{shared_cache(), [] {}};
     uint64_t run = engine.run(scan_request(), {}), sweep = 0;
 
     BusyEngine() {
@@ -48,8 +47,7 @@ TEST_CASE("a look is served although a Request that came after it was refused", 
 }
 
 TEST_CASE("progress that is not taken does not pile up", "[engine]") {
-    const TemporaryFolder folder;
-    Engine engine(folder.path(), [] {});
+    Engine engine(shared_cache(), [] {});
     Request request = scan_request({{"length", int64_t{1} << 14}});
     request.repeats = 200;
     const uint64_t run = engine.run(request, {});
@@ -68,8 +66,7 @@ TEST_CASE("progress that is not taken does not pile up", "[engine]") {
 }
 
 TEST_CASE("a look makes the figures of kept results, too, until they are kept no longer", "[engine]") {
-    const TemporaryFolder folder;
-    Engine engine(folder.path(), [] {});
+    Engine engine(shared_cache(), [] {});
     const Request first = scan_request({{"length", int64_t{64}}});
     const uint64_t kept = engine.run(first, {});
     wait_for(engine, kept, Event::Kind::result);

@@ -16,9 +16,8 @@ namespace sawtooth {
 namespace {
 
 TEST_CASE("the newest Request wins and its figures come with the result", "[engine]") {
-    const TemporaryFolder folder;
     std::atomic<int> wakes{0};
-    Engine engine(folder.path(), [&] { ++wakes; });
+    Engine engine(shared_cache(), [&] { ++wakes; });
     engine.run(scan_request({{"length", int64_t{1} << 20}}), {});
     uint64_t last = 0;
     for (int64_t length = 100; length < 110; ++length)
@@ -34,8 +33,7 @@ TEST_CASE("the newest Request wins and its figures come with the result", "[engi
 }
 
 TEST_CASE("a newer Request cancels one that has shown its outputs", "[engine]") {
-    const TemporaryFolder folder;
-    Engine engine(folder.path(), [] {});
+    Engine engine(shared_cache(), [] {});
     Request longer = scan_request();
     longer.repeats = 1000000;  // the run never finishes
     const uint64_t running = engine.run(longer, {});
@@ -60,8 +58,7 @@ TEST_CASE("a newer Request cancels one that has shown its outputs", "[engine]") 
 }
 
 TEST_CASE("a failure is an event and the engine goes on", "[engine]") {
-    const TemporaryFolder folder;
-    Engine engine(folder.path(), [] {});
+    Engine engine(shared_cache(), [] {});
     const uint64_t refused = engine.run(scan_request({{"op", "max"}, {"compensated", true}}), {});
     CHECK(wait_for(engine, refused, Event::Kind::failed).error->exit_code() == 2);
     const uint64_t good = engine.run(scan_request({{"length", int64_t{64}}}), {});
@@ -69,8 +66,7 @@ TEST_CASE("a failure is an event and the engine goes on", "[engine]") {
 }
 
 TEST_CASE("a waiting Request is cancelled with the running one", "[engine]") {
-    const TemporaryFolder folder;
-    Engine engine(folder.path(), [] {});
+    Engine engine(shared_cache(), [] {});
     Request longer = scan_request({{"length", int64_t{1} << 16}});
     longer.repeats = 100000;
     const uint64_t running = engine.run(longer, {});
@@ -89,8 +85,7 @@ TEST_CASE("a waiting Request is cancelled with the running one", "[engine]") {
 }
 
 TEST_CASE("a sweep runs in the background, yields to Requests and can be cancelled", "[engine]") {
-    const TemporaryFolder folder;
-    Engine engine(folder.path(), [] {});
+    Engine engine(shared_cache(), [] {});
     std::vector<Value> lengths;
     for (int64_t length = 1; length <= 200; ++length) lengths.emplace_back(length * 10);
     const uint64_t sweep = engine.sweep({"", scan_request(), {{"length", lengths}}});
@@ -116,8 +111,7 @@ std::vector<double> samples_at(const SweepResult& sweep, int64_t length) {
 }
 
 TEST_CASE("where a sweep passes through the shown settings its cell is the shown result", "[engine]") {
-    const TemporaryFolder folder;
-    Engine engine(folder.path(), [] {});
+    Engine engine(shared_cache(), [] {});
     const auto samples_of = [](const Event& event) { return event.result->variants.front().time->samples; };
     const uint64_t first = engine.run(scan_request({{"length", int64_t{64}}}), {});
     const auto before = samples_of(wait_for(engine, first, Event::Kind::result));
@@ -142,8 +136,7 @@ TEST_CASE("where a sweep passes through the shown settings its cell is the shown
 }
 
 TEST_CASE("another visible range and other figure parameters only make new figures", "[engine]") {
-    const TemporaryFolder folder;
-    Engine engine(folder.path(), [] {});
+    Engine engine(shared_cache(), [] {});
     const uint64_t run = engine.run(scan_request(), {});
     const Event done = wait_for(engine, run, Event::Kind::result);
     View view;
@@ -159,8 +152,7 @@ TEST_CASE("another visible range and other figure parameters only make new figur
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // their heaps keep freed memory
 TEST_CASE("a small result after large ones does not keep their memory", "[engine]") {
-    const TemporaryFolder folder;
-    Engine engine(folder.path(), [] {});
+    Engine engine(shared_cache(), [] {});
     const auto run = [&](int64_t length) {
         wait_for(engine, engine.run(scan_request({{"length", length}}), {}), Event::Kind::result);
     };

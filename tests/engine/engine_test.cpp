@@ -220,8 +220,7 @@ TEST_CASE("a run returns outputs, errors, times and launches of every variant", 
 }
 
 TEST_CASE("outputs come before times, times before verdicts, and nothing changes on the way", "[engine]") {
-    const TemporaryFolder folder;
-    Runner runner(folder.path());
+    Runner runner(shared_cache());
     // The family memory stores boundaries in the displayed run but not in timed runs.
     Request request;
     request.family = GENERATE("scan", "memory");
@@ -266,8 +265,7 @@ TEST_CASE("outputs come before times, times before verdicts, and nothing changes
 }
 
 TEST_CASE("a run can be stopped between its outputs and its times", "[engine]") {
-    const TemporaryFolder folder;
-    Runner runner(folder.path());
+    Runner runner(shared_cache());
     std::stop_source source;
     const auto outcome = runner.run(scan_request(), source.get_token(), [&](const Progress&, auto partial) {
         if (partial) source.request_stop();
@@ -277,8 +275,7 @@ TEST_CASE("a run can be stopped between its outputs and its times", "[engine]") 
 }
 
 TEST_CASE("the reference is cached while the inputs are the same", "[engine]") {
-    const TemporaryFolder folder;
-    Runner runner(folder.path());
+    Runner runner(shared_cache());
     const auto reference_of = [&](const Request& request) {
         return (*runner.run(request, {}))->reference[0].data;
     };
@@ -288,8 +285,7 @@ TEST_CASE("the reference is cached while the inputs are the same", "[engine]") {
 }
 
 TEST_CASE("memory is checked before it is allocated and refused with both sizes", "[engine]") {
-    const TemporaryFolder folder;
-    Runner runner(folder.path());
+    Runner runner(shared_cache());
     Request request = scan_request({{"batch", int64_t{4096}}, {"length", int64_t{1} << 26}});
     request.memory_limit_bytes = 1 << 30;
     const auto outcome = runner.run(request, {});
@@ -310,8 +306,7 @@ TEST_CASE("a pipe in the place of the kept limits is neither read nor written", 
 }
 
 TEST_CASE("a time limit ends a run with an error that names it", "[engine]") {
-    const TemporaryFolder folder;
-    Runner runner(folder.path());
+    Runner runner(shared_cache());
     Request request = scan_request({{"length", int64_t{1} << 18}, {"channels", int64_t{64}}});
     request.time_limit_seconds = 0.001;
     const auto outcome = runner.run(request, {});
@@ -321,8 +316,7 @@ TEST_CASE("a time limit ends a run with an error that names it", "[engine]") {
 }
 
 TEST_CASE("a stopped run is cancelled", "[engine]") {
-    const TemporaryFolder folder;
-    Runner runner(folder.path());
+    Runner runner(shared_cache());
     std::stop_source source;
     const auto outcome = runner.run(scan_request(), source.get_token(), [&](const Progress& progress, auto) {
         if (progress.fraction > 0.1) source.request_stop();
@@ -333,7 +327,7 @@ TEST_CASE("a stopped run is cancelled", "[engine]") {
 
 TEST_CASE("an input that changed on disk is read again, and an output can be an input", "[engine]") {
     const TemporaryFolder folder;
-    Runner runner(folder.path());
+    Runner runner(shared_cache());
     Request request = scan_request();
     request.input = folder.path() + "/in.npz";
     REQUIRE_FALSE(write_npz(request.input, {ramp("x", {1, 4, 1}), ramp("lookback/y", {1, 4, 1})}));
@@ -347,8 +341,7 @@ TEST_CASE("an input that changed on disk is read again, and an output can be an 
 }
 
 TEST_CASE("refused cells are results with their reason", "[engine]") {
-    const TemporaryFolder folder;
-    LocalSource source(folder.path());
+    LocalSource source(shared_cache());
     const Sweep sweep{
         "", scan_request({{"compensated", true}, {"length", int64_t{64}}}), {{"op", {"sum", "max"}}}};
     const auto outcome = run_sweep(source, sweep, {});
@@ -367,8 +360,7 @@ TEST_CASE("refused cells are results with their reason", "[engine]") {
 
 TEST_CASE("a variant that refuses a chip says why in its own words", "[engine][cuda]") {
     if (!theory("sm_89")) return;
-    const TemporaryFolder folder;
-    Runner runner(folder.path());
+    Runner runner(shared_cache());
     Request request;
     request.family = "attention";
     request.variants = {"streaming"};
@@ -420,8 +412,7 @@ TEST_CASE("every figure sweep is found again by the settings of its base", "[eng
 }
 
 TEST_CASE("every figure sweep of a family makes figures from its cells", "[engine]") {
-    const TemporaryFolder folder;
-    LocalSource source(folder.path());
+    LocalSource source(shared_cache());
     const auto seen = source.run(1, scan_request({{"length", int64_t{256}}}), {}, {}, {});
     REQUIRE(seen);
     const auto sweeps = figure_sweeps(scan_request(), seen->result->parameters, Backend::cpu);

@@ -43,22 +43,21 @@ Recording recording_of(const std::vector<int64_t>& lengths) {
     return Recording(scan(), std::move(results));
 }
 
-std::shared_ptr<const Result> live_result(const Request& request, const TemporaryFolder& folder) {
-    Runner runner(folder.path());
+std::shared_ptr<const Result> live_result(const Request& request) {
+    Runner runner(shared_cache());
     const auto result = runner.run(request, {});
     REQUIRE(result);
     return *result;
 }
 
 TEST_CASE("recorded settings have the recorded times, and outputs of this CPU", "[recordings]") {
-    const TemporaryFolder folder;
     const Recording recording = recording_of({64, 256});
     const auto run = RecordedRun::prepare(recorded_scan(256), recording);
     REQUIRE(run);
     REQUIRE(run->live());
     CHECK(run->live()->backend == BackendChoice::cpu);
     CHECK(run->live()->recording.empty());
-    const auto live = live_result(*run->live(), folder);
+    const auto live = live_result(*run->live());
     const auto shown = run->shown(live.get());
     REQUIRE(shown);
     const Result& result = **shown;
@@ -80,11 +79,10 @@ TEST_CASE("recorded settings have the recorded times, and outputs of this CPU", 
 }
 
 TEST_CASE("settings that were not recorded have no times, and name the nearest", "[recordings]") {
-    const TemporaryFolder folder;
     const Recording recording = recording_of({64, 256});
     const auto run = RecordedRun::prepare(recorded_scan(200), recording);
     REQUIRE(run);
-    const auto live = live_result(*run->live(), folder);
+    const auto live = live_result(*run->live());
     const auto shown = run->shown(live.get());
     REQUIRE(shown);
     for (const VariantResult& variant : (*shown)->variants) {

@@ -9,8 +9,7 @@ namespace sawtooth {
 
 // The result of the engine for a family on one thread, timed twice; the test fails if there is an error.
 inline Result run_in_engine(const Family& family, const Settings& settings) {
-    static TemporaryFolder folder;
-    static Runner runner(folder.path());
+    static Runner runner(shared_cache());
     Request request;
     request.family = family.name;
     request.repeats = 2;

@@ -22,15 +22,9 @@
 // misbehaves.
 namespace sawtooth {
 
-// The cache folder of the workers in tests, so that the machine is measured only once.
-inline const TemporaryFolder& kept() {
-    static const TemporaryFolder folder;
-    return folder;
-}
-
 inline std::string worker_command() {
     return "'" + std::filesystem::read_symlink("/proc/self/exe").string() + "' worker --cache-dir '" +
-           kept().path() + "'";
+           shared_cache() + "'";
 }
 
 inline Request scan_on(std::string on, int64_t length = 256) {

@@ -121,8 +121,7 @@ TEST_CASE("values count as changed if any of their bits differ", "[engine]") {
 }
 
 TEST_CASE("every run says which rows were judged, also one whose definitions are known", "[engine]") {
-    const TemporaryFolder folder;
-    Runner runner(folder.path());
+    Runner runner(shared_cache());
     Request request;
     request.family = "btp";
     request.variants = {"fused"};

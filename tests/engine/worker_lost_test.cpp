@@ -17,7 +17,7 @@ using Clock = std::chrono::steady_clock;
 
 TEST_CASE("a launch that hangs stops its worker, and the error names it", "[worker]") {
     const TemporaryFolder folder;
-    Engine engine(kept().path(), [] {});
+    Engine engine(shared_cache(), [] {});
     Request hanging = scan_on(
         saying(folder, "hangs", greeting() + message(Said{1, {0.5, "lookback, repeat 3 of 9"}})), 777);
     hanging.time_limit_seconds = 0.2;
@@ -43,7 +43,7 @@ TEST_CASE("a launch that hangs stops its worker, and the error names it", "[work
 
 TEST_CASE("a worker that cannot continue is replaced", "[worker]") {
     const TemporaryFolder folder;
-    WorkerLink link(kept().path());
+    WorkerLink link(shared_cache());
     const std::string fatal =
         message(Failed{1, Error::failure("lookback: cuStreamSynchronize: illegal address"), true});
     const auto failed = link.run(1, scan_on(saying(folder, "fatal", greeting() + fatal), 777), {}, {});

@@ -198,7 +198,7 @@ TEST_CASE("several workers measure the cells of a sweep", "[worker][team]") {
         "", scan_on(commands[0]), {{"length", {int64_t{64}, int64_t{128}, int64_t{192}, int64_t{256}}}}};
     SweepResult result = unmeasured(sweep);
     std::vector<size_t> seen;
-    CHECK_FALSE(run_cells_in_team(commands, kept().path(), result, {0, 2, 3}, {},
+    CHECK_FALSE(run_cells_in_team(commands, shared_cache(), result, {0, 2, 3}, {},
                                   [&](size_t cell) { seen.push_back(cell); }, {}));
     std::sort(seen.begin(), seen.end());
     CHECK(seen == std::vector<size_t>{0, 2, 3});
@@ -214,7 +214,7 @@ TEST_CASE("several workers measure the cells of a sweep", "[worker][team]") {
         CHECK_FALSE(own.host.empty());
     }
     // The same in one place.
-    WorkerSource source(kept().path());
+    WorkerSource source(shared_cache());
     CHECK_FALSE(run_cells(source, result, {1}, {}));
     CHECK(result.complete);
 }

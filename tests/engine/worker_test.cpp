@@ -22,7 +22,7 @@ using Clock = std::chrono::steady_clock;
 
 TEST_CASE("a worker gives the same bits as this process", "[worker]") {
     Request request = scan_on("", 1000);
-    Runner here(kept().path());
+    Runner here(shared_cache());
     const auto local = here.run(request, {});
     REQUIRE(local);
     request.on = worker_command();
@@ -66,7 +66,7 @@ TEST_CASE("what launched a worker may write after it left", "[worker]") {
 }
 
 TEST_CASE("an engine runs a Request with a worker there and gets its figures from there", "[worker]") {
-    Engine engine("", [] {});
+    Engine engine(shared_cache(), [] {});
     const uint64_t ticket = engine.run(scan_on(worker_command()), {});
     const Event done = end_of(engine, ticket);
     REQUIRE(done.result);
@@ -89,7 +89,7 @@ TEST_CASE("an engine runs a Request with a worker there and gets its figures fro
 
 TEST_CASE("a worker that ends between outputs and times fails the run after they were shown", "[worker]") {
     const TemporaryFolder folder;
-    Engine engine(kept().path(), [] {});
+    Engine engine(shared_cache(), [] {});
     const uint64_t ticket = engine.run(shown_at_once(folder, "", false, "exit 3"), {});
     std::vector<bool> complete;
     const Event failed = end_of(engine, ticket, [&](const Event& event) {
@@ -106,7 +106,7 @@ TEST_CASE("a worker that ends between outputs and times fails the run after they
 TEST_CASE("a look that fails in the worker has the error of the worker", "[worker]") {
     const TemporaryFolder folder;
     const std::string gone = message(Failed{2, Error::failure("the result is gone; run it again"), false});
-    Engine engine(kept().path(), [] {});
+    Engine engine(shared_cache(), [] {});
     const uint64_t ticket = engine.run(shown_at_once(folder, gone), {});
     REQUIRE(end_of(engine, ticket).result);
     engine.look({}, {});
@@ -116,7 +116,7 @@ TEST_CASE("a look that fails in the worker has the error of the worker", "[worke
 }
 
 TEST_CASE("a Request that may go to a GPU runs in a worker of this program", "[worker]") {
-    Engine engine(kept().path(), [] {});
+    Engine engine(shared_cache(), [] {});
     Request request = scan_on("");
     REQUIRE(end_of(engine, engine.run(request, {})).result);
     CHECK(children().empty());
@@ -130,7 +130,7 @@ TEST_CASE("a Request that may go to a GPU runs in a worker of this program", "[w
 
 TEST_CASE("the newest Request wins, wherever both run", "[worker]") {
     const TemporaryFolder folder;
-    Engine engine(kept().path(), [] {});
+    Engine engine(shared_cache(), [] {});
     uint64_t last = 0;
     for (int i = 0; i < 9; ++i) last = engine.run(scan_on(i % 2 ? worker_command() : "", 1000 + i), {});
     const Event here = end_of(engine, last);
@@ -184,7 +184,7 @@ TEST_CASE("a worker keeps the results that its client names, and tells of others
     }
     CHECK(contains(source.whole(4, {}).error().text, "run it again"));
 
-    LocalSource here(kept().path());
+    LocalSource here(shared_cache());
     source.keep({1});
     for (Source* each : {static_cast<Source*>(&source), static_cast<Source*>(&here)}) {
         each->keep({5});
@@ -205,7 +205,7 @@ TEST_CASE("a bench runs in a worker with the rows that it has here", "[worker]")
     base.repeats = 1;
     base.threads = 1;
     base.memory_limit_bytes = int64_t{1} << 20;  // refuses all cases, so that nothing is timed
-    LocalSource here(kept().path());
+    LocalSource here(shared_cache());
     WorkerSource there("");
     const auto local = here.bench({"scan"}, base, {}, {});
     base.on = worker_command();
@@ -242,7 +242,7 @@ TEST_CASE("a sweep runs in a worker cell by cell", "[worker]") {
     sweep.axes = {{"nothing", {int64_t{1}}}};
     CHECK(run_sweep(source, sweep, {}).error().exit_code() == 2);
 
-    Engine engine("", [] {});
+    Engine engine(shared_cache(), [] {});
     sweep.axes = {{"length", {int64_t{8}, int64_t{16}}}};
     const uint64_t ticket = engine.sweep(sweep);
     Event last;
@@ -257,7 +257,7 @@ TEST_CASE("a sweep runs in a worker cell by cell", "[worker]") {
 
 TEST_CASE("a sweep cell that hangs leaves the worker of the live result", "[worker]") {
     const TemporaryFolder folder;
-    Engine engine(kept().path(), [] {});
+    Engine engine(shared_cache(), [] {});
     REQUIRE(end_of(engine, engine.run(scan_on(worker_command()), View{})).result);
     Sweep sweep{"", scan_on(saying(folder, "hangs", greeting())), {{"length", {int64_t{8}}}}};
     sweep.base.time_limit_seconds = 0.2;
@@ -276,7 +276,7 @@ TEST_CASE("a sweep cell that hangs leaves the worker of the live result", "[work
 }
 
 TEST_CASE("devices are found by a worker, and a search that is stopped ends", "[worker]") {
-    const Devices found = look_for_devices(kept().path(), false, {});
+    const Devices found = look_for_devices(shared_cache(), false, {});
     const Devices here = find_devices();
     CHECK(found.cpu.name == here.cpu.name);
     CHECK(found.cpu.vectors == here.cpu.vectors);
@@ -286,7 +286,7 @@ TEST_CASE("devices are found by a worker, and a search that is stopped ends", "[
 
     std::stop_source stopped;
     stopped.request_stop();
-    CHECK_FALSE(look_for_devices(kept().path(), false, stopped.get_token()).gpu_reason.empty());
+    CHECK_FALSE(look_for_devices(shared_cache(), false, stopped.get_token()).gpu_reason.empty());
 }
 
 TEST_CASE("an input file is sent to the worker, again after a change, and errors name it", "[worker]") {

@@ -159,7 +159,7 @@ TEST_CASE("killed, stopped, garbled and closed 200 times, and the engine goes on
     REQUIRE(children().empty());
     const size_t descriptors = open_descriptors();
     {
-        Engine engine("", [] {});
+        Engine engine(shared_cache(), [] {});
         Torture torture(engine);
         for (int round = 0; round < 200; ++round) {
             INFO("round " << round);

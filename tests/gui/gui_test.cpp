@@ -416,10 +416,9 @@ TEST_CASE("a panel without a figure says what it will show and how to get it", "
 }
 
 TEST_CASE("a moved slider leads to a new result and figures from the engine", "[gui][window]") {
-    const TemporaryFolder cache;
     WindowOptions options;
     options.theme = "dark";
-    options.cache_directory = cache.path();
+    options.cache_directory = shared_cache();
     options.request.repeats = 1;
     options.request.parameters.set("d", int64_t{8});  // the time of judging grows with d cubed
     auto session = Headless::open(options);
@@ -445,7 +444,7 @@ TEST_CASE("a moved slider leads to a new result and figures from the engine", "[
 TEST_CASE("a shot has the requested size and refuses an unknown panel", "[gui][window]") {
     const TemporaryFolder folder;
     ShotOptions options;
-    options.cache_directory = folder.path();
+    options.cache_directory = shared_cache();
     options.request.repeats = 1;
     options.request.parameters.set("d", int64_t{8});
     options.path = folder.file("window.png");

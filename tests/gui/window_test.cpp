@@ -29,9 +29,9 @@ class InFolder {
     Variable config_, state_;
 };
 
-WindowOptions options_in(const TemporaryFolder& folder) {
+WindowOptions quick_options() {
     WindowOptions options;
-    options.cache_directory = folder.path();
+    options.cache_directory = shared_cache();
     options.request.repeats = 1;
     return options;
 }
@@ -53,7 +53,7 @@ TEST_CASE("the window opens on a display, runs, and saves settings and layout", 
     const InFolder config(folder);
     std::filesystem::create_directory(folder.file("sawtooth"));
     put(folder.file("sawtooth/settings"), "broken");
-    WindowOptions options = options_in(folder);
+    WindowOptions options = quick_options();
     options.theme = "light";
     bool told = false, complete = false;
     int frames = 0;
@@ -67,7 +67,7 @@ TEST_CASE("the window opens on a display, runs, and saves settings and layout", 
     CHECK(told);
     CHECK(complete);
     // Nothing was chosen, so nothing is saved.
-    CHECK_FALSE(std::filesystem::exists(folder.file("sawtooth/settings")));
+    CHECK(content_of(folder.file("sawtooth/settings")) == "");
     CHECK(std::filesystem::exists(folder.file("sawtooth/layout.ini")));
     const std::string log = content_of(folder.file("sawtooth/log.txt"));
     CHECK(contains(log, "  started Sawtooth "));
@@ -79,7 +79,7 @@ TEST_CASE("the window opens on a display, runs, and saves settings and layout", 
     frames = 0;
     told = false;
     ImVec2 size;
-    CHECK_FALSE(open_again(options_in(folder), [&](const LabState& lab) {
+    CHECK_FALSE(open_again(quick_options(), [&](const LabState& lab) {
         size = ImGui::GetIO().DisplaySize;
         return done(lab);
     }));
@@ -128,7 +128,7 @@ TEST_CASE("a modifier that is released in the frame of a key, a click or a turn 
         io.AddKeyEvent(ImGuiKey_P, false);
         return false;
     };
-    CHECK_FALSE(open_again(options_in(folder), done));
+    CHECK_FALSE(open_again(quick_options(), done));
     CHECK(seen.clicked);
     CHECK(seen.turned);
     CHECK(is_open);
@@ -139,7 +139,7 @@ TEST_CASE("a stop closes the window as its button does, and is told as one", "[w
     const TemporaryFolder folder;
     const Variable config("XDG_CONFIG_HOME", folder.path().c_str());
     std::stop_source ctrl_c;
-    WindowOptions options = options_in(folder);
+    WindowOptions options = quick_options();
     options.stop = ctrl_c.get_token();
     const auto error = open_again(options, [&](const LabState&) { return !ctrl_c.request_stop(); });
     REQUIRE(error);
@@ -160,7 +160,7 @@ TEST_CASE("a damaged layout is renamed, and the window opens with its own", "[wi
             told = told || line.text.find("layout.ini.bad") != std::string::npos;
         return true;
     };
-    CHECK_FALSE(open_again(options_in(folder), done));
+    CHECK_FALSE(open_again(quick_options(), done));
     CHECK(told);
     CHECK(std::filesystem::exists(folder.file("sawtooth/layout.ini.bad")));
     CHECK(std::filesystem::exists(folder.file("sawtooth/layout.ini")));
@@ -170,7 +170,7 @@ TEST_CASE("a window that is closed while the disk is slow still writes everythin
     if (!std::getenv("DISPLAY")) return say_skipped("no display; xvfb-run gives one");
     const TemporaryFolder folder;
     const InFolder config(folder);
-    const WindowOptions options = options_in(folder);
+    const WindowOptions options = quick_options();
     const auto done = [](const LabState& lab) {
         const auto wait = [] {
             std::this_thread::sleep_for(std::chrono::milliseconds(300));
@@ -197,14 +197,14 @@ TEST_CASE("the window restores the last backend, or says why it cannot", "[windo
             told = told || line.text.find("the backend of the last session") != std::string::npos;
         return lab.devices && (chosen || told);
     };
-    CHECK_FALSE(open_again(options_in(folder), done));
+    CHECK_FALSE(open_again(quick_options(), done));
     CHECK(chosen != told);
     CHECK(content_of(folder.file("sawtooth/settings")).find("backend = cuda\n") != std::string::npos);
 }
 
 TEST_CASE("a window that crashes", "[.child]") {
     ::signal(SIGSEGV, SIG_DFL);  // without the handler of the test program
-    (void)run_window_until(options_in(TemporaryFolder()), [](const LabState& lab) {
+    (void)run_window_until(quick_options(), [](const LabState& lab) {
         if (lab.result) ::raise(SIGSEGV);
         return false;
     });
@@ -222,18 +222,18 @@ TEST_CASE("a window that was killed by a signal leaves a report, which the next 
         path = lab.crash ? lab.crash->path : "";
         return true;
     };
-    CHECK_FALSE(open_again(options_in(folder), done));
+    CHECK_FALSE(open_again(quick_options(), done));
     CHECK(contains(words, "ended unexpectedly (signal 11, "));
     const std::string report = content_of(path);
     CHECK(contains(report, folder.file("sawtooth/log.txt")));
     CHECK(contains(report, "(+0x"));  // the list of calls
     CHECK(contains(content_of(folder.file("sawtooth/log.txt")), "Report: " + path));
-    CHECK_FALSE(open_again(options_in(folder), done));
+    CHECK_FALSE(open_again(quick_options(), done));
     CHECK(words.empty());
 }
 
 TEST_CASE("a window that is killed", "[.child]") {
-    (void)run_window_until(options_in(TemporaryFolder()), [](const LabState& lab) {
+    (void)run_window_until(quick_options(), [](const LabState& lab) {
         if (std::filesystem::exists(lab.session.autosave_path)) ::raise(SIGKILL);
         return false;
     });
@@ -246,7 +246,7 @@ TEST_CASE("a window that was killed leaves its session, which the next start off
     const InFolder config(folder);
     ChildProcess("", "a window that is killed").output();
     std::string left;
-    CHECK_FALSE(open_again(options_in(folder), [&](const LabState& lab) {
+    CHECK_FALSE(open_again(quick_options(), [&](const LabState& lab) {
         left = lab.session.offer ? lab.session.offer->path : "none";
         return lab.result && lab.result->complete;  // it has a session of its own
     }));
@@ -260,7 +260,7 @@ TEST_CASE("a window that was killed leaves its session, which the next start off
     CHECK(names() == std::vector<std::string>{left});  // closing removes that of the second window
 
     std::filesystem::rename(left, folder.file("mine.sawtooth"));
-    WindowOptions options = options_in(folder);
+    WindowOptions options = quick_options();
     options.session = folder.file("mine.sawtooth");
     bool ran = false, offered = false;
     size_t results = 0;
@@ -279,7 +279,7 @@ TEST_CASE("a window that was killed leaves its session, which the next start off
 TEST_CASE("without a display the window fails and names alternatives", "[window]") {
     const TemporaryFolder folder;
     const Variable x11("DISPLAY", nullptr), wayland("WAYLAND_DISPLAY", nullptr);
-    const auto error = run_window(options_in(folder));
+    const auto error = run_window(quick_options());
     REQUIRE(error);
     CHECK(error->exit_code() == 1);
     CHECK(error->text.find("sawtooth shot") != std::string::npos);

@@ -39,6 +39,12 @@ class TemporaryFolder {
     std::string path_;
 };
 
+// The cache directory of runs whose cache is not tested, so that the machine is measured only once.
+inline std::string shared_cache() {
+    static const TemporaryFolder folder;
+    return folder.path();
+}
+
 inline std::string content_of(const std::string& path) {
     std::ostringstream text;
     text << std::ifstream(path, std::ios::binary).rdbuf();

@@ -330,8 +330,8 @@ std::string to_json(const SweepResult& result) {
             object[place.name] = cell.result ? Json(place.text(*cell.result)) : Json();
         return object;
     };
-    const bool has_best = !has_no_best(sweep, **find_offered_family(sweep.base.family));
-    const auto fastest = has_best ? best_cells(result) : std::vector<BestCells>();
+    const auto fastest = has_best(sweep, **find_offered_family(sweep.base.family)) ? best_cells(result)
+                                                                                   : std::vector<BestCells>();
     return text_of({{"family", sweep.base.family},
                     {"seed", sweep.base.seed},
                     {"axes", list_of(sweep.axes, axis_of)},

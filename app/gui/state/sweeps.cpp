@@ -117,7 +117,7 @@ void start(LabState& lab, BackgroundSweep& background, Sweep sweep) {
 
 // Keeps the fastest correct result of all variants; exact variants come first.
 void keep_best(BackgroundSweep& background, const SweepResult& result) {
-    if (has_no_best(result.sweep, **find_offered_family(result.sweep.base.family))) return;
+    if (!has_best(result.sweep, **find_offered_family(result.sweep.base.family))) return;
     const VariantResult* fastest = nullptr;
     for (const BestCells& best : best_cells(result)) {
         const SweepCell& cell = result.cells[best.cells.front()];

@@ -33,10 +33,11 @@ Figure error_by_position(const Result& result, const View& view, const Array& re
     tell_errors(figure, result, reference);
     const bool by_query = reference.name == "o" || reference.name == "lse";
     const int64_t first_far = drawn.mask.window - drawn.first_query;  // a position of the axis
-    if (figure.missing.empty() && by_query && drawn.mask.causal && first_far > 0 &&
-        first_far < drawn.query_count())
-        figure.marks.push_back(Rule{
-            Rule::Across::x, static_cast<double>(first_far), "far keys from here on", {Ink::Role::quiet}});
+    if (by_query && drawn.mask.causal && first_far > 0 && first_far < drawn.query_count())
+        add_beside_data(figure, Rule{Rule::Across::x,
+                                     static_cast<double>(first_far),
+                                     "far keys from here on",
+                                     {Ink::Role::quiet}});
     return figure;
 }
 

@@ -64,15 +64,7 @@ double median_gate(std::span<const float> gates) {
 }
 
 void add_borders(Figure& figure, const Sizes& sizes, const View& view) {
-    constexpr int64_t most = 32;
-    const auto step = static_cast<double>(sizes.block), end = static_cast<double>(sizes.length - 1);
-    const View::Range range = view.range_of(figure.x.shared, {0, end});
-    const auto first = static_cast<int64_t>(std::max(std::ceil(range.low / step), 1.0));
-    const auto last = static_cast<int64_t>(std::min(range.high, end) / step);
-    if (last - first >= most) return;
-    for (int64_t i = first; i <= last; ++i)
-        figure.marks.push_back(
-            Rule{Rule::Across::x, static_cast<double>(i) * step, "start of a block", {Ink::Role::quiet}});
+    add_steps(figure, sizes.length, sizes.block, "start of a block", view);
 }
 
 }  // namespace sawtooth::btp

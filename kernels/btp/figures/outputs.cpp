@@ -19,7 +19,7 @@ void add_output(std::vector<Figure>& all, const Result& result, const View& view
     Figure output = output_figure(result, view, reference, *line);
     if (name != "x") output.id = "gradient-" + name;
     Figure error = error_figure(result, view, reference, *line, ErrorOf::all_lines);
-    if (error.missing.empty()) add_borders(error, Sizes(result.parameters), view);
+    add_borders(error, Sizes(result.parameters), view);
     for (Figure* figure : {&output, &error}) {
         tell_errors(*figure, result, reference);
         leave_out_without_outputs(*figure, result);

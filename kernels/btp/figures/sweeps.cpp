@@ -66,7 +66,7 @@ Figure rate_by_block(const SweepResult& sweep) {
         figure.caption += "A rate counts every input and output once.";
     }
     add_lines(figure, std::move(lines));
-    if (figure.missing.empty()) figure.marks.push_back(std::move(copies));
+    add_beside_data(figure, std::move(copies));
     return figure;
 }
 

@@ -17,18 +17,8 @@
 namespace sawtooth::memory {
 namespace {
 
-constexpr int64_t most_rules = 128;  // most boundaries marked in the visible range
-
-// Marks the starts of chunks if there is room for them.
 void add_boundaries(Figure& figure, int64_t length, int64_t chunk, const View& view) {
-    const View::Range range = view.range_of("token", {0, static_cast<double>(length - 1)});
-    const auto tokens = static_cast<double>(chunk), end = static_cast<double>(length - 1);
-    const auto first = static_cast<int64_t>(std::max(std::ceil(range.low / tokens), 1.0));
-    const auto last = static_cast<int64_t>(std::min(range.high, end) / tokens);
-    if (last - first >= most_rules) return;
-    for (int64_t i = first; i <= last; ++i)
-        figure.marks.push_back(Rule{
-            Rule::Across::x, static_cast<double>(i) * tokens, "boundary of a chunk", {Ink::Role::quiet}});
+    add_steps(figure, length, chunk, "boundary of a chunk", view);
 }
 
 std::vector<Figure> y_figures(const Result& result, const View& view) {
@@ -41,7 +31,7 @@ std::vector<Figure> y_figures(const Result& result, const View& view) {
     Figure error = error_figure(result, view, y, line, ErrorOf::all_lines);
     error.caption = "Within a chunk, prediction errors come from the memory at its start.";
     const Drawn drawn(result.parameters);
-    if (error.missing.empty()) add_boundaries(error, drawn.length, drawn.chunk, view);
+    add_boundaries(error, drawn.length, drawn.chunk, view);
     return {std::move(output), std::move(error)};
 }
 
@@ -201,7 +191,7 @@ std::vector<Figure> readout_figures(const SweepResult& sweep) {
     const int64_t length = parameters.integer("length");
     Figure figure = error_by_value(sweep, "error-readouts", "Error of y by token, both readouts", "",
                                    place_axis("token", length));
-    if (figure.missing.empty()) add_boundaries(figure, length, parameters.integer("chunk"), {});
+    add_boundaries(figure, length, parameters.integer("chunk"), {});
     std::vector<double> errors;
     for (const SweepCell& cell : sweep.cells)
         if (cell.result && cell.result->variants.front().errors.front().rel_l2)

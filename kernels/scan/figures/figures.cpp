@@ -294,12 +294,13 @@ std::vector<Figure> length_figures(const SweepResult& sweep) {
                                    {.label = "speed-up", .unit = "x", .scale = Scale::log10},
                                    timed_curves_of(sweep, speed_up));
     faster.title = "Speed-up over sequential";
-    faster.marks.push_back(
+    add_beside_data(
+        faster,
         Rule{Rule::Across::y, 3, "goal of Fused Associative Scan Implementation: 3x", {Ink::Role::limit}});
     Figure rate = figure_against("rate", "Minimum bytes to move, divided by the measured time.", length,
                                  {.label = "rate", .unit = "GB/s", .minimum = 0},
                                  timed_curves_of(sweep, gigabytes_per_second));
-    if (rate.missing.empty()) rate.marks.push_back(copy_rates(sweep));
+    add_beside_data(rate, copy_rates(sweep));
     return {std::move(time), std::move(faster), std::move(rate)};
 }
 

@@ -31,8 +31,7 @@ class Sides {
     Request a, b;
 
   private:
-    TemporaryFolder folder_;
-    Runner runner_a_{folder_.path()}, runner_b_{folder_.path()};
+    Runner runner_a_{shared_cache()}, runner_b_{shared_cache()};
 };
 
 TEST_CASE("two settings are timed in nine rounds, each variant against itself", "[compare]") {

@@ -33,7 +33,7 @@ TEST_CASE("a session holds a thousand results of memory", "[.session-size]") {
     Request request;
     request.family = "memory";
     request.threads = 2;
-    const auto ran = Runner("").run(request, {});
+    const auto ran = Runner(shared_cache()).run(request, {});
     REQUIRE(ran);
     const Result& result = **ran;
     const auto figures = std::make_shared<const std::vector<Figure>>(figures_of(result, {}));

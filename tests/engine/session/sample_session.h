@@ -7,6 +7,7 @@
 #include "app/engine/session/session.h"
 #include "tests/engine/full_messages.h"
 #include "tests/kit/catch.h"
+#include "tests/kit/temporary_folder.h"
 
 namespace sawtooth {
 
@@ -23,7 +24,7 @@ inline Request small_request() {
 // A result of the CPU, with its arrays. It does not name the machine, because one is kept in a file.
 inline const Result& small_result() {
     static const Result result = [] {
-        Result result = **Runner("").run(small_request(), {});
+        Result result = **Runner(shared_cache()).run(small_request(), {});
         result.device = "a processor, 1 thread";
         if (result.ceilings) result.ceilings->processor = "a processor";
         if (result.ceilings) result.ceilings->driver = "a kernel";

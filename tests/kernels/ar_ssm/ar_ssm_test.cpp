@@ -383,7 +383,7 @@ TEST_CASE("project of ar_ssm describes the hidden units that it stores", "[ar_ss
 
 TEST_CASE("a file with the gradient of y turns the backward pass of ar_ssm on", "[ar_ssm][engine]") {
     const TemporaryFolder folder;
-    Runner runner(folder.path());
+    Runner runner(shared_cache());
     Arrays arrays = inputs_for(parameters_with(sized(40, 12, 5, 3)));
     const bool has_gradient = GENERATE(true, false);
     if (!has_gradient) std::erase_if(arrays, [](const Array& array) { return array.name == "dy"; });

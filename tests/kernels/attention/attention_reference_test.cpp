@@ -441,8 +441,7 @@ TEST_CASE("a window or a mask that is off by one is wrong", "[attention][cpu]") 
 }
 
 TEST_CASE("the reference is whole up to 2^30 products, and chosen rows beyond", "[attention][engine]") {
-    TemporaryFolder folder;
-    Runner runner(folder.path());
+    Runner runner(shared_cache());
     // Z H N^2 D = 2^30, and a little more.
     const int64_t length = GENERATE(4096, 4097);
     Request request;

@@ -230,8 +230,7 @@ TEST_CASE("sweeps of attention on the CPU have small shapes, and no more than wh
 }
 
 TEST_CASE("every sweep of attention runs on the CPU and gives its figures", "[attention][figures]") {
-    TemporaryFolder folder;
-    LocalSource source(folder.path());
+    LocalSource source(shared_cache());
     // By default, and with heads that share keys and a cache, of which a sweep has fewer.
     const auto [heads, key_heads, queries] =
         GENERATE(table<int64_t, Value, Value>({{1, "auto", "auto"}, {4, int64_t{2}, int64_t{3}}}));

@@ -114,8 +114,7 @@ TEST_CASE("btp: figures that compare block lengths have that of the result", "[b
 
 // Returns the result of a run with optional inputs.
 Result run_with_optional(const Settings& settings) {
-    static const TemporaryFolder folder;
-    static Runner runner(folder.path());
+    static Runner runner(shared_cache());
     Request request;
     request.family = "btp";
     request.optional = true;

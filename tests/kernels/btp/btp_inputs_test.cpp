@@ -281,7 +281,7 @@ TEST_CASE("x is stored in its own format, du in that of u, on CUDA", "[btp][cuda
 // Runs a request with these arrays as its file.
 Outcome<std::shared_ptr<const Result>> run_file(const Arrays& arrays, const Settings& settings) {
     static const TemporaryFolder folder;
-    static Runner runner(folder.path());
+    static Runner runner(shared_cache());
     Request request;
     request.family = "btp";
     request.repeats = 1;

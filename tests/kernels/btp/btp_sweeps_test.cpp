@@ -274,8 +274,7 @@ TEST_CASE("sweeps of btp on the CPU have small shapes", "[btp][figures]") {
 }
 
 TEST_CASE("every sweep of btp runs on the CPU and gives its figures", "[btp][figures]") {
-    TemporaryFolder folder;
-    LocalSource source(folder.path());
+    LocalSource source(shared_cache());
     const Parameters parameters = parameters_with({{"L", int64_t{200}}, {"H", int64_t{2}}});
     Request request;
     request.family = "btp";

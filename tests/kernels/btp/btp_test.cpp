@@ -379,7 +379,7 @@ TEST_CASE("a token, two passes or one is a launch of btp", "[btp][cpu]") {
 
 TEST_CASE("a file with the gradient of x turns the backward pass of btp on", "[btp][engine]") {
     const TemporaryFolder folder;
-    Runner runner(folder.path());
+    Runner runner(shared_cache());
     Arrays arrays = generated_inputs(parameters_with(sized(two, 40, 16, 3)));
     const bool has_gradient = GENERATE(true, false);
     if (!has_gradient) arrays.pop_back();

@@ -282,8 +282,7 @@ TEST_CASE("a used parameter changes bits", "[engine]") {
 }
 
 TEST_CASE("settings without effect keep inputs and references and are noted in the result", "[engine]") {
-    const TemporaryFolder folder;
-    Runner runner(folder.path());
+    Runner runner(shared_cache());
     const Family& family = schema_facts::family_named("memory");
     const Settings base = {{"length", int64_t{40}},
                            {"d", int64_t{4}},

@@ -26,7 +26,7 @@ Request random_request(Random& random, const Family& family) {
 }
 
 TEST_CASE("random settings of every family give right results or words", "[hostile][random]") {
-    Runner runner(kept().path());
+    Runner runner(shared_cache());
     for (const Family* family : offered_families()) {
         int right = 0, refused = 0;
         for (int round = 0; round < 12 * random_settings(); ++round) {
@@ -79,7 +79,7 @@ std::string damaged(std::string bytes, Random& random) {
 
 TEST_CASE("a damaged input file of any family is refused in words or read as it was", "[hostile][random]") {
     const TemporaryFolder folder;
-    Runner runner(kept().path());
+    Runner runner(shared_cache());
     for (const Family* family : offered_families()) {
         Request request = bounded_request(*family);
         request.extras = Extras::none;

@@ -28,7 +28,7 @@ Request request_of_scale() {
 }
 
 TEST_CASE("the example of a family is run by the engine", "[scale]") {
-    Runner runner(kept().path());
+    Runner runner(shared_cache());
     const auto result = runner.run(request_of_scale(), {});
     REQUIRE(result);
     check_right(**result);
@@ -54,7 +54,7 @@ TEST_CASE("the example of a family is run by a worker, with its figures", "[scal
 
 TEST_CASE("the example of a family is swept over its tiling parameter", "[scale]") {
     const std::vector<Value> sizes = scale_family().parameter("block_size")->choices;
-    LocalSource source(kept().path());
+    LocalSource source(shared_cache());
     const auto swept = run_sweep(source, {"", request_of_scale(), {{"block_size", sizes}}}, {});
     REQUIRE(swept);
     REQUIRE(swept->cells.size() == 3);
@@ -69,7 +69,7 @@ TEST_CASE("the example of a family is swept over its tiling parameter", "[scale]
 TEST_CASE("the example of a family is chosen in the window, and its plots appear", "[scale][window]") {
     WindowOptions options;
     options.theme = "dark";
-    options.cache_directory = kept().path();
+    options.cache_directory = shared_cache();
     options.request.family = "scan";
     options.request.repeats = 1;
     auto session = Headless::open(options);
@@ -93,7 +93,7 @@ TEST_CASE("the example of a family is chosen in the window, and its plots appear
 
 TEST_CASE("the example of a family has a page in the report", "[scale]") {
     const TemporaryFolder folder;
-    const std::string target = folder.file("report"), cache = kept().path();
+    const std::string target = folder.file("report"), cache = shared_cache();
     std::vector<std::string> words = {"sawtooth", "report", target,        "scale", "--repeat",
                                       "1",        "--json", "--cache-dir", cache};
     std::vector<char*> arguments;

@@ -53,8 +53,7 @@ TEST_CASE("every figure of a story is completely visible and high enough to read
 }
 
 TEST_CASE("the claims of the examples in About are true", "[story]") {
-    const TemporaryFolder folder;
-    Runner runner(folder.path());
+    Runner runner(shared_cache());
     for (const Family* family : offered_families()) {
         for (const Try& example : family->about.tries) {
             INFO(family->name << ": " << example.words);

@@ -139,8 +139,7 @@ TEST_CASE("lut: curves over a sweep that cannot run say why", "[lut][figures]") 
 }
 
 TEST_CASE("lut: every sweep runs on the CPU and gives its figures", "[lut][figures]") {
-    TemporaryFolder folder;
-    LocalSource source(folder.path());
+    LocalSource source(shared_cache());
     Request request;
     request.family = "lut";
     request.repeats = 2;

@@ -191,8 +191,7 @@ TEST_CASE("gradients of zero stay zero when normalised, and NaN spreads to all",
 
 TEST_CASE("integers are judged by fixed-point sums, and their distance to float64 is an approximation",
           "[lut][engine]") {
-    const TemporaryFolder folder;
-    Runner runner(folder.path());
+    Runner runner(shared_cache());
     Request request;
     request.family = GENERATE("lut", "lut_sequence");
     request.repeats = 1;

@@ -45,8 +45,7 @@ Settings small(const Settings& more = {}) {
 }
 
 TEST_CASE("boundaries are stored on request, and never in timed runs", "[memory][engine]") {
-    TemporaryFolder folder;
-    Runner runner(folder.path());
+    Runner runner(shared_cache());
     const auto with = result_of(runner, memory_request(small()));
     const auto without = result_of(runner, memory_request(small(), Extras::none));
     CHECK(find(with->reference, "boundaries"));
@@ -73,8 +72,7 @@ TEST_CASE("boundaries are stored on request, and never in timed runs", "[memory]
 }
 
 TEST_CASE("variants that do not fit in memory together are timed one after another", "[memory][engine]") {
-    TemporaryFolder folder;
-    Runner runner(folder.path());
+    Runner runner(shared_cache());
     Request request = memory_request(small({{"length", int64_t{4000}}}));
     const auto machine = runner.machine(request, memory_family());
     const MemoryNeed need = needed_memory(*configure(request, {}), *machine, true);
@@ -96,8 +94,7 @@ TEST_CASE("variants that do not fit in memory together are timed one after anoth
 }
 
 TEST_CASE("boundaries are compared with those of the same chunk, also when it changes", "[memory][engine]") {
-    TemporaryFolder folder;
-    Runner runner(folder.path());
+    Runner runner(shared_cache());
     for (const int64_t chunk : {16, 10, 33}) {
         const auto result = result_of(
             runner, memory_request(small({{"chunk", chunk}, {"C_G", int64_t{50}}, {"C_L", int64_t{5}}})));
@@ -112,8 +109,7 @@ TEST_CASE("boundaries are compared with those of the same chunk, also when it ch
 }
 
 TEST_CASE("launches beyond the recorded ones are timed and noted", "[memory][engine]") {
-    TemporaryFolder folder;
-    Runner runner(folder.path());
+    Runner runner(shared_cache());
     Request request = memory_request({{"length", int64_t{20000}}, {"d", int64_t{1}}}, Extras::none);
     request.variants = {"sequential", "sequential_persistent"};
     const auto result = result_of(runner, request);
@@ -129,8 +125,7 @@ TEST_CASE("launches beyond the recorded ones are timed and noted", "[memory][eng
 }
 
 TEST_CASE("strategies that do not support the rule are skipped, or refused if named", "[memory][engine]") {
-    TemporaryFolder folder;
-    Runner runner(folder.path());
+    Runner runner(shared_cache());
     Request request = memory_request(small({{"rule", "lattice"}}));
     const auto result = result_of(runner, request);
     CHECK_FALSE(find(*result, "exact_chunk")->ran());
@@ -144,7 +139,7 @@ TEST_CASE("strategies that do not support the rule are skipped, or refused if na
 
 TEST_CASE("windows of tokens come from a file, which decides omega_window", "[memory][engine]") {
     TemporaryFolder folder;
-    Runner runner(folder.path());
+    Runner runner(shared_cache());
     std::vector<int32_t> sizes(2 * 50);
     for (size_t i = 0; i < sizes.size(); ++i) sizes[i] = static_cast<int32_t>(1 + i * 7 % 20);
     Request request = memory_request({{"rule", "atlas_omega"}, {"d", int64_t{8}}, {"chunk", int64_t{16}}});
@@ -169,8 +164,7 @@ TEST_CASE("windows of tokens come from a file, which decides omega_window", "[me
 }
 
 TEST_CASE("a variant's minimum of work is at most what its launches do", "[memory][engine]") {
-    TemporaryFolder folder;
-    Runner runner(folder.path());
+    Runner runner(shared_cache());
     const auto result = result_of(
         runner, memory_request({{"rule", "atlas_omega"}, {"length", int64_t{256}}, {"d", int64_t{16}}}));
     const auto done = [&](const VariantResult& variant) {
@@ -188,8 +182,7 @@ TEST_CASE("a variant's minimum of work is at most what its launches do", "[memor
 }
 
 TEST_CASE("divergence is counted, not hidden", "[memory][engine]") {
-    TemporaryFolder folder;
-    Runner runner(folder.path());
+    Runner runner(shared_cache());
     const auto result = result_of(
         runner,
         memory_request(
@@ -202,8 +195,7 @@ TEST_CASE("divergence is counted, not hidden", "[memory][engine]") {
 }
 
 TEST_CASE("the reference of levels is cached while other parameters change", "[memory][engine]") {
-    TemporaryFolder folder;
-    Runner runner(folder.path());
+    Runner runner(shared_cache());
     const auto result = result_of(runner, memory_request(small({{"levels", std::vector<int64_t>{1, 8}}})));
     const VariantResult& gd = *find(*result, "chunkwise_gd");
     CHECK(*error_of(gd, "pulse")->max_abs == 0);
@@ -215,8 +207,7 @@ TEST_CASE("the reference of levels is cached while other parameters change", "[m
 }
 
 TEST_CASE("a swept parameter can set others", "[memory][engine]") {
-    TemporaryFolder folder;
-    LocalSource source(folder.path());
+    LocalSource source(shared_cache());
     const Sweep sweep{"", memory_request(small()), {{"chunk", {int64_t{20}, int64_t{50}}, {"C_G"}}}};
     const auto swept = run_sweep(source, sweep, {});
     REQUIRE(swept);

@@ -222,8 +222,7 @@ TEST_CASE("the pulse is a grid with the levels that fire together below", "[memo
 
 // The sweeps of the family, with few cells and repeats.
 std::vector<Figure> swept(const std::string& id, const Settings& settings, const std::vector<Value>& chunks) {
-    TemporaryFolder folder;
-    LocalSource source(folder.path());
+    LocalSource source(shared_cache());
     const Request request = timed_request(settings);
     for (Sweep& sweep : figure_sweeps(request, parameters_with(settings), Backend::cpu)) {
         if (sweep.id != id) continue;
@@ -325,8 +324,7 @@ TEST_CASE("every way to launch is drawn with its idle share, on a GPU", "[memory
     CHECK_FALSE(has_ways(Backend::cpu));
     // The CPU ignores the way to launch, so it has results to draw.
     const auto figures = memory::launch_figures([&] {
-        TemporaryFolder folder;
-        LocalSource source(folder.path());
+        LocalSource source(shared_cache());
         Request request = timed_request({{"length", int64_t{100}}, {"d", int64_t{8}}});
         request.variants = {"sequential"};
         return *run_sweep(source, {"launch", request, {{"launch", {"sync", "stream"}}}}, {});
