@@ -13,6 +13,8 @@
 namespace sawtooth::cuda {
 namespace {
 
+constexpr const char* quick_option = "--Ofast-compile=max";
+
 std::vector<std::string> options_for(const Source& source, const std::string& architecture,
                                      const CompilerOptions& given, const NvrtcVersion& version) {
     std::vector<std::string> options = {"--gpu-architecture=" + architecture, "--std=c++17",
@@ -21,7 +23,7 @@ std::vector<std::string> options_for(const Source& source, const std::string& ar
         // If there is a driver, NVRTC has its own cache of compiled kernels and returns an empty log for a
         // hit.
         options.push_back("--no-cache");
-        if (given.quick) options.push_back("--Ofast-compile=mid");
+        if (given.quick) options.push_back(quick_option);
     }
     for (const auto& [name, value] : source.defines) options.push_back("-D" + name + "=" + value);
     if (given.jitter != 0) options.push_back("-DSAWTOOTH_JITTER=" + std::to_string(given.jitter));
@@ -93,6 +95,11 @@ Outcome<Compiled> Compiler::make(const Job& job, const std::string& architecture
                               "; set CUDA_HOME to a newer CUDA Toolkit");
     if (compiling) compiling(job.texts.front().name);
     auto made = compile_texts(job.texts, job.options, job.key, stop);
+    if (options_.quick && made && !made->log.empty()) {  // which may be about what was not optimised
+        std::vector<std::string> options = job.options;
+        std::erase(options, quick_option);
+        made = compile_texts(job.texts, options, job.key, stop);
+    }
     if (made) cache.keep(job.key, *made);
     return made;
 }

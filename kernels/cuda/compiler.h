@@ -51,7 +51,7 @@ struct CompilerOptions {
     std::string cache_directory;    // cubins go to its folder "cubin", at most 1 GiB, oldest removed
     std::string kernels_directory;  // holds "kernels/…" to read instead of the embedded text; "": embedded
     int jitter = 0;                 // kernels/cuda/device/sync.cuh; 0: none
-    bool quick = false;             // optimises little: half of the time, for code that does not run
+    bool quick = false;             // optimises little unless that gives warnings; for code that never runs
 };
 
 // Compiles with NVRTC, which is opened at the first call and needs neither a GPU nor a driver. Cubins are

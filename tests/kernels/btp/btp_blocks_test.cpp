@@ -192,7 +192,7 @@ TEST_CASE("btp: launches say when a block length or shared gates choose another 
 }
 
 TEST_CASE("btp: kernels compile without a warning in any order, with and without a first carry",
-          "[btp][cuda]") {
+          "[compile]") {
     cuda::Device* const device = theory("sm_90a", true);
     if (!device) return;
     const Value order = GENERATE(one, two, full);
