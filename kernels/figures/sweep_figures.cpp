@@ -247,13 +247,27 @@ void add_lines(Figure& figure, std::vector<Line> lines) {
     for (Line& line : lines) figure.marks.push_back(std::move(line));
 }
 
-Figure figure_against(const std::string& what, std::string caption, Axis x, Axis y, std::vector<Line> lines) {
+namespace {
+
+Figure empty_figure_against(const std::string& what, std::string caption, Axis x, Axis y) {
     std::string id = what + "-against-" + x.label;
     std::replace(id.begin(), id.end(), '_', '-');
     std::string title = capitalised(what) + " against " + x.label;
-    Figure figure = new_figure(std::move(id), Place::views, std::move(title), std::move(caption),
-                               std::move(x), std::move(y));
+    return new_figure(std::move(id), Place::views, std::move(title), std::move(caption), std::move(x),
+                      std::move(y));
+}
+
+}  // namespace
+
+Figure figure_against(const std::string& what, std::string caption, Axis x, Axis y, std::vector<Line> lines) {
+    Figure figure = empty_figure_against(what, std::move(caption), std::move(x), std::move(y));
     add_lines(figure, std::move(lines));
+    return figure;
+}
+
+Figure time_against(const SweepResult& sweep, std::string caption, Axis x, std::vector<Line> medians) {
+    Figure figure = empty_figure_against("time", std::move(caption), std::move(x), time_axis());
+    add_times(figure, sweep, std::move(medians));
     return figure;
 }
 
@@ -360,11 +374,8 @@ std::vector<Figure> sweep_figures(const SweepResult& sweep, const Family& family
         if (auto maps = maps_of(sweep, family); !maps.empty()) return maps;
     const Parameter& parameter = *family.parameter(axes.front().parameter);
     const Axis axis = swept_axis(axes.front(), parameter);
-    Figure time =
-        figure_against("time", words_of_best(sweep, family) + "Median of the repeats, with quartiles.", axis,
-                       time_axis(), {});
-    time.missing.clear();
-    add_times(time, sweep, timed_curves_of(sweep, median_us));
+    Figure time = time_against(sweep, words_of_best(sweep, family) + "Median of the repeats, with quartiles.",
+                               axis, timed_curves_of(sweep, median_us));
     const auto errors =
         curves_of(sweep, [](const Result&, const VariantResult& variant) -> std::optional<double> {
             if (variant.errors.empty()) return {};

@@ -71,6 +71,8 @@ void explain_missing(std::vector<Figure>& figures, const SweepResult& sweep, con
 void add_lines(Figure& figure, std::vector<Line> lines);
 // "time-against-chunk", "Time against chunk": `what` over the parameter that labels the axis x.
 Figure figure_against(const std::string& what, std::string caption, Axis x, Axis y, std::vector<Line> lines);
+// "Time against X" with add_times.
+Figure time_against(const SweepResult& sweep, std::string caption, Axis x, std::vector<Line> medians);
 
 // "time_by_max_rank": the time of every variant.
 Figure time_figure(const SweepResult& sweep, const Family& family);

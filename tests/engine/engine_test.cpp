@@ -411,6 +411,32 @@ TEST_CASE("every figure sweep is found again by the settings of its base", "[eng
         }
 }
 
+TEST_CASE("figures of a sweep have a sentence until there is a cell with a result", "[engine]") {
+    for (const Family* family : offered_families()) {
+        Request request;
+        request.family = family->name;
+        const auto configuration = configure(request, {});
+        REQUIRE(configuration);
+        for (const Sweep& sweep : figure_sweeps(request, configuration->parameters, Backend::cpu)) {
+            SweepResult result;
+            result.sweep = sweep;
+            for (const char* const state : {"not begun", "refused"}) {
+                for (const Figure& figure : figures_of(result)) {
+                    INFO(family->name << " " << sweep.id << " " << figure.id << ", " << state);
+                    if (!figure.marks.empty() && std::holds_alternative<HeatMap>(figure.marks[0]))
+                        continue;  // its cells tell why they have no value
+                    CHECK(figure.marks.empty());
+                    CHECK_FALSE(figure.missing.empty());
+                }
+                result.cells.resize(sweep.cells());
+                for (size_t i = 0; i < result.cells.size(); ++i)
+                    result.cells[i] = {.values = sweep.cell(i), .refused = "out of memory", .result = {}};
+                result.complete = true;
+            }
+        }
+    }
+}
+
 TEST_CASE("every figure sweep of a family makes figures from its cells", "[engine]") {
     LocalSource source(shared_cache());
     const auto seen = source.run(1, scan_request({{"length", int64_t{256}}}), {}, {}, {});

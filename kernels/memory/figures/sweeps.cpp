@@ -160,9 +160,7 @@ Figure error_against_chunk(const SweepResult& sweep) {
 
 Figure time_against_chunk(const SweepResult& sweep) {
     const std::vector<Line> lines = chunk_curves(sweep, median_us);
-    Figure figure = against_chunk(sweep, "time", progress_words(sweep), time_axis(), {});
-    figure.missing.clear();
-    add_times(figure, sweep, lines);
+    Figure figure = time_against(sweep, progress_words(sweep), chunk_axis(sweep.sweep.axes.front()), lines);
     if (const Line* const told = told_in_words(sweep, lines))
         if (const std::string words = fastest_cells_words(sweep, told->label); !words.empty())
             figure.caption += fmt::format("{} is fastest at {}: {}.", told->label, words,
@@ -366,9 +364,7 @@ std::vector<Figure> shard_figures(const SweepResult& sweep) {
     if (sweep.complete && std::none_of(errors.begin(), errors.end(), is_own)) return {};
     const Axis x = swept_axis({chunk, sweep.sweep.axes.front().values}, *memory_family().parameter(chunk));
     std::vector<Figure> figures = {figure_against("error", "", x, relative_error_axis(), errors),
-                                   figure_against("time", progress_words(sweep), x, time_axis(), {})};
-    figures[1].missing.clear();
-    add_times(figures[1], sweep, times);
+                                   time_against(sweep, progress_words(sweep), x, times)};
     const auto own = std::find_if(errors.begin(), errors.end(), is_own);
     if (own != errors.end())
         figures[0].caption = fmt::format("{} {}, with C_L fixed.", own->label, fate(*own));

@@ -287,9 +287,7 @@ std::string words_of_speed_up(const SweepResult& sweep) {
 
 std::vector<Figure> length_figures(const SweepResult& sweep) {
     const Axis length = swept_axis(sweep.sweep.axes.front(), *scan_family().parameter("length"));
-    Figure time = figure_against("time", words_of_fastest(sweep), length, time_axis(), {});
-    time.missing.clear();
-    add_times(time, sweep, timed_curves_of(sweep, median_us));
+    Figure time = time_against(sweep, words_of_fastest(sweep), length, timed_curves_of(sweep, median_us));
     Figure faster = figure_against("speed-up", words_of_speed_up(sweep), length,
                                    {.label = "speed-up", .unit = "x", .scale = Scale::log10},
                                    timed_curves_of(sweep, speed_up));
@@ -305,13 +303,12 @@ std::vector<Figure> length_figures(const SweepResult& sweep) {
 }
 
 std::vector<Figure> block_size_figures(const SweepResult& sweep) {
-    Figure figure = figure_against(
-        "time", progress_words(sweep) + "Marked: the automatic choice. sequential has no blocks.",
-        {.label = "block_size", .unit = "positions", .scale = Scale::log2}, time_axis(), {});
-    figure.missing.clear();
-    add_times(figure, sweep, timed_curves_of(sweep, median_us));
+    Figure figure =
+        time_against(sweep, progress_words(sweep) + "Marked: the automatic choice. sequential has no blocks.",
+                     {.label = "block_size", .unit = "positions", .scale = Scale::log2},
+                     timed_curves_of(sweep, median_us));
     const int64_t chosen = automatic_block_size(sweep.sweep.base.parameters);
-    figure.marks.push_back(Rule{Rule::Across::x, static_cast<double>(chosen), "auto", {Ink::Role::accent}});
+    add_beside_data(figure, Rule{Rule::Across::x, static_cast<double>(chosen), "auto", {Ink::Role::accent}});
     return {std::move(figure)};
 }
 

@@ -164,6 +164,25 @@ TEST_CASE("a figure of errors by position says that none were kept", "[figures]"
     CHECK(one.missing.empty());
 }
 
+TEST_CASE("a mark that is no data needs a figure with data", "[figures]") {
+    const auto marks_of = [](int64_t count, int64_t step, bool has_data, const View& view) {
+        Figure figure = new_figure("a", Place::outputs, "", "", place_axis("token", count), {});
+        if (has_data) figure.marks.push_back(Line{"data", {}, {0, 1}, {0, 1}});
+        add_steps(figure, count, step, "step", view);
+        add_beside_data(figure, Rule{Rule::Across::y, 3, "goal", {}});
+        return figure.marks;
+    };
+    CHECK(marks_of(64, 16, false, {}).empty());
+    const std::vector<Mark> marks = marks_of(64, 16, true, {});
+    REQUIRE(marks.size() == 5);  // data, 16, 32, 48 and the goal
+    CHECK(std::get<Rule>(marks[1]).at == 16);
+    CHECK(std::get<Rule>(marks[3]).at == 48);
+    CHECK(marks_of(4096, 16, true, {}).size() == 2);  // no room for 255 steps
+    View view;
+    view.visible["token"] = {100, 140};
+    CHECK(marks_of(4096, 16, true, view).size() == 4);  // 112 and 128
+}
+
 TEST_CASE("a line that would hide an earlier one is dashed over it", "[figures]") {
     const Array reference = Array::zeros("y", Dtype::f64, {8});
     Result result;
