@@ -43,7 +43,7 @@ void add_beside_data(Figure& figure, Mark mark) {
 }
 
 void add_steps(Figure& figure, int64_t count, int64_t step, const std::string& label, const View& view) {
-    constexpr int64_t most = 64;
+    constexpr int64_t most = 32;  // more would hide the data of a narrow plot
     const auto length = static_cast<double>(step), end = static_cast<double>(count - 1);
     const View::Range range = view.range_of(figure.x.shared, {0, end});
     const auto first = static_cast<int64_t>(std::max(std::ceil(range.low / length), 1.0));

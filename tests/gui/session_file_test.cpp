@@ -174,7 +174,7 @@ TEST_CASE("a result of the command line has the figures that need no outputs in 
     const TemporaryFolder folder;
     Session session;
     session.results.emplace_back(run_in_engine(scan_family(), {{"length", int64_t{64}}}));
-    REQUIRE_FALSE(write_session(folder.file("one.sawtooth"), std::move(session)));
+    REQUIRE_FALSE(write_session(folder.file("one.sawtooth"), session));
     FakeEngine engine;
     LabState lab = lab_with(engine);
     open_and_wait(lab, folder.file("one.sawtooth"));

@@ -81,7 +81,7 @@ void check_all_compiled(bool quick, int64_t most_kernels, const SettingsOf& sett
     };
     std::vector<Work> works;
     for (const Chip& chip : cuda::known_chips()) {
-        Work& work = works.emplace_back(theory(chip.architecture, quick));
+        Work& work = works.emplace_back(Work{theory(chip.architecture, quick)});
         if (!work.device) return;
         for (const Family* family : all_families())
             if (family->has_kernels()) {
