@@ -84,7 +84,7 @@ result() { # NAME STATUS
 # What tests the built program and the sources, beside the other tests. Writes what it prints to a log, and the exit
 # status, seconds and name of each test to a file.
 end_to_end() {
-    local test programs=()
+    local test
     timed() { # NAME COMMAND...
         local status=0 name=$1
         shift
@@ -95,12 +95,10 @@ end_to_end() {
     # The Python with the packaged numpy.
     for test in "$root"/tests/end_to_end/*.py; do
         [ -x "$test" ] || continue # a module of run.py
-        timed "${test#"$root/"}" /usr/bin/python3 "$test" "$root/build/$preset/sawtooth" &
-        programs+=($!)
+        timed "${test#"$root/"}" /usr/bin/python3 "$test" "$root/build/$preset/sawtooth"
     done
     timed "tests/seeded fit the code" /usr/bin/python3 "$root/tests/seeded/run.py" --verify
     timed "formatting (clang-format-14 -i FILE)" formatting
-    wait "${programs[@]}"
 }
 
 # Only clang-format 14: every release formats a little differently.
@@ -144,10 +142,10 @@ count() { # LOG STATUS
     fi
 }
 
-# Four groups run beside one another: the end-to-end tests, two programs at once; those of the window, of workers and of
-# checks; those of CUDA, which compile kernels, at the end on all cores that are free by then; and the other unit tests.
-# Some of each wait, for a worker or a time limit, so that two cores have work for all. Tests of many threads come last:
-# where these wait for one another, each test takes ten times as long beside other work.
+# Four groups run beside one another: the end-to-end tests; those of the window, of workers and of checks; those of
+# CUDA, which compile kernels, at the end on all cores that are free by then; and the other unit tests. Some of each wait,
+# for a worker or a time limit, so that two cores have work for four groups. Tests of many threads come last: where these
+# wait for one another, each test takes ten times as long beside other work.
 log=$root/build/$preset-tests.log beside_log=$root/build/$preset-beside.log ends=$root/build/$preset-ends.txt
 declare -A group_filters=([window]='[window]~[.],[worker]~[.],[check]~[.]'
     [cuda]='[cuda]~[window]~[worker]~[check]~[.]' [compile]='[compile]~[.]')

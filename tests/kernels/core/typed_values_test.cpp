@@ -129,6 +129,9 @@ TEST_CASE("what is no range says what was given and what is accepted", "[core]")
     CHECK(values(powers(), "16..64+0").find("a step must be above 0") != std::string::npos);
     CHECK(values(powers(), "16..8k").find("size = 8192: out of range (1 to 4096)") == 0);
     CHECK(values(even(), "0..4k+1") == "window = 0..4k+1: more than 1000 values");
+    std::string list = "0";
+    for (int i = 1; i <= 1000; ++i) list += "," + std::to_string(2 * i);
+    CHECK(values(even(), list) == "window: more than 1000 values");
     CHECK(values(even(), "0..4+1/2").find("not integers") != std::string::npos);
     CHECK(values(powers(), "16,,64").find("size: not an integer") == 0);
 }
