@@ -47,9 +47,9 @@ def state_of(process):
         except OSError:
             return "?"
 
-    threads = [f"{read(task / 'comm')} {read(task / 'wchan')} call {read(task / 'syscall').split()[0]}"
+    threads = [f"{read(task / 'comm')} {read(task / 'wchan')} call {read(task / 'syscall').partition(' ')[0]}"
                for task in sorted(pathlib.Path(f"/proc/{process}/task").glob("*"))]
-    pressure = [f"{what} {read(f'/proc/pressure/{what}').splitlines()[-1]}" for what in ("memory", "io")]
+    pressure = [f"{what} {read(f'/proc/pressure/{what}').rpartition(chr(10))[2]}" for what in ("memory", "io")]
     return "; ".join(threads + pressure)
 
 

@@ -10,7 +10,6 @@
 #include "kernels/families.h"
 #include "tests/kit/catch.h"
 #include "tests/kit/child_process.h"
-#include "tests/kit/temporary_folder.h"
 #include "tests/kit/workshop.h"
 
 namespace {
@@ -162,10 +161,11 @@ TEST_CASE("with --arch the CUDA implementation of every variant is compiled besi
 
 TEST_CASE("a compilation is announced with its file", "[devices][cuda]") {
     if (without_compiler()) return;
+    const TemporaryFolder folder;
     Request request = small_scan(BackendChoice::cpu);
     request.arch = "sm_90a";
     std::string said;
-    const auto ran = Runner(shared_cache()).run(request, {}, [&](const Progress& progress, auto) {
+    const auto ran = Runner(folder.path()).run(request, {}, [&](const Progress& progress, auto) {
         if (contains(progress.words, "compiling")) {
             CHECK(progress.excused);
             said += progress.words + "\n";
