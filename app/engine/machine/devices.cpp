@@ -22,6 +22,7 @@ namespace {
 // The text after "key :" in a file of such lines; "" if the key is missing.
 std::string field(const char* path, std::string_view key) {
     std::ifstream file(path);
+    file.exceptions(std::ios::badbit);  // or getline would take a lack of memory for the end of the file
     for (std::string line; std::getline(file, line);) {
         if (!line.starts_with(key)) continue;
         const size_t colon = line.find(':');

@@ -204,7 +204,8 @@ Outcome<Ceilings> Runner::ceilings(const Machine& machine, std::stop_token stop,
 
 Outcome<Ceilings> Runner::cpu_ceilings(cpu::Pool& pool, std::stop_token stop, bool anew) {
     const Devices::Cpu processor = find_cpu();
-    const std::string path = cache_directory_ + "/ceilings-" + std::to_string(pool.threads()) + ".json";
+    const std::string path =
+        fmt::format("{}/ceilings-{}-{}.json", cache_directory_, file_word(processor.name), pool.threads());
     const auto kept = kept_ceilings(path, processor.name, pool.threads());
     if (kept && !anew) return *kept;
     pool.set_stop(stop);
