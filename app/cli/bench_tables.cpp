@@ -119,6 +119,19 @@ std::string launch_tables_of(const std::vector<const BenchRow*>& rows, std::stri
     return text;
 }
 
+// What counters say of each row, one line each.
+std::string counted_of(const std::vector<const BenchRow*>& rows, const std::string& before) {
+    std::string text;
+    for (const BenchRow* row : rows)
+        if (!row->counted.empty())
+            text += wrapped(fmt::format("{}{}, {}: {}", before, short_case(row->name), row->variant,
+                                        row->counted),
+                            bench_width, 2) +
+                    "\n";
+    if (text.empty()) return "";
+    return std::string("\nlimits by counters of the main launch:\n") + (before.empty() ? "" : "\n") + text;
+}
+
 // One entry per row without a time.
 std::string failures_of(const std::vector<const BenchRow*>& rows, const std::string& before) {
     std::string text;
@@ -154,7 +167,7 @@ std::string bench_text(const BenchReport& report) {
                                     report.cache == Cache::cold ? "cold" : "hot"),
                         bench_width, 2) +
                 "\n\n" + table_of(rows).plain() + failures_of(rows, "") +
-                launch_tables_of(rows, &Table::plain) + "\n";
+                launch_tables_of(rows, &Table::plain) + counted_of(rows, "") + "\n";
     }
     if (text.empty()) return "no cases\n";
     text += wrapped(legend, bench_width, 0) + "\n";
@@ -169,7 +182,7 @@ std::string bench_markdown(const BenchReport& report) {
         const std::string failures = failures_of(rows, "- ");
         if (families.size() > 1) text += (text.empty() ? "### " : "\n### ") + family + "\n\n";
         text += table_of(rows).markdown() + (failures.empty() ? "" : "\n" + failures) +
-                launch_tables_of(rows, &Table::markdown);
+                launch_tables_of(rows, &Table::markdown) + counted_of(rows, "- ");
     }
     return text;
 }
@@ -193,6 +206,8 @@ Table bench_table(const BenchReport& report) {
                      {"failed", "", false},
                      {"measured", "", false},
                      {"on", "", false}};
+    const bool is_counted = std::any_of(report.rows.begin(), report.rows.end(),
+                                        [](const BenchRow& row) { return !row.counted.empty(); });
     const bool by_launch = has_launches(report);
     if (by_launch)
         table.columns.insert(table.columns.end(), {{"launch", "", false},
@@ -200,6 +215,7 @@ Table bench_table(const BenchReport& report) {
                                                    {"rate", "GB/s"},
                                                    {"over copy", ""},
                                                    {"meaning", "", false}});
+    if (is_counted) table.columns.push_back({"counters", "", false});
     const auto number = [](const std::optional<double>& value, double scale = 1) {
         return value ? short_number(*value * scale) : "";
     };
@@ -228,6 +244,7 @@ Table bench_table(const BenchReport& report) {
         cells.push_back(row.time ? unstable_badge(*row.time) : "");
         cells.insert(cells.end(), {row.note, report.date, place_of(row, report)});
         add(start_of(row, row.time), std::move(cells));
+        if (is_counted) table.rows.back().back() = row.counted;
         for (const LaunchCost& cost : row.costs)
             add(start_of(row, cost.time),
                 {"", "", "", "", "", "", "", unstable_badge(cost.time), "", report.date,

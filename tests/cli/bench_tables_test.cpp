@@ -118,6 +118,24 @@ TEST_CASE("an unstable time of a bench says so, and a ratio to the limit has its
     CHECK(cell(1, "on") == "a chip");
 }
 
+TEST_CASE("what counters say is below the cases, and in the last column", "[bench]") {
+    BenchReport report{"a chip", "2030-01-02", "1.0", {}, {}, 20, Cache::cold};
+    report.rows = {timed_row("lut", "full [16, 8]", "unfused", {Bound::By::bytes, 0.5, {}, {}}),
+                   timed_row("lut", "full [16, 8]", "fused", {Bound::By::bytes, 0.9, {}, {}})};
+    const auto columns = bench_table(report).columns.size();
+    CHECK_FALSE(contains(bench_text(report), "counters"));
+    report.rows[1].counted = "detect, memory: DRAM at 83 % of its peak";
+    CHECK(contains(bench_text(report), "full 16x8, fused: detect, memory: DRAM at 83 % of its peak\n"));
+    report.rows[0].costs = {{"clear_y", "Zeros.", 1, 4 << 20, TimeStatistics{2.5, 2.5, 2.5, {}}, 1.64}};
+    const Table table = bench_table(report);
+    CHECK(table.columns.size() == columns + 6);
+    CHECK(table.columns.back().name == "counters");
+    REQUIRE(table.rows.size() == 3);
+    CHECK(table.rows[0].back().empty());
+    CHECK(table.rows[1].back().empty());
+    CHECK(table.rows[2].back() == report.rows[1].counted);
+}
+
 TEST_CASE("a case by launch has a table of launches below the cases", "[bench]") {
     BenchReport report{"a chip", "2030-01-02", "1.0", {}, {}, 20, Cache::cold};
     report.rows = {timed_row("lut", "full [16, 8]", "unfused", {Bound::By::bytes, 0.5, {}, {}}),

@@ -1,5 +1,7 @@
 #include "app/engine/tables/bench.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -9,10 +11,12 @@
 #include "app/engine/machine/devices.h"
 #include "app/engine/run/configure.h"
 #include "app/engine/run/limit_plans.h"
+#include "app/engine/tables/main_launch.h"
 #include "kernels/core/ceilings.h"
 #include "kernels/core/common_parameters.h"
 #include "kernels/core/table.h"
 #include "kernels/figures/correctness.h"
+#include "kernels/figures/counters.h"
 #include "profiling/pairs.h"
 
 namespace sawtooth {
@@ -138,6 +142,12 @@ std::vector<BenchRow> rows_without_time(const Family& family, const BenchCase& b
     return rows;
 }
 
+std::string counted_words(const VariantResult& variant, int processors) {
+    const LaunchRecord* const launch = main_launch(variant);
+    const auto limit = launch ? limit_of(*launch, processors) : std::nullopt;
+    return limit ? fmt::format("{}, {}: {}", launch->info->name, name_of(limit->by), limit->words) : "";
+}
+
 // Times each variant with correct outputs; the rows of the others give the reason. An error means that
 // nothing else can be measured.
 Outcome<std::vector<BenchRow>> measure_rows(const Result& result, const Family& family,
@@ -155,6 +165,7 @@ Outcome<std::vector<BenchRow>> measure_rows(const Result& result, const Family& 
         for (OutputError& error : row.errors) error.by_position.clear();
         row.verdict = variant.verdict();
         row.verdicts = variant.verdicts;
+        row.counted = counted_words(variant, machine.chip.multiprocessors);
         row.note = variant.ran() ? wrong_sentence(variant) : variant.refused;
         const auto before_pair = [&] {
             if (progress) progress({0, variant.name + " and its limit", true}, {});

@@ -108,10 +108,12 @@ Outcome<Plan> plan_wgmma_on_cuda(const PlanRequest& request) {
     const auto keys = [&](const Buffer& vectors) { return map_of_keys(builder, job, vectors); };
     const WarpgroupArguments given{queries(job.q1), queries(job.q2), keys(job.k1),
                                    keys(job.k2),    keys(job.v),     job.arguments()};
+    cuda::Defines defines = job.forward_defines(p);
+    defines.emplace_back("MANY_TILES", job.length > 16 * job.block_n);
     builder.launch(forward(job), {job.query_side(), job.head_side()},
                    {.file = "kernels/attention/cuda/streaming_wgmma.cu",
                     .entry = "forward",
-                    .defines = job.forward_defines(p),
+                    .defines = defines,
                     .threads = threads_for(p.integer("warps")),
                     .shared_bytes = warpgroup_shared_bytes(p)},
                    given);

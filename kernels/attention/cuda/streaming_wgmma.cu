@@ -9,7 +9,7 @@
 // Probabilities go in registers from the sums of one product to the left factor of the next.
 //
 // Defines: THREADS, SHARED_BYTES, BLOCK_M, BLOCK_N, HEAD, STAGES, PRECISION (bf16 or f16), CAUSAL,
-// ZERO_SCALE, SHARING, CACHE.
+// ZERO_SCALE, SHARING, CACHE, MANY_TILES (whether there are more than a few tiles of keys).
 
 #include "kernels/attention/cuda/hidden.cuh"
 #include "kernels/attention/cuda/softmax.cuh"
@@ -35,9 +35,13 @@ constexpr int box_columns = HEAD < 64 ? HEAD : 64, boxes = HEAD / box_columns;
 constexpr int row_bytes = box_columns * 2;
 constexpr int slots = 2 * STAGES + 1;  // keys and values of every stage, and the second keys of a mixed tile
 constexpr int lag = bands == 1 ? 1 : 0;  // values of a tile follow the keys of the tile `lag` later
-// The registers of a consumer thread for sums, scores and probabilities; up to 112 leave room for a second
-// thread block.
+// Tiles without hidden pairs have a loop of their own. With few tiles, fetching its code takes longer than it
+// saves; with several bands registers are too scarce for it.
+constexpr bool clear_loop = MANY_TILES && bands == 1;
+// The registers of a consumer thread for sums, scores and probabilities; up to 80 leave room for a third
+// thread block of one group, and up to 112 for a second.
 constexpr int registers = bands * HEAD / 2 + BLOCK_N / 2 + BLOCK_N / 4;
+constexpr int blocks_at_once = groups > 1 ? 1 : registers <= 80 ? 3 : registers <= 112 ? 2 : 1;
 using Swizzled = device::Swizzled<row_bytes>;
 static_assert(THREADS == 32 * (4 * groups + producers) && BLOCK_M == 64 * groups * bands,
               "whole groups of warps");
@@ -218,9 +222,8 @@ struct Consumer {
     }
     __device__ Care care(int tile) const {
         if (kind(tile) == TileKind::mixed) return Care::mixed;
-        // With several bands registers are too scarce for a third loop.
         const bool hides =
-            tile == 0 || bands > 1 || mask.forbids(query, tile * BLOCK_N, (tile + 1) * BLOCK_N);
+            tile == 0 || !clear_loop || mask.forbids(query, tile * BLOCK_N, (tile + 1) * BLOCK_N);
         return hides ? Care::hides : Care::none;
     }
     // Returns the end of a run of tiles like `tile`; it may go on behind it.
@@ -331,7 +334,7 @@ struct Consumer {
             }
             const Element* const queries =
                 kind(tile) == TileKind::far ? shared.far_queries : shared.near_queries;
-            if (bands == 1 && needed == Care::none) {
+            if (clear_loop && needed == Care::none) {
                 for (; tile < end; ++tile) visit<Care::none>(queries, tile);
             } else {
                 for (; tile < end; ++tile) visit<Care::hides>(queries, tile);
@@ -367,7 +370,7 @@ struct Place {
     }
 };
 
-extern "C" __global__ void __launch_bounds__(THREADS, groups == 1 && registers <= 112 ? 2 : 1)
+extern "C" __global__ void __launch_bounds__(THREADS, blocks_at_once)
     forward(const __grid_constant__ WarpgroupArguments given) {
     extern __shared__ __align__(1024) unsigned char bytes[];
     Shared& shared = *reinterpret_cast<Shared*>(bytes);
