@@ -99,10 +99,10 @@ def words_of_case(family, case):
 
 
 class Point:
-    """A row of a chart: a variant, or somebody else's time."""
+    """A row of a chart: a variant, or somebody else's time. `counters`: "forward, compute: the SMs at 72 % of their peak"."""
 
-    def __init__(self, name, us, note="", is_peer=False):
-        self.name, self.us, self.note, self.is_peer = name, us, note, is_peer
+    def __init__(self, name, us, note="", is_peer=False, counters=""):
+        self.name, self.us, self.note, self.is_peer, self.counters = name, us, note, is_peer, counters
 
 
 def points_of(tables, peers, machine, family, case):
@@ -112,7 +112,7 @@ def points_of(tables, peers, machine, family, case):
             share = row["share (%)"]
             assert not share or float(share) <= 105, f"a share above 105 %: {row}"
             note = f"{row['bound by']} {two_digits(float(share))} %" if share else ""
-            points.append(Point(row["variant"], float(row["time (us)"]), note))
+            points.append(Point(row["variant"], float(row["time (us)"]), note, counters=row.get("counters", "")))
     assert points, f"no rows of {family} {case} in speed-{machine}.csv"
     for row in peers:
         if (row["machine"], row["family"], row["case"]) == (machine, family, case):
@@ -156,6 +156,9 @@ def sentence_of(points):
     own = min((p for p in points if not p.is_peer), key=lambda p: p.us)
     text = f"The least time is {short_time(own.us)}, of `{own.name}`"
     text += f" ({own.note})." if own.note else "."
+    if own.counters:
+        launch, limit, words = re.fullmatch(r"(\w+), (\w+): (.*)", own.counters).groups()
+        text += f" By counters, `{launch}` is limited by {limit}: {words}."
     peers = [p for p in points if p.is_peer]
     if not peers:
         return text
@@ -186,7 +189,8 @@ def page():
              "All cases, with the spread of each time, what limits it, and times by launch: [speed-cpu.csv](speed-cpu.csv),",
              "[speed-h100.csv](speed-h100.csv), [speed-h200.csv](speed-h200.csv); times of others:",
              "[speed-peers.csv](speed-peers.csv). `docs/speed.py` writes this page from them. A share above 105 % says that",
-             "its limit is wrong and is left out.", ""]
+             "its limit is wrong and is left out. Counters are those of the launch that takes most of the time, read in",
+             "passes of their own with the caches as the pass before left them.", ""]
     count = {machine: 0 for machine in MACHINES}
     for machine, name in MACHINES.items():
         days = sorted({row["measured"] for row in tables[machine]})
@@ -203,7 +207,8 @@ def page():
                       f"![Times: {title}]({file})", ""]
     lines += ["## Measure again", "",
               "    sawtooth bench FAMILY --csv FILE                              # on the CPU",
-              "    sawtooth bench FAMILY --backend cuda --repeat 20 --csv FILE   # on a GPU", ""]
+              "    sawtooth bench FAMILY --backend cuda --repeat 20 --csv FILE   # on a GPU",
+              "    sawtooth bench FAMILY --backend cuda --repeat 20 --profile counters --csv FILE   # and what limits it", ""]
     return "\n".join(lines)
 
 
