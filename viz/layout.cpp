@@ -111,12 +111,21 @@ std::vector<Tick> name_ticks(const Canvas& canvas, const std::vector<std::string
     return found;
 }
 
-// The rows that need a name: all that have one, except a single curve below its spans, which already name it.
+// Returns whether the row has the bar of a pin, which is below the one that it belongs to.
+bool is_ghost_row(const Figure& figure, size_t row) {
+    return std::any_of(figure.marks.begin(), figure.marks.end(), [&](const Mark& mark) {
+        const Bars* const bars = std::get_if<Bars>(&mark);
+        return bars && row < bars->bars.size() && bars->bars[row].ink.ghost > 0;
+    });
+}
+
+// The rows that need a name: all that have one, except bars of pins, and a single curve below its spans,
+// which already name it.
 std::vector<size_t> rows_to_name(const Figure& figure) {
     std::vector<size_t> rows;
     if (!figure.y.categories.empty()) {
         for (size_t i = 0; i < figure.y.categories.size(); ++i)
-            if (!figure.y.categories[i].empty()) rows.push_back(i);
+            if (!figure.y.categories[i].empty() && !is_ghost_row(figure, i)) rows.push_back(i);
         return rows;
     }
     size_t row = 0;

@@ -73,6 +73,23 @@ TEST_CASE("bars of a pinned result stand below those of the same category", "[vi
     CHECK(bars.bars[2].ink.ghost == 0);
 }
 
+TEST_CASE("where rows are too low for all names, bars of pins have none", "[viz]") {
+    std::vector<std::string> names;
+    Bars bars;
+    for (int i = 0; i < 6; ++i) {
+        names.push_back("launch " + std::to_string(i));
+        bars.bars.push_back(bar_of(i, 10));
+    }
+    const Figure own = figure_of("occupancy", {bars}, names);
+    const std::vector<Figure> before = {own};
+    const Figure drawn = with_ghosts(own, {{&before, "chunk 64", 1}});
+    const std::string high = to_svg(drawn, dark_theme(), 400, 400),
+                      low = to_svg(drawn, dark_theme(), 400, 185);
+    CHECK(high.find("chunk 64") != std::string::npos);
+    CHECK(low.find("chunk 64") == std::string::npos);
+    for (const std::string& name : names) CHECK(low.find(name) != std::string::npos);
+}
+
 TEST_CASE("tracks of a pinned result are rows below, and other marks have no ghosts", "[viz]") {
     Tracks tracks;
     tracks.tracks = {{"lookback", {Ink::Role::variant, 4}, {{0, 1, "scan"}}, {}, {}, ""}};
