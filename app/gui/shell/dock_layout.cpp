@@ -15,7 +15,7 @@ namespace sawtooth {
 namespace {
 
 // Sizes in units. Below them, panels that do not fit become tabs of the middle, or of the panel above.
-constexpr float three_columns = 1000, timeline_below = 1000, about_below = 140, numbers_below = 370;
+constexpr float three_columns = 1000, timeline_below = 1000, about_below = 140, numbers_below = 340;
 
 float share_of(float wanted, float whole, float least, float most) {
     return std::clamp(units(wanted) / std::max(whole, 1.0f), least, most);
