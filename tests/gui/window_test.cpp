@@ -134,6 +134,32 @@ TEST_CASE("a modifier that is released in the frame of a key, a click or a turn 
     CHECK(is_open);
 }
 
+TEST_CASE("a tab takes a click in the frame in which the mouse arrives", "[window]") {
+    if (!std::getenv("DISPLAY")) return say_skipped("no display; xvfb-run gives one");
+    const TemporaryFolder folder;
+    const InFolder config(folder);
+    int frame = 0;
+    bool was_shown = true, is_shown = false;
+    const auto done = [&](const LabState&) {
+        ImGuiIO& io = ImGui::GetIO();
+        const ImGuiWindow* const more = ImGui::FindWindowByName("More");
+        ++frame;
+        if (frame == 4) io.AddMousePosEvent(10, 10);
+        if (frame == 8) {
+            was_shown = more->DockTabIsVisible;
+            const ImVec2 tab = more->DC.DockTabItemRect.GetCenter();
+            io.AddMousePosEvent(tab.x, tab.y);
+            io.AddMouseButtonEvent(ImGuiMouseButton_Left, true);
+            io.AddMouseButtonEvent(ImGuiMouseButton_Left, false);
+        }
+        is_shown = more && more->DockTabIsVisible;
+        return frame > 20;
+    };
+    CHECK_FALSE(open_again(quick_options(), done));
+    CHECK_FALSE(was_shown);
+    CHECK(is_shown);
+}
+
 TEST_CASE("a stop closes the window as its button does, and is told as one", "[window]") {
     if (!std::getenv("DISPLAY")) return say_skipped("no display; xvfb-run gives one");
     const TemporaryFolder folder;

@@ -61,8 +61,8 @@ struct BenchRow {
     std::vector<LaunchCost> costs = {};  // only of a case `by_launch`, from separate repeats
     Verdict verdict = Verdict::pending;  // a wrong variant has no time
     std::vector<OutputVerdict> verdicts = {};
-    // What the counters of its main launch say of it, if they were read: "forward, compute: the SMs at 83 % of
-    // their peak".
+    // What the counters of its main launch say of it, if they were read: "forward, compute: the SMs at 83 %
+    // of their peak".
     std::string counted = "";
     std::string device = "", host = "";  // where it was measured; the report may be of several machines
 };

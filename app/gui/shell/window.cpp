@@ -19,7 +19,7 @@
 #include "app/gui/shell/frame.h"
 #include "app/gui/shell/graphics.h"
 #include "app/gui/shell/icon.h"
-#include "app/gui/shell/late_keys.h"
+#include "app/gui/shell/late_events.h"
 #include "app/gui/shell/layout_trial.h"
 #include "app/gui/state/backends.h"
 #include "app/gui/state/crash_report.h"
@@ -241,7 +241,7 @@ void draw_and_show(LabState& lab, GLFWwindow* window, Graphics& graphics) {
     load_layout_if_due(lab);
     graphics.begin_frame();
     ImGui_ImplGlfw_NewFrame();
-    without_late_keys(ImGui::NewFrame);
+    without_late_events(ImGui::NewFrame);
     draw_frame(lab);
     FigurePicture picture(lab);
     ImGui::Render();

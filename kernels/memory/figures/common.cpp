@@ -144,7 +144,7 @@ About about() {
         "sawtooth. A chunk takes all its prediction errors from the memory at its start: fewer launches, but "
         "an approximation that gets worse as the chunk grows. exact_chunk computes the true prediction "
         "errors by solving a small triangular system. sequential_persistent walks token by token in one "
-        "launch, without gaps; on an H200 it takes 368 us where exact_chunk takes 70 us (rule delta, batch "
+        "launch, without gaps; on an H200 it takes 369 us where exact_chunk takes 71 us (rule delta, batch "
         "4, length 1024, d 64: docs/speed.md).",
         "e = M k - v\nS = eta S - theta e k^T\nM = (1 - alpha) M + S\ny = M q",
         {{"d = 4, chunk 256, length 1024: frozen errors diverge",

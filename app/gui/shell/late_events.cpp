@@ -1,4 +1,4 @@
-#include "app/gui/shell/late_keys.h"
+#include "app/gui/shell/late_events.h"
 
 #include <imgui_internal.h>
 
@@ -12,10 +12,12 @@ bool is_modifier(ImGuiKey key) { return (key & ImGuiMod_Mask_) != 0 || ImGui::Is
 
 }  // namespace
 
-void without_late_keys(const std::function<void()>& new_frame) {
+void without_late_events(const std::function<void()>& new_frame) {
     ImVector<ImGuiInputEvent>& queue = ImGui::GetCurrentContext()->InputEventsQueue;
-    bool is_modified = false;  // an event that a modifier may change comes before
+    bool is_modified = false, has_moved = false;  // such an event comes before
     const auto is_late = [&](const ImGuiInputEvent& event) {
+        has_moved = has_moved || event.Type == ImGuiInputEventType_MousePos;
+        if (event.Type == ImGuiInputEventType_MouseButton) return has_moved && event.MouseButton.Down;
         const bool modifier = event.Type == ImGuiInputEventType_Key && is_modifier(event.Key.Key);
         is_modified = is_modified || event.Type == ImGuiInputEventType_MouseWheel ||
                       (event.Type == ImGuiInputEventType_Key && event.Key.Down && !modifier);
