@@ -73,6 +73,27 @@ TEST_CASE("a case by launch reports the launches of each variant", "[bench]") {
     }
 }
 
+TEST_CASE("counters say what limits the launch that takes most of the time", "[bench]") {
+    VariantResult variant;
+    CHECK(counted_words(variant, 132).empty());
+    for (const auto& [name, us] : {std::pair("prologue", 5.0), std::pair("forward", 60.0)}) {
+        auto info = std::make_shared<LaunchInfo>();
+        info->name = name;
+        info->grid.x = 1000;
+        info->resources = Resources{};
+        LaunchRecord launch;
+        launch.info = info;
+        launch.duration_us = us;
+        variant.launches.push_back(std::move(launch));
+    }
+    CHECK(counted_words(variant, 132).empty());  // no counters were read
+    variant.launches[0].counters = {{"SM throughput (%)", 10}, {"DRAM throughput (%)", 90}};
+    variant.launches[1].counters = {{"SM throughput (%)", 83}, {"DRAM throughput (%)", 20}};
+    CHECK(counted_words(variant, 132) == "forward, compute: the SMs at 83 % of their peak");
+    variant.launches[0].duration_us = 100;
+    CHECK(counted_words(variant, 132) == "prologue, memory: DRAM at 90 % of its peak");
+}
+
 TEST_CASE("a bench that is stopped keeps the cases that were done", "[bench]") {
     Runner runner(shared_cache());
     std::stop_source stop;

@@ -142,12 +142,6 @@ std::vector<BenchRow> rows_without_time(const Family& family, const BenchCase& b
     return rows;
 }
 
-std::string counted_words(const VariantResult& variant, int processors) {
-    const LaunchRecord* const launch = main_launch(variant);
-    const auto limit = launch ? limit_of(*launch, processors) : std::nullopt;
-    return limit ? fmt::format("{}, {}: {}", launch->info->name, name_of(limit->by), limit->words) : "";
-}
-
 // Times each variant with correct outputs; the rows of the others give the reason. An error means that
 // nothing else can be measured.
 Outcome<std::vector<BenchRow>> measure_rows(const Result& result, const Family& family,
@@ -259,6 +253,12 @@ std::vector<LaunchCost> costs_of(const std::vector<std::vector<LaunchRecord>>& r
         if (copy_us >= least_copy_us) cost.over_copy = cost.time.median / copy_us;
     }
     return costs;
+}
+
+std::string counted_words(const VariantResult& variant, int processors) {
+    const LaunchRecord* const launch = main_launch(variant);
+    const auto limit = launch ? limit_of(*launch, processors) : std::nullopt;
+    return limit ? fmt::format("{}, {}: {}", launch->info->name, name_of(limit->by), limit->words) : "";
 }
 
 Outcome<BenchReport> run_bench(Runner& runner, const std::vector<std::string>& names, const Request& base,

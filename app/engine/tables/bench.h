@@ -46,6 +46,10 @@ struct LaunchCost {
 std::vector<LaunchCost> costs_of(const std::vector<std::vector<LaunchRecord>>& repeats,
                                  double copy_bytes_per_second);
 
+// What counters say limits the main launch: "forward, compute: the SMs at 83 % of their peak"; "" if they
+// were not read. `processors`: the SMs of the GPU.
+std::string counted_words(const VariantResult& variant, int processors);
+
 // One variant of one case, and the limit measured alternately with it.
 struct BenchRow {
     std::string family, name, variant;
@@ -61,9 +65,7 @@ struct BenchRow {
     std::vector<LaunchCost> costs = {};  // only of a case `by_launch`, from separate repeats
     Verdict verdict = Verdict::pending;  // a wrong variant has no time
     std::vector<OutputVerdict> verdicts = {};
-    // What the counters of its main launch say of it, if they were read: "forward, compute: the SMs at 83 %
-    // of their peak".
-    std::string counted = "";
+    std::string counted = "";            // counted_words, with Profile::counters
     std::string device = "", host = "";  // where it was measured; the report may be of several machines
 };
 
