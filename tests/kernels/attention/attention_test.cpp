@@ -39,12 +39,13 @@ TEST_CASE("every variant is right in every form, mask and length", "[attention][
     check_variants(parameters, generated_inputs(parameters));
 }
 
-// Lengths of one, two and three tiles of queries, and of half as many keys, each with a position less and a
-// position more. Only the length varies, so that a GPU compiles few kernels.
+// Lengths of one, two and three tiles of queries, of half as many keys, and of 16 tiles of keys, beyond which
+// kernels for Hopper have a loop more; each with a position less and a position more. Only the length varies,
+// so that a GPU compiles few kernels.
 void check_around_tiles(Backend backend) {
     const auto [causal, dtype] =
         GENERATE(table<bool, const char*>({{true, "bf16"}, {false, "f16"}, {true, "f32"}}));
-    for (const int64_t border : {32, 64, 96, 128, 192})
+    for (const int64_t border : {32, 64, 96, 128, 192, 512})
         for (const int64_t length : {border - 1, border, border + 1}) {
             const auto settings = sized(2, length, 16, 70,
                                         {{"Z", int64_t{2}},
