@@ -14,7 +14,8 @@ bool is_modifier(ImGuiKey key) { return (key & ImGuiMod_Mask_) != 0 || ImGui::Is
 
 void without_late_events(const std::function<void()>& new_frame) {
     ImVector<ImGuiInputEvent>& queue = ImGui::GetCurrentContext()->InputEventsQueue;
-    bool is_modified = false, has_moved = false;  // such an event comes before
+    bool is_modified = false;  // an event that a modifier may change comes before
+    bool has_moved = false;    // a move of the mouse comes before
     const auto is_late = [&](const ImGuiInputEvent& event) {
         has_moved = has_moved || event.Type == ImGuiInputEventType_MousePos;
         if (event.Type == ImGuiInputEventType_MouseButton) return has_moved && event.MouseButton.Down;
