@@ -99,7 +99,10 @@ def words_of_case(family, case):
 
 
 class Point:
-    """A row of a chart: a variant, or somebody else's time. `counters`: "forward, compute: the SMs at 72 % of their peak"."""
+    """A row of a chart: a variant, or somebody else's time.
+
+    counters: what limits the main launch: "forward, compute: the SMs at 72 % of their peak".
+    """
 
     def __init__(self, name, us, note="", is_peer=False, counters=""):
         self.name, self.us, self.note, self.is_peer, self.counters = name, us, note, is_peer, counters

@@ -298,14 +298,14 @@ TEST_CASE("memory is checked before it is allocated and refused with both sizes"
     CHECK(free_memory_bytes() > 0);
 }
 
-TEST_CASE("a pipe in the place of the kept limits is neither read nor written", "[engine]") {
+TEST_CASE("limits are kept by processor; a pipe in their place is neither read nor written", "[engine]") {
     const TemporaryFolder folder;
     const Request request = scan_request();
     REQUIRE(Runner(folder.path()).run(request, {}));
     std::string limits;
     for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
         if (entry.path().filename().string().starts_with("ceilings-")) limits = entry.path().string();
-    // A process that cannot tell its processor must not replace the limits of this one.
+    // A process that could not read the name of its processor must not replace them.
     CHECK(limits.ends_with("-2.json"));
     CHECK(limits.find(find_cpu().name.substr(0, 3)) != std::string::npos);
     REQUIRE(std::filesystem::remove(limits));

@@ -238,6 +238,9 @@ TEST_CASE("the documents of bench, devices and written files have their keys", "
     const Json launch = Json::parse(to_json(report))["cases"][0]["by_launch"][0];
     check_keys(launch, {"name", "meaning", "count", "time_us", "bytes", "gb_per_s", "over_copy"});
     CHECK(launch["gb_per_s"] == 500);
+    CHECK_FALSE(bench["cases"][0].contains("counters"));
+    report.rows[0].counted = "forward, memory: DRAM at 83 % of its peak";
+    CHECK(Json::parse(to_json(report))["cases"][0]["counters"] == report.rows[0].counted);
 
     Devices devices;
     devices.counters_reason = "no GPU";

@@ -149,6 +149,7 @@ TEST_CASE("a report of bench survives encoding", "[messages]") {
     row.ratio = Spread{1.25, 1, 1.5};
     row.bound = Bound{Bound::By::steps, std::nullopt, 0.5, 12};
     row.costs = {{"rows", "scans", 3, 1e6, {2, 1, 3, {}}, 1.5}};
+    row.counted = "rows, memory: DRAM at 83 % of its peak";
     row.verdict = Verdict::right;
     BenchReport report{"a GPU", "2030-01-02", "1.0", {row}, {"a note"}, 9, Cache::hot};
     report.ended = Error::cancelled();
@@ -158,6 +159,7 @@ TEST_CASE("a report of bench survives encoding", "[messages]") {
     CHECK(back.rows[0].ratio->q3 == 1.5);
     CHECK(back.rows[0].bound->by == Bound::By::steps);
     CHECK(back.rows[0].costs.at(0).over_copy == 1.5);
+    CHECK(back.rows[0].counted == row.counted);
     CHECK(back.cache == Cache::hot);
     CHECK(back.ended->exit_code() == 130);
     CHECK(checked_bench(back));

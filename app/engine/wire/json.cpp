@@ -280,7 +280,7 @@ Json row_of(const BenchRow& row) {
                            {"at_least", number(interval.low)},
                            {"at_most", number(interval.high)}};
     }
-    if (!row.counted.empty()) object["counted"] = row.counted;
+    if (!row.counted.empty()) object["counters"] = row.counted;
     if (!row.costs.empty()) object["by_launch"] = list_of(row.costs, cost_of);
     return object;
 }
