@@ -319,10 +319,9 @@ std::string words_of_claim(const std::vector<Line>& lines) {
         std::find_if(lines.begin(), lines.end(), [](const Line& line) { return line.label == "sequential"; });
     if (sequential == lines.end()) return "";
     const auto [least, most] = std::minmax_element(sequential->y.begin(), sequential->y.end());
-    return fmt::format(
-        "Parallelization Interface says 5 to 15 % with one launch per token; here {:.0f} to "
-        "{:.0f} %.",
-        *least, *most);
+    const std::string low = fmt::format("{:.0f}", *least), high = fmt::format("{:.0f}", *most);
+    return fmt::format("Parallelization Interface says 5 to 15 % with one launch per token; here {} %.",
+                       low == high ? low : low + " to " + high);
 }
 
 Figure utilisation_figure(const SweepResult& sweep) {

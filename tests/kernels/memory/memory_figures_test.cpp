@@ -220,8 +220,8 @@ TEST_CASE("the pulse is a grid with the levels that fire together below", "[memo
     CHECK(marks_of<Line>(figure_named(figures, "levels")).size() == 6);
 }
 
-// The sweeps of the family, with few cells and repeats.
-std::vector<Figure> swept(const std::string& id, const Settings& settings, const std::vector<Value>& chunks) {
+// A sweep of the family, with few cells and repeats.
+SweepResult sweep_of(const std::string& id, const Settings& settings, const std::vector<Value>& chunks) {
     LocalSource source(shared_cache());
     const Request request = timed_request(settings);
     for (Sweep& sweep : figure_sweeps(request, parameters_with(settings), Backend::cpu)) {
@@ -230,10 +230,13 @@ std::vector<Figure> swept(const std::string& id, const Settings& settings, const
             if (axis.parameter == "chunk") axis.values = chunks;
         const auto done = run_sweep(source, sweep, {});
         REQUIRE(done);
-        return figures_of(*done);
+        return *done;
     }
     FAIL("no sweep " << id);
     return {};
+}
+std::vector<Figure> swept(const std::string& id, const Settings& settings, const std::vector<Value>& chunks) {
+    return figures_of(sweep_of(id, settings, chunks));
 }
 
 TEST_CASE("the trade-off: a curve per variant, points that set the chunk, the usual range marked",
@@ -283,6 +286,27 @@ TEST_CASE("the trade-off: a curve per variant, points that set the chunk, the us
     const auto steps = marks_of<Line>(figure_named(figures, "steps-against-chunk"));
     CHECK(line_named(steps, "chunkwise_gd").y == std::vector<double>{256, 16, 2, 1});
     CHECK(line_named(steps, "sequential").y.back() == 256);
+}
+
+TEST_CASE("equal ends of a measured utilisation are said once", "[memory][figures]") {
+    SweepResult sweep =
+        sweep_of("chunk", {{"length", int64_t{256}}, {"d", int64_t{16}}}, {int64_t{16}, int64_t{64}});
+    const auto caption = [&](double first_busy, double last_busy) {
+        for (SweepCell& cell : sweep.cells) {
+            Result changed = *cell.result;
+            changed.variants.resize(1);  // sequential
+            LaunchRecord launch = changed.variants[0].launches.at(0);
+            launch.start_us = 0;
+            launch.duration_us = 100;
+            launch.busy = {{0, 0, &cell == &sweep.cells.front() ? first_busy : last_busy}};
+            changed.variants[0].launches = {launch};
+            changed.processors = 1;
+            cell.result = std::make_shared<const Result>(std::move(changed));
+        }
+        return figure_named(figures_of(sweep), "utilisation-against-chunk").caption;
+    };
+    CHECK(caption(10, 20).ends_with("with one launch per token; here 10 to 20 %."));
+    CHECK(caption(10, 10.2).ends_with("with one launch per token; here 10 %."));
 }
 
 TEST_CASE("a point that diverged is named in words, once a strategy", "[memory][figures]") {
