@@ -174,14 +174,16 @@ TEST_CASE("a tile of columns fits in registers and shared memory of every chip",
                     }
 }
 
-TEST_CASE("many columns keep their rows in registers where eight warps hold them, and look back at two tiles",
-          "[scan][cuda]") {
-    const auto tile = [](int64_t batch, int64_t channels) {
+TEST_CASE(
+    "many columns keep their rows in registers where eight warps hold them, and look back at two tiles "
+    "unless all tiles run at once",
+    "[scan][cuda]") {
+    const auto tile = [](int64_t batch, int64_t channels, int64_t length = 8192) {
         scan::Job job;
         job.op = scan::Operator::linear;
         job.in = {{"a", {}, 4, Storage::f32}};
         job.batch = batch;
-        job.length = 8192;
+        job.length = length;
         job.channels = channels;
         job.block_size = 256;
         return scan::column_tile(job, *cuda::chip_of("sm_90a"));
@@ -189,6 +191,9 @@ TEST_CASE("many columns keep their rows in registers where eight warps hold them
     CHECK(tile(4, 512).warps == 8);
     CHECK(tile(4, 512).shared_rows == 0);
     CHECK(tile(4, 512).ahead == 2);
+    CHECK(tile(4, 256, 2048).ahead == 4);  // 256 thread blocks of 8 warps on 132 SMs
+    CHECK(tile(4, 256, 2049).ahead == 2);  // 288
+    CHECK(tile(4, 256, 1024).ahead == 2);
     CHECK(tile(4, 64).warps == 4);
     CHECK(tile(4, 64).shared_rows == 8);
     CHECK(tile(4, 64).ahead == 4);
