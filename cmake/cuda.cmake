@@ -27,8 +27,12 @@ function(find_cuda_toolkit)
     set(cuda_libraries ${CUDAToolkit_LIBRARY_DIR} ${root}/extras/CUPTI/lib64 PARENT_SCOPE)
 endfunction()
 
+# The sources of libraries.cmake come at the same time: both mostly wait for the network.
 function(fetch_cuda_wheels)
-    execute_process(COMMAND ${CMAKE_SOURCE_DIR}/cmake/fetch_cuda.sh ${sources_dir} RESULT_VARIABLE failed)
+    execute_process(COMMAND ${CMAKE_SOURCE_DIR}/cmake/fetch_cuda.sh ${sources_dir}
+                    COMMAND ${CMAKE_SOURCE_DIR}/cmake/fetch_sources.sh ${sources_dir}
+                    RESULTS_VARIABLE failed)
+    list(GET failed 0 failed)
     if(failed)
         message(FATAL_ERROR "CUDA: no toolkit (12.6 or newer) is installed, and the wheels could not be fetched")
     endif()

@@ -26,8 +26,6 @@ add_library(egl_headers INTERFACE)
 target_include_directories(egl_headers SYSTEM INTERFACE ${EGL_INCLUDE_DIR})
 target_compile_definitions(egl_headers INTERFACE EGL_NO_X11 MESA_EGL_NO_X11_HEADERS)
 
-# The sources are outside the build folders, so that all presets share them.
-set(sources_dir ${CMAKE_SOURCE_DIR}/build/sources)
 execute_process(COMMAND ${CMAKE_CURRENT_LIST_DIR}/fetch_sources.sh ${sources_dir} COMMAND_ERROR_IS_FATAL ANY)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
              ${CMAKE_CURRENT_LIST_DIR}/fetch_sources.sh ${CMAKE_CURRENT_LIST_DIR}/pip_sources.txt)
