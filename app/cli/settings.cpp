@@ -111,6 +111,16 @@ void settle_backend(const Arguments& arguments, OptionReader& reader, Settings& 
             "--profile counters and --profile sampling need a GPU; this run records the timeline");
 }
 
+void settle_profile_of_bench(const Arguments& arguments, Settings& settings) {
+    Request& request = settings.request;
+    if (arguments.command != Command::bench || request.backend == BackendChoice::cpu ||
+        request.profile != Profile::sampling)
+        return;
+    request.profile = Profile::timeline;
+    settings.notes.push_back(
+        "bench shows no samples and records the timeline; --profile counters says what limits each variant");
+}
+
 // Settles the architecture; sm_90 is accepted for sm_90a.
 void settle_architecture(const Arguments& arguments, OptionReader& reader, Request& request) {
     if (!arguments.has("--arch")) return;
@@ -248,6 +258,7 @@ Outcome<Settings> settle(const Arguments& arguments) {
     request.preset = arguments.value("--preset");
     request.input = arguments.value("--input");
     settle_backend(arguments, reader, settings);
+    settle_profile_of_bench(arguments, settings);
     settle_architecture(arguments, reader, request);
     settle_kernels(arguments, reader, request);
     settle_workers(arguments, reader, settings);

@@ -247,6 +247,13 @@ void add_lines(Figure& figure, std::vector<Line> lines) {
     for (Line& line : lines) figure.marks.push_back(std::move(line));
 }
 
+void add_bars(Figure& figure, Bars bars) {
+    if (bars.bars.empty())
+        figure.missing = "Bars appear as the sweep runs.";
+    else
+        figure.marks.push_back(std::move(bars));
+}
+
 namespace {
 
 Figure empty_figure_against(const std::string& what, std::string caption, Axis x, Axis y) {

@@ -67,8 +67,9 @@ std::string reason_refused(const SweepCell& cell, const std::string& variant);
 // Gives figures without points the reason, if that variant could not run in the first cell.
 void explain_missing(std::vector<Figure>& figures, const SweepResult& sweep, const std::string& variant);
 
-// Adds lines to a figure, or the sentence that they are still missing if there are none.
+// Add lines or bars to a figure, or the sentence that they are still missing if there are none.
 void add_lines(Figure& figure, std::vector<Line> lines);
+void add_bars(Figure& figure, Bars bars);
 // "time-against-chunk", "Time against chunk": `what` over the parameter that labels the axis x.
 Figure figure_against(const std::string& what, std::string caption, Axis x, Axis y, std::vector<Line> lines);
 // "Time against X" with add_times.

@@ -9,6 +9,7 @@
 #include "app/engine/tables/commands.h"
 #include "kernels/core/nearest.h"
 #include "tests/kit/catch.h"
+#include "tests/kit/contains.h"
 #include "tests/kit/temporary_folder.h"
 
 using namespace sawtooth;
@@ -205,6 +206,12 @@ TEST_CASE("a backend is chosen, and profiles that the CPU lacks are noted", "[cl
     CHECK(settings_of({"run", "scan", "--backend", "auto"})->request.backend == BackendChoice::automatic);
     CHECK(settings_of({"run", "scan", "--profile", "counters"})->notes.size() == 1);
     check_usage(settings_of({"run", "scan", "--device", "3"}), "--device = 3");
+
+    const auto bench = settings_of({"bench", "scan", "--backend", "cuda", "--profile", "sampling"});
+    REQUIRE(bench);
+    CHECK(bench->request.profile == Profile::timeline);  // its tables have no place for samples
+    REQUIRE(bench->notes.size() == 1);
+    CHECK(contains(bench->notes.front(), "--profile counters"));
 }
 
 TEST_CASE("options of workers, kernel folders and profiles are checked when parsed", "[cli]") {

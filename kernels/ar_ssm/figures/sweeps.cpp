@@ -95,21 +95,15 @@ std::vector<Figure> scan_figures(const SweepResult& sweep) {
     Figure figure = new_figure("time_by_scan", Place::views, "Time of unfused by scan", "",
                                {.label = "time", .unit = "us", .minimum = 0}, {.label = "scan"});
     std::vector<Timed> all = timed_cells(sweep);
-    std::vector<Figure> figures;
-    if (all.empty()) {
-        figure.missing = "Bars appear as the sweep runs.";
-        figures.push_back(std::move(figure));
-        explain_missing(figures, sweep, "unfused");
-        return figures;
-    }
-    figure.caption = words_of_scans(sweep, all);
+    if (!all.empty()) figure.caption = words_of_scans(sweep, all);
     Bars bars;
     for (Timed& timed : all) {
         figure.y.categories.push_back(timed.scan);
         bars.bars.push_back(std::move(timed.bar));
     }
-    figure.marks.push_back(std::move(bars));
-    figures.push_back(std::move(figure));
+    add_bars(figure, std::move(bars));
+    std::vector<Figure> figures = {std::move(figure)};
+    explain_missing(figures, sweep, "unfused");
     return figures;
 }
 

@@ -105,6 +105,18 @@ CostOfOrder cost_of(const SweepResult& sweep, const Value& order) {
     return cost;
 }
 
+std::string words_of_orders(const SweepResult& sweep) {
+    if (!sweep.complete) return progress_words(sweep);
+    const CostOfOrder one = cost_of(sweep, Value(1)), full = cost_of(sweep, Value("full"));
+    if (one.words == undecided && full.words == undecided)
+        return fmt::format("Differences below {}x cannot be told between separate measurements.",
+                           apart_within);
+    if (one.words.empty() || full.words.empty()) return "";
+    return fmt::format(
+        "Time against order 2: full: {}; order 1: {}.{}", full.words, one.words,
+        full.slower == std::ssize(two_ways) ? " With full, blocks wait for earlier carries." : "");
+}
+
 }  // namespace
 
 std::vector<Figure> block_figures(const SweepResult& sweep) {
@@ -132,24 +144,10 @@ std::vector<Figure> order_figures(const SweepResult& sweep) {
             bars.bars.push_back(time_bar(*variant));
             figure.y.categories.push_back(name + ", " + to_text(cell.values.front()));
         }
-    std::vector<Figure> figures;
-    if (bars.bars.empty()) {
-        figure.missing = "Bars appear as the sweep runs.";
-        figures.push_back(std::move(figure));
-        explain_missing(figures, sweep, "fused");
-        return figures;
-    }
-    const CostOfOrder one = cost_of(sweep, Value(1)), full = cost_of(sweep, Value("full"));
-    figure.caption = progress_words(sweep);
-    if (one.words == undecided && full.words == undecided && sweep.complete)
-        figure.caption +=
-            fmt::format("Differences below {}x cannot be told between separate measurements.", apart_within);
-    else if (!one.words.empty() && !full.words.empty() && sweep.complete)
-        figure.caption += fmt::format(
-            "Time against order 2: full: {}; order 1: {}.{}", full.words, one.words,
-            full.slower == std::ssize(two_ways) ? " With full, blocks wait for earlier carries." : "");
-    figure.marks.push_back(std::move(bars));
-    figures.push_back(std::move(figure));
+    add_bars(figure, std::move(bars));
+    if (!figure.marks.empty()) figure.caption = words_of_orders(sweep);
+    std::vector<Figure> figures = {std::move(figure)};
+    explain_missing(figures, sweep, "fused");
     return figures;
 }
 

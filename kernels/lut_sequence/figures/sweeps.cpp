@@ -80,11 +80,7 @@ std::vector<Figure> event_sweep_figures(const SweepResult& sweep) {
         figure.caption += fmt::format("{}: {}{}. ", cell.name, time_words(*cell.unfused.time),
                                       words_of_longest(cell.kernels));
     }
-    if (bars.bars.empty()) {
-        figure.missing = "Bars appear as the sweep runs.";
-    } else {
-        figure.marks.push_back(std::move(bars));
-    }
+    add_bars(figure, std::move(bars));
     std::vector<Figure> figures = {std::move(figure)};
     explain_missing(figures, sweep, "unfused");
     return figures;

@@ -119,14 +119,11 @@ Figure error_by_arithmetic(const SweepResult& sweep) {
         if (*error > 0) least = std::min(least, *error);
         words += fmt::format("{}{} {}", words.empty() ? "" : "; ", name, value);
     });
-    if (bars.bars.empty()) {
-        figure.missing = "Bars appear as the sweep runs.";
-        return figure;
-    }
+    add_bars(figure, std::move(bars));
+    if (figure.marks.empty()) return figure;
     figure.x.minimum = std::pow(10, std::floor(std::log10(least)) - 1);
     figure.caption =
         words + ". Integers round every term to a multiple of 2^-20 / rescale: that is what they cost.";
-    figure.marks.push_back(std::move(bars));
     return figure;
 }
 
