@@ -145,6 +145,31 @@ TEST_CASE("a choice that does not fit the chip says so before anything runs", "[
     CHECK(choice_refusal(lab, rows, int64_t{16}).reason.empty());
 }
 
+TEST_CASE(
+    "where the chip is not known, the result says which variants cannot run, and requests stay the same",
+    "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    const WithCudaForms forms(lab);
+    lab.request.on = "ssh far sawtooth worker";
+    choose_backend(lab, BackendChoice::cuda, 0);
+    REQUIRE_FALSE(chip_in_force(lab));
+    const Variant& first = lab.family->variants.front();
+    CHECK(shown_refusal(lab, first).empty());
+    const auto result = gpu_result(engine.requests.back(), "NVIDIA Far");
+    result->variants.front().refused = "needs 200 KiB of shared memory";
+    engine.answer(engine.run_ticket, result, {});
+    update(lab, lab.now + 0.1);
+    CHECK(shown_refusal(lab, first) == "needs 200 KiB of shared memory");
+    CHECK(shown_refusal(lab, lab.family->variants.back()).empty());
+    const size_t asked = engine.requests.size();
+    update(lab, lab.now + 10);
+    CHECK(engine.requests.size() == asked);
+
+    choose_backend(lab, BackendChoice::cpu, 0);  // its chip is known
+    CHECK(shown_refusal(lab, first).empty());
+}
+
 TEST_CASE("a long launch counts down to the stop of its worker, with one redraw per second", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);

@@ -190,7 +190,7 @@ void draw_variants(LabState& lab, float width) {
     draw_heading("variants");
     for (size_t i = 0; i < lab.family->variants.size(); ++i) {
         const Variant& variant = lab.family->variants[i];
-        const std::string reason = reason_refused(lab, variant);
+        const std::string reason = shown_refusal(lab, variant);
         bool on = reason.empty() && !lab.disabled_variants.contains(variant.name);
         ImGui::BeginDisabled(!reason.empty());
         ImGui::BeginGroup();

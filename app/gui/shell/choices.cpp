@@ -77,7 +77,7 @@ void add_settings(const LabState& lab, Actions& all) {
         all.push_back({.group = "Variant",
                        .name = variant.name,
                        .act = [name = variant.name, on](LabState& now) { enable_variant(now, name, !on); },
-                       .reason = because(reason_refused(lab, variant)),
+                       .reason = because(shown_refusal(lab, variant)),
                        .is_on = always(on),
                        .meaning = variant.idea});
     }

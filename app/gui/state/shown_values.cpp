@@ -90,6 +90,15 @@ std::string reason_refused(const LabState& lab, const Variant& variant) {
     return chip ? variant.refusal(lab.parameters, *chip).value_or("") : "";
 }
 
+std::string shown_refusal(const LabState& lab, const Variant& variant) {
+    const std::string reason = reason_refused(lab, variant);
+    if (!reason.empty() || chip_in_force(lab) || !lab.result) return reason;
+    const Result& result = *lab.result;
+    if (result.request.family != lab.family->name || result.backend != backend_in_force(lab)) return "";
+    const VariantResult* const found = find(result, variant.name);
+    return found ? found->refused : "";
+}
+
 ChoiceRefusal choice_refusal(const LabState& lab, const Parameter& row, const Value& choice) {
     const auto chip = chip_in_force(lab);
     if (!chip || is_run_row(row)) return {};
