@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <map>
 
 #include "app/engine/session/session_fields.h"
@@ -21,14 +22,19 @@ Sweep portable_sweep(Sweep sweep) {
     return sweep;
 }
 
-// The session of the file, or an empty one if there is no file.
-Outcome<Session> existing(const std::string& path, std::stop_token stop = {}) {
-    struct stat status = {};
-    if (::stat(path.c_str(), &status) != 0) return Session();
+// The session of a file. Errors: those of read_session; usage: parts that this build cannot read.
+Outcome<Session> whole(const std::string& path, std::stop_token stop = {}) {
     auto read = read_session(path, std::move(stop));
     if (!read) return read.error();
     if (read->is_partial) return Error::usage(fmt::format("{}: {}", path, read->notes.front()));
     return std::move(read->session);
+}
+
+// The session of the file, or an empty one if there is no file.
+Outcome<Session> existing(const std::string& path) {
+    struct stat status = {};
+    if (::stat(path.c_str(), &status) != 0 && errno == ENOENT) return Session();
+    return whole(path);
 }
 
 // Adds the cell at its place, with its result as the last of the session.
@@ -93,9 +99,7 @@ std::optional<Error> SweepFile::write() {
 }
 
 Outcome<ShardFile> read_shard(const std::string& path, std::stop_token stop) {
-    struct stat status = {};
-    if (::stat(path.c_str(), &status) != 0) return Error::usage(path + ": no such file");
-    auto session = existing(path, std::move(stop));
+    auto session = whole(path, std::move(stop));
     if (!session) return session.error();
     if (session->sweeps.empty())
         return Error::usage(path + " has no sweep; expected a file that sawtooth sweep --session wrote");

@@ -88,7 +88,8 @@ TEST_CASE("a sweep without a file begins, and one with that of another sweep is 
     CHECK(SweepFile::resumed(folder.file("b.sawtooth"), sweep).error().exit_code() == 2);
     REQUIRE_FALSE(write_session(folder.file("c.sawtooth"), Session{}));
     CHECK(SweepFile::resumed(folder.file("c.sawtooth"), sweep));
-    CHECK(contains(read_shard(folder.file("absent")).error().text, "no such file"));
+    CHECK(contains(read_shard(folder.file("absent")).error().text,
+                   "cannot be opened as a session: No such file"));
     CHECK(contains(read_shard(folder.file("c.sawtooth")).error().text, "has no sweep"));
 }
 
