@@ -92,10 +92,8 @@ std::string reason_refused(const LabState& lab, const Variant& variant) {
 
 std::string shown_refusal(const LabState& lab, const Variant& variant) {
     const std::string reason = reason_refused(lab, variant);
-    if (!reason.empty() || chip_in_force(lab) || !lab.result) return reason;
-    const Result& result = *lab.result;
-    if (result.request.family != lab.family->name || result.backend != backend_in_force(lab)) return "";
-    const VariantResult* const found = find(result, variant.name);
+    if (!reason.empty() || chip_in_force(lab) || !shows_what_is_set(lab)) return reason;
+    const VariantResult* const found = find(*lab.result, variant.name);
     return found ? found->refused : "";
 }
 

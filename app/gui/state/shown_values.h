@@ -19,7 +19,7 @@ std::string reason_fixed(const LabState& lab, const Parameter& row);
 // Why a variant cannot run the current settings; "" if it can, or if the chip is not known here.
 std::string reason_refused(const LabState& lab, const Variant& variant);
 // The same, but where the chip is not known (a recording, another machine, a session of a GPU), the shown
-// result says why the variant did not run.
+// result gives the reason if it belongs to the current settings.
 std::string shown_refusal(const LabState& lab, const Variant& variant);
 // The selected variants that a choice would keep from running on the present chip although another choice of
 // the row lets them run. Nothing is compiled to find this out.

@@ -38,8 +38,8 @@ ColumnTile column_tile(const Job& job, const Chip& chip) {
         tile.units /= 2;
     }
     tile.min_blocks = std::max<int64_t>(most_warps / tile.warps, 1);
-    // A look at four tiles costs more than one at two. It pays with few columns, and where all thread blocks
-    // run at once: their totals are published together, so each look goes as far as it can see.
+    // A look at four tiles costs more than one at two. It pays with few columns, and where the thread blocks
+    // of more than four tiles of every sequence all run at once.
     const int64_t blocks = job.batch * job.blocks() * ceil_divide(job.channels, tile.width());
     const bool all_run = blocks <= tile.min_blocks * chip.multiprocessors;
     tile.ahead = many_columns && !(all_run && job.blocks() > 4) ? 2 : 4;

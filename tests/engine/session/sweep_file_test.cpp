@@ -90,6 +90,7 @@ TEST_CASE("a sweep without a file begins, and one with that of another sweep is 
     CHECK(SweepFile::resumed(folder.file("c.sawtooth"), sweep));
     CHECK(contains(read_shard(folder.file("absent")).error().text,
                    "cannot be opened as a session: No such file"));
+    CHECK(contains(read_shard(folder.file("b.sawtooth/a.sawtooth")).error().text, "Not a directory"));
     CHECK(contains(read_shard(folder.file("c.sawtooth")).error().text, "has no sweep"));
 }
 
