@@ -54,18 +54,17 @@ std::optional<int64_t> related_integer(Random& random, const Parameters& set) {
     return value + random.below(3) - 1;
 }
 
-// The defaults, changed by a setting, with automatic values settled. Copying the defaults takes less than
-// making them, which thousands of draws would do.
-Parameters settled_over(const Parameters& defaults, const Family& family, const Parameters& set,
-                        Backend backend) {
-    Parameters values = defaults;
+// Sets `values` to the defaults, changed by a setting, with automatic values settled. Thousands of draws use
+// the same defaults and the memory of the same `values`.
+void settle_over(const Parameters& defaults, const Family& family, const Parameters& set, Backend backend,
+                 Parameters& values) {
+    values = defaults;
     auto row = values.values.begin();  // both are in the order of names
     for (const auto& [name, value] : set.values) {
-        while (row != values.values.end() && row->first < name) ++row;
-        row = values.values.insert_or_assign(row, name, value);
+        while (row->first != name) ++row;
+        row->second = value;
     }
     if (family.settle) family.settle(values, {}, backend);
-    return values;
 }
 
 // The tiles of all outputs along dimensions that a parameter sets.
@@ -101,10 +100,13 @@ bool has_small_arrays(const Family& family, const Parameters& values) {
     return true;
 }
 
-void set_all(Random& random, const Family& family, const DrawLimits& limits, Parameters& set) {
+// Sets all parameters but those that are kept.
+void set_all(Random& random, const Family& family, const DrawLimits& limits, const Parameters& kept,
+             Parameters& set) {
+    set = kept;
     const bool usual_reals = random.below(2) == 0;
     for (const Parameter& row : family.parameters) {
-        if (set.has(row.name) || row.renews == Renews::figures) continue;
+        if (kept.has(row.name) || row.renews == Renews::figures) continue;
         if (usual_reals && row.type == Type::real) continue;
         const bool width = is_width(family, row);
         Value value = random_value(random, row, width ? limits.widest : limits.longest);
@@ -116,10 +118,11 @@ void set_all(Random& random, const Family& family, const DrawLimits& limits, Par
 }
 
 void set_lengths_in_tiles(Random& random, const Family& family, const Variant& variant, const Chip& chip,
-                          const Parameters& kept, const Parameters& defaults, Parameters& set) {
+                          const Parameters& kept, const Parameters& defaults, Parameters& set,
+                          Parameters& values) {
     if (random.below(4) == 0) return;  // any length
-    const auto tilings =
-        tilings_of(family, variant, settled_over(defaults, family, set, chip.backend), chip.backend);
+    settle_over(defaults, family, set, chip.backend, values);
+    const auto tilings = tilings_of(family, variant, values, chip.backend);
     if (tilings.empty()) return;
     const Tiling& tiling = tilings[static_cast<size_t>(random.below(static_cast<int64_t>(tilings.size())))];
     const Parameter& row = *family.parameter(tiling.dimension);
@@ -156,17 +159,19 @@ int64_t random_integer(Random& random, int64_t least, int64_t most) {
 }
 
 Parameters settled_values(const Family& family, const Parameters& set, Backend backend) {
-    return settled_over(family.defaults(), family, set, backend);
+    Parameters values;
+    settle_over(family.defaults(), family, set, backend, values);
+    return values;
 }
 
 std::optional<Parameters> draw_setting(Random& random, const Family& family, const Variant& variant,
                                        const Chip& chip, const DrawLimits& limits, const Parameters& kept) {
     const Parameters defaults = family.defaults();
+    Parameters set, values;
     for (int draw = 0; draw < most_draws; ++draw) {
-        Parameters set = kept;
-        set_all(random, family, limits, set);
-        set_lengths_in_tiles(random, family, variant, chip, kept, defaults, set);
-        const Parameters values = settled_over(defaults, family, set, chip.backend);
+        set_all(random, family, limits, kept, set);
+        set_lengths_in_tiles(random, family, variant, chip, kept, defaults, set, values);
+        settle_over(defaults, family, set, chip.backend, values);
         if (family.check && family.check(values)) continue;
         if (variant.refusal(values, chip)) continue;
         if (family.work(values).operations > limits.operations) continue;

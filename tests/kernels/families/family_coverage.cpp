@@ -12,7 +12,7 @@ using Facts = std::set<std::string>;
 
 struct Candidate {
     CoveringSetting setting;
-    Facts facts;
+    Facts facts, programs;  // programs: what must be compiled for it, files with their defines
 };
 
 bool is_accepted(const Family& family, const Variant& variant, const Parameters& parameters,
@@ -20,11 +20,12 @@ bool is_accepted(const Family& family, const Variant& variant, const Parameters&
     return !(family.check && family.check(parameters)) && !variant.refusal(parameters, chip);
 }
 
-// Returns what compiling the setting covers: parameter values, and the kernels or launches of the variant.
-Facts facts_of(const Family& family, const CoveringSetting& setting, cuda::Device& device,
-               Coverage coverage) {
+// Finds what compiling the setting covers: parameter values, and the kernels or launches of the variant.
+Candidate candidate_of(const Family& family, const CoveringSetting& setting, cuda::Device& device,
+                       Coverage coverage) {
     const std::string who = setting.variant->name + ": ";
-    Facts facts;
+    Candidate candidate{setting, {}, {}};
+    Facts& facts = candidate.facts;
     for (const Parameter& row : family.parameters) {
         if (coverage == Coverage::files || coverage == Coverage::kernels) break;
         const std::string value = row.name + " = " + to_text(setting.parameters.at(row.name));
@@ -36,14 +37,17 @@ Facts facts_of(const Family& family, const CoveringSetting& setting, cuda::Devic
     }
     const Arrays inputs = input_shapes(family, setting.parameters, true);
     const Plan plan = plan_on_device(device, family, setting.variant->name, setting.parameters, inputs, true);
-    if (coverage != Coverage::values_of_every_variant) {
-        for (const PlannedKernel& kernel : plan.kernels)
+    for (const PlannedKernel& kernel : plan.kernels) {
+        std::string program = kernel.file;
+        for (const auto& [name, value] : kernel.defines) program += " " + name + "=" + value;
+        candidate.programs.insert(std::move(program));
+        if (coverage != Coverage::values_of_every_variant)
             facts.insert(kernel.file + (coverage == Coverage::files ? "" : " " + kernel.entry));
-        return facts;
     }
-    for (const Launch& launch : plan.launches)
-        facts.insert(who + launch.info->name + " of " + launch.info->grid_formula);
-    return facts;
+    if (coverage == Coverage::values_of_every_variant)
+        for (const Launch& launch : plan.launches)
+            facts.insert(who + launch.info->name + " of " + launch.info->grid_formula);
+    return candidate;
 }
 
 // Returns the defaults, and settings that differ from them in one choice, flag, list or dimension, or in two
@@ -106,26 +110,32 @@ std::vector<Value> tiling_values(const Parameter& row) {
     return values;
 }
 
-// Always picks the setting that covers most of what is still missing.
+// Always picks the setting that covers most of what is still missing per program to compile.
 std::vector<CoveringSetting> covering_settings(const Family& family, cuda::Device& device,
                                                Coverage coverage) {
     std::vector<Candidate> candidates;
     for (const Variant& variant : family.variants) {
         if (!variant.runs_on(Backend::cuda)) continue;
-        for (CoveringSetting& setting : candidates_of(family, variant, device.chip())) {
-            Facts facts = facts_of(family, setting, device, coverage);
-            candidates.push_back({std::move(setting), std::move(facts)});
-        }
+        for (const CoveringSetting& setting : candidates_of(family, variant, device.chip()))
+            candidates.push_back(candidate_of(family, setting, device, coverage));
     }
     std::vector<CoveringSetting> chosen;
-    Facts known;
+    Facts known, compiled;
     while (true) {
-        const auto best =
-            std::max_element(candidates.begin(), candidates.end(), [&](const auto& left, const auto& right) {
-                return missing(left.facts, known) < missing(right.facts, known);
-            });
-        if (best == candidates.end() || missing(best->facts, known) == 0) return chosen;
+        const Candidate* best = nullptr;
+        double most = 0;
+        for (const Candidate& candidate : candidates) {
+            const auto facts = static_cast<double>(missing(candidate.facts, known));
+            // Less than one program for those that need none, so that these come first.
+            const double worth =
+                facts / std::max(static_cast<double>(missing(candidate.programs, compiled)), 0.01);
+            if (worth <= most) continue;
+            most = worth;
+            best = &candidate;
+        }
+        if (!best) return chosen;
         known.insert(best->facts.begin(), best->facts.end());
+        compiled.insert(best->programs.begin(), best->programs.end());
         chosen.push_back(best->setting);
     }
 }
