@@ -112,10 +112,10 @@ formatting() {
 }
 
 # Runs the unit, property and window tests of a Catch2 filter ("" is all), on their own display, so that no window
-# opens on the user's.
+# opens on the user's. The end-to-end tests, one after another, take longest, so that these give way to them.
 program=$root/build/$preset/sawtooth_tests
 unit_tests() { # FILTER LOG
-    local tests=("$program" ${1:+"$1"} --durations yes)
+    local tests=(nice -n 5 "$program" ${1:+"$1"} --durations yes)
     ! command -v xvfb-run >/dev/null || tests=(xvfb-run -a -s '-screen 0 1600x900x24' "${tests[@]}")
     (cd "$root" && unset DISPLAY WAYLAND_DISPLAY && "${tests[@]}" </dev/null) 2>&1 | tee "$2" |
         sed -u '/^[0-9]*\.[0-9]* s: /d'
@@ -142,13 +142,14 @@ count() { # LOG STATUS
     fi
 }
 
-# Four groups run beside one another: the end-to-end tests; those of the window, of workers and of checks; those of
-# CUDA, which compile kernels, at the end on all cores that are free by then; and the other unit tests. Some of each wait,
-# for a worker or a time limit, so that two cores have work for four groups. Tests of many threads come last: where these
-# wait for one another, each test takes ten times as long beside other work.
+# Five groups run beside one another: the end-to-end tests; those of the window, of workers and of checks; those of
+# CUDA, which compile kernels, at the end on all cores that are free by then; those of kernels on the CPU; and the other
+# unit tests. Some of each wait, for a worker or a time limit, so that two cores have work for five groups. Tests of many
+# threads come last: where these wait for one another, each test takes ten times as long beside other work.
 log=$root/build/$preset-tests.log beside_log=$root/build/$preset-beside.log ends=$root/build/$preset-ends.txt
 declare -A group_filters=([window]='[window]~[.],[worker]~[.],[check]~[.]'
-    [cuda]='[cuda]~[window]~[worker]~[check]~[.]' [compile]='[compile]~[.]')
+    [cuda]='[cuda]~[window]~[worker]~[check]~[.]' [compile]='[compile]~[.]'
+    [cpu]='[cpu]~[window]~[worker]~[check]~[cuda]~[compile]~[threads]~[.]')
 log_of() { echo "$root/build/$preset-$1-tests.log"; }
 : >"$ends"
 rm -f "$root/build/$preset"-*-tests.log
@@ -160,13 +161,14 @@ run_group() { # NAME
 beside='' groups=() threads=''
 if [ -z "$tag" ]; then
     if [ -z "$filter" ]; then
-        groups=(window cuda compile)
-        filter='~[window]~[worker]~[check]~[cuda]~[compile]~[threads]~[.]' threads='[threads]~[.]'
+        groups=(window cuda compile cpu)
+        filter='~[cpu]~[window]~[worker]~[check]~[cuda]~[compile]~[threads]~[.]' threads='[threads]~[.]'
     fi
     set -m # a process group of its own, which can be stopped as a whole
     {
         if [ ${#groups[@]} -gt 0 ]; then
             run_group window &
+            run_group cpu &
             { run_group cuda && run_group compile; } &
         fi
         end_to_end
