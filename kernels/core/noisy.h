@@ -126,14 +126,20 @@ class Noisy {
         return within(state().off(number, share, operands), rounding.largest);
     }
     static Noisy rounded(double result, uint64_t operands) {
-        return near_overflow(state().off(result, state().rounding.arithmetic, operands));
+        const double off = state().off(result, state().rounding.arithmetic, operands);
+        return is_usual(off) ? Noisy(off) : near_overflow(off);
     }
-    static Noisy near_overflow(double result) {
+    // Whether a number is far from both ends of the range of f32, as nearly all are; 0 and NaN are not.
+    static bool is_usual(double result) {
+        const double size = std::abs(result);
+        return size >= FLT_MIN && size <= FLT_MAX / headroom;
+    }
+    [[gnu::noinline]] static Noisy near_overflow(double result) {
         const bool is_near = std::abs(result) > FLT_MAX / headroom;
         if (is_near && state().next() < 0.5) return Noisy(std::copysign(INFINITY, result));
         return within(result, FLT_MAX);
     }
-    static Noisy within(double result, double largest) {
+    [[gnu::noinline]] static Noisy within(double result, double largest) {
         const double size = std::abs(result);
         if (size > largest) return Noisy(std::copysign(INFINITY, result));
         if (size >= FLT_MIN || size == 0 || std::isnan(result)) return Noisy(result);
@@ -181,14 +187,16 @@ class SumOfProducts<Noisy> {
         squares_ += product * product + sum_ * sum_;
     }
     Noisy total() const {
-        if (!std::isfinite(sum_)) Noisy::state().multiplies_infinity = true;
-        if (!std::isfinite(sum_)) return sum_;
-        constexpr double most = FLT_MAX / Noisy::headroom;
-        if (squares_ > most * most) return NAN;
         Noisy::State& state = Noisy::state();
+        constexpr double most = FLT_MAX / Noisy::headroom;
+        if (!std::isfinite(sum_)) {
+            state.multiplies_infinity = true;
+            return sum_;
+        }
+        if (squares_ > most * most) return NAN;
         const uint64_t operands = Noisy::leading(sum_) << 32 | Noisy::leading(squares_);
-        return Noisy::within(
-            sum_ + state.rounding.arithmetic * std::sqrt(squares_) * state.error_of(operands), FLT_MAX);
+        const double off = sum_ + state.rounding.arithmetic * std::sqrt(squares_) * state.error_of(operands);
+        return Noisy::is_usual(off) ? Noisy(off) : Noisy::within(off, FLT_MAX);
     }
 
   private:
