@@ -70,8 +70,8 @@ TEST_CASE("a battery is the same every time, and another one for another seed", 
     for (const Family* family : families()) {
         INFO(family->name);
         const auto& first = whole_battery(*family);
-        const auto again = draw_battery(*family, processor, 60);
-        CHECK(std::equal(again.begin(), again.end(), first.begin()));
+        REQUIRE(first.size() >= 60);
+        CHECK(draw_battery(*family, processor, 60) == std::vector(first.begin(), first.begin() + 60));
         Request other = request_for(*family);
         other.seed = 2;
         CHECK(Battery(*family, other, processor).next() != first.front());

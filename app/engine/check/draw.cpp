@@ -54,8 +54,8 @@ std::optional<int64_t> related_integer(Random& random, const Parameters& set) {
     return value + random.below(3) - 1;
 }
 
-// Sets `values` to the defaults, changed by a setting, with automatic values settled. Thousands of draws use
-// the same defaults and the memory of the same `values`.
+// Sets `values` to the defaults, changed by a setting of the family's parameters, with automatic values
+// settled. Thousands of draws use the same defaults and the memory of the same `values`.
 void settle_over(const Parameters& defaults, const Family& family, const Parameters& set, Backend backend,
                  Parameters& values) {
     values = defaults;
