@@ -112,7 +112,7 @@ formatting() {
 }
 
 # Runs the unit, property and window tests of a Catch2 filter ("" is all), on their own display, so that no window
-# opens on the user's. The end-to-end tests, one after another, take longest, so that these give way to them.
+# opens on the user's. They give way to the end-to-end tests, which run one after another and take longest.
 program=$root/build/$preset/sawtooth_tests
 unit_tests() { # FILTER LOG
     local tests=(nice -n 5 "$program" ${1:+"$1"} --durations yes)

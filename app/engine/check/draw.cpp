@@ -54,15 +54,15 @@ std::optional<int64_t> related_integer(Random& random, const Parameters& set) {
     return value + random.below(3) - 1;
 }
 
-// Sets `values` to the defaults, changed by a setting of the family's parameters, with automatic values
-// settled. Thousands of draws use the same defaults and the memory of the same `values`.
+// Sets `values` to the defaults, changed by a setting, with automatic values settled. Thousands of draws use
+// the same defaults and the memory of the same `values`.
 void settle_over(const Parameters& defaults, const Family& family, const Parameters& set, Backend backend,
                  Parameters& values) {
     values = defaults;
     auto row = values.values.begin();  // both are in the order of names
     for (const auto& [name, value] : set.values) {
-        while (row->first != name) ++row;
-        row->second = value;
+        while (row != values.values.end() && row->first < name) ++row;
+        row = values.values.insert_or_assign(row, name, value);
     }
     if (family.settle) family.settle(values, {}, backend);
 }
