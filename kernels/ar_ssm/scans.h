@@ -14,7 +14,7 @@ void add_scan(Builder& builder, std::string_view variant, const char* prefix, bo
     job.batch = to.shape[0];
     job.length = to.shape[1];
     job.channels = to.shape[2];
-    job.block_size = scan::automatic_block_size(job.batch, job.length, job.channels);
+    job.block_size = scan::automatic_block_size(job, Builder::backend);
     job.flipped = flipped;
     job.in = {from};
     job.y = to;

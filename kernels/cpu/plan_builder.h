@@ -12,6 +12,8 @@ namespace sawtooth::cpu {
 // Builds the Plan of a variant on the CPU, where every launch is one dispatch to the pool.
 class PlanBuilder : public sawtooth::PlanBuilder {
   public:
+    static constexpr Backend backend = Backend::cpu;
+
     explicit PlanBuilder(const PlanRequest& request) : sawtooth::PlanBuilder(request) {}
 
     using Work = std::function<void(const Item&)>;

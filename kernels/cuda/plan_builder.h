@@ -26,6 +26,8 @@ struct KernelSource {
 // compiled either. The device must outlive the plan.
 class PlanBuilder : public sawtooth::PlanBuilder {
   public:
+    static constexpr Backend backend = Backend::cuda;
+
     explicit PlanBuilder(const PlanRequest& request);
 
     const Chip& chip() const { return device_.chip(); }

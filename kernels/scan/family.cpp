@@ -46,9 +46,10 @@ std::vector<Parameter> parameters() {
                          Group::algorithm, "forward", {"forward", "reverse", "both"}, inputs),
         choice_parameter("block_size",
                          "Positions per tile, which one worker or thread block scans at a time. "
-                         "auto: 256 for lengths up to 256; 512 up to 512, and for 1024 or more channels in "
-                         "all sequences; 1024 otherwise. lookback on the CPU uses at least 8192 for a single "
-                         "channel.",
+                         "auto: 256 for lengths up to 256, 512 up to 512, 1024 otherwise. On a GPU several "
+                         "channels take less beyond 512: the least with at most 12 tiles a sequence; with "
+                         "1024 or more channels in all sequences 512, or 256 with gates. lookback on the "
+                         "CPU uses at least 8192 for a single channel.",
                          Group::tiling, "auto",
                          {"auto", int64_t{128}, int64_t{256}, int64_t{512}, int64_t{1024}}, Renews::kernels),
         only_for("op", {"sum", "complex_sum"},
@@ -123,7 +124,7 @@ std::optional<Refusal> check(const Parameters& parameters) {
 
 std::vector<Tiling> tilings(const Variant& variant, const std::string&, const Parameters& parameters,
                             Backend backend) {
-    const int64_t block = block_size_of(parameters);
+    const int64_t block = block_size_of(parameters, backend);
     const bool looks_back = variant.name == "lookback";
     if (!looks_back && variant.name != "three_phase") return {};
     std::vector<Tiling> tilings = {{"length", "block_size", block}};

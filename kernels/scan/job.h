@@ -29,10 +29,6 @@ const Op& op_of(const Parameters& parameters);
 // prefixes: then tiles may be short and a look back should cost little. With fewer, every step of a look back
 // counts. Measured on an H200 with [4, L, D]: D = 512 has many, D = 64 few.
 inline bool has_many_columns(int64_t batch, int64_t channels) { return batch * channels >= 1024; }
-// The block size of "auto": 256 for lengths up to 256, 512 up to 512 and for many columns, then 1024.
-int64_t automatic_block_size(int64_t batch, int64_t length, int64_t channels);
-int64_t automatic_block_size(const Parameters& parameters);
-int64_t block_size_of(const Parameters& parameters);
 // ceil(log2(length)), the number of steps of a doubling scan and of levels of a tree.
 int64_t levels_of(int64_t length);
 
@@ -56,9 +52,9 @@ struct Job {
     bool flipped = false;
     int64_t batch = 1, length = 1, channels = 1;
     int64_t block_size = 0;   // steps per tile
-    Buffers in;               // one per plane: a and x of a recurrence, otherwise x
-    Buffer initial;           // [batch, channels], the state of a recurrence before step 0; absent: 0
-    Buffer y;                 // in the storage of the inputs, or in f32
+    Buffers in = {};          // one per plane: a and x of a recurrence, otherwise x
+    Buffer initial = {};      // [batch, channels], the state of a recurrence before step 0; absent: 0
+    Buffer y = {};            // in the storage of the inputs, or in f32
     std::string prefix = "";  // begins the names of launches: "", "reverse_", "gradient_", …
 
     Storage storage() const { return in.front().storage; }  // of the inputs
@@ -69,6 +65,14 @@ struct Job {
         return side("B", batch) * pieces(name, rows, "block_size", block_size);
     }
 };
+
+// The block size of "auto" for the operator and the sizes of a job: 256 for lengths up to 256, 512 up to 512,
+// then 1024. On a GPU several columns have shorter tiles. Many: 512, or 256 if two planes are read, so that a
+// look back keeps all rows in registers. Few: the least with at most 12 tiles, so that enough of them run at
+// once. Measured on an H200 with lengths of 768 to 65536.
+int64_t automatic_block_size(const Job& job, Backend backend);
+int64_t automatic_block_size(const Parameters& parameters, Backend backend);
+int64_t block_size_of(const Parameters& parameters, Backend backend);
 
 // The kinds of launches for which arguments.cuh has no struct of their own.
 struct Sequential {};

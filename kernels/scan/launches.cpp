@@ -272,17 +272,23 @@ void add_backward(Stages& stages, const Algorithm& algorithm, const Backward& pa
     if (pass.adds || gradient.op != pass.forward.op) add_input_gradient(stages, pass, t);
 }
 
-Job job_of(const Parameters& parameters, const Tensors& t) {
+// The operator and the sizes of the forward scan.
+Job sizes_of(const Parameters& parameters) {
     const Op& op = op_of(parameters);
     return {.op = parameters.flag("compensated") ? Operator::compensated_sum : op.op,
             .flipped = parameters.is("direction", "reverse"),
             .batch = parameters.integer("batch"),
             .length = parameters.integer("length"),
-            .channels = parameters.integer("channels") * (op.is_complex ? 2 : 1),
-            .block_size = block_size_of(parameters),
-            .in = t.a ? Buffers{t.a, t.x} : Buffers{t.x},
-            .initial = t.initial,
-            .y = t.y};
+            .channels = parameters.integer("channels") * (op.is_complex ? 2 : 1)};
+}
+
+Job job_of(const Parameters& parameters, Backend backend, const Tensors& t) {
+    Job job = sizes_of(parameters);
+    job.block_size = block_size_of(parameters, backend);
+    job.in = t.a ? Buffers{t.a, t.x} : Buffers{t.x};
+    job.initial = t.initial;
+    job.y = t.y;
+    return job;
 }
 
 template <class Builder>
@@ -290,7 +296,7 @@ Outcome<Plan> plan(const PlanRequest& request) {
     Builder builder(request);
     const Algorithm& algorithm = algorithms()[request.variant.row];
     const Tensors t(builder);
-    const Job job = job_of(request.parameters, t);
+    const Job job = job_of(request.parameters, Builder::backend, t);
     Stages stages{builder};
     algorithm.add(stages, job);
     Job reverse = job;
@@ -337,17 +343,20 @@ int64_t depth_of(const Variant& variant, int64_t length, int64_t block_size) {
     return algorithms()[variant.row].depth(length, block_size);
 }
 
-int64_t automatic_block_size(int64_t batch, int64_t length, int64_t channels) {
-    const bool is_wide = channels > 1 && has_many_columns(batch, channels);
-    return length <= 256 ? 256 : length <= 512 || is_wide ? 512 : 1024;
+int64_t automatic_block_size(const Job& job, Backend backend) {
+    constexpr int64_t least = 256, most = 1024, most_tiles = 12;
+    if (job.length <= least) return least;
+    if (job.length <= 512) return 512;
+    if (backend == Backend::cpu || job.channels == 1) return most;
+    if (has_many_columns(job.batch, job.channels)) return input_planes_of(job.op) == 2 ? least : 512;
+    return std::clamp(power_of_two_from(ceil_divide(job.length, most_tiles)), least, most);
 }
-int64_t automatic_block_size(const Parameters& parameters) {
-    return automatic_block_size(parameters.integer("batch"), parameters.integer("length"),
-                                parameters.integer("channels"));
+int64_t automatic_block_size(const Parameters& parameters, Backend backend) {
+    return automatic_block_size(sizes_of(parameters), backend);
 }
 
-int64_t block_size_of(const Parameters& parameters) {
-    if (parameters.is("block_size", "auto")) return automatic_block_size(parameters);
+int64_t block_size_of(const Parameters& parameters, Backend backend) {
+    if (parameters.is("block_size", "auto")) return automatic_block_size(parameters, backend);
     return parameters.integer("block_size");
 }
 

@@ -85,7 +85,7 @@ def microseconds(words):
 @test
 def the_short_table_of_speed_agrees_with_the_tables(program):
     kept = {}
-    for machine, file in {"Xeon, 2 threads": "speed-cpu.csv", "H100": "speed-h100.csv"}.items():
+    for machine, file in {"Xeon, 2 threads": "speed-cpu.csv", "H200": "speed-h200.csv"}.items():
         for row in csv.DictReader((DOCS / file).read_text(encoding="utf-8").splitlines()):
             sizes = re.sub(r"\[(.*?)\]", lambda found: found[1].replace(", ", "x"), row["case"])
             if not row.get("launch"):

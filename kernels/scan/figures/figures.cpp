@@ -113,7 +113,7 @@ Figure work_figure(const Result& result) {
                 row.push_back(static_cast<double>(count) / elements);
         row.push_back(static_cast<double>(depth_of(scan_family().variants[static_cast<size_t>(variant.index)],
                                                    result.parameters.integer("length"),
-                                                   block_size_of(result.parameters))));
+                                                   block_size_of(result.parameters, result.backend))));
         matrix.row_labels.push_back(variant.name);
         numbers.push_back(std::move(row));
     }
@@ -307,8 +307,13 @@ std::vector<Figure> block_size_figures(const SweepResult& sweep) {
         time_against(sweep, progress_words(sweep) + "Marked: the automatic choice. sequential has no blocks.",
                      {.label = "block_size", .unit = "positions", .scale = Scale::log2},
                      timed_curves_of(sweep, median_us));
-    const int64_t chosen = automatic_block_size(sweep.sweep.base.parameters);
-    add_beside_data(figure, Rule{Rule::Across::x, static_cast<double>(chosen), "auto", {Ink::Role::accent}});
+    const auto measured =
+        std::ranges::find_if(sweep.cells, [](const SweepCell& cell) { return cell.result != nullptr; });
+    if (measured != sweep.cells.end()) {
+        const int64_t chosen = automatic_block_size(sweep.sweep.base.parameters, measured->result->backend);
+        add_beside_data(figure,
+                        Rule{Rule::Across::x, static_cast<double>(chosen), "auto", {Ink::Role::accent}});
+    }
     return {std::move(figure)};
 }
 

@@ -342,16 +342,39 @@ TEST_CASE("impossible settings of a scan are refused with a reason", "[scan]") {
     CHECK_FALSE(refusal({{"op", complex}, {"direction", "both"}, {"backward", true}}));
 }
 
-TEST_CASE("the automatic block size grows with the length up to 1024, and up to 512 for many columns",
-          "[scan]") {
-    CHECK(scan::automatic_block_size(2, 256, 16) == 256);
-    CHECK(scan::automatic_block_size(2, 257, 16) == 512);
-    CHECK(scan::automatic_block_size(2, 512, 16) == 512);
-    CHECK(scan::automatic_block_size(2, 513, 16) == 1024);
-    CHECK(scan::automatic_block_size(2, 513, 511) == 1024);
-    CHECK(scan::automatic_block_size(2, 513, 512) == 512);
-    CHECK(scan::automatic_block_size(2, 256, 512) == 256);
-    CHECK(scan::automatic_block_size(1024, 513, 1) == 1024);
+TEST_CASE("the automatic block size grows with the length up to 1024", "[scan]") {
+    const auto size_of = [](int64_t length, int64_t channels) {
+        return scan::automatic_block_size({.batch = 2, .length = length, .channels = channels}, Backend::cpu);
+    };
+    CHECK(size_of(256, 16) == 256);
+    CHECK(size_of(257, 16) == 512);
+    CHECK(size_of(512, 16) == 512);
+    CHECK(size_of(513, 16) == 1024);
+    CHECK(size_of(513, 1) == 1024);
+    CHECK(size_of(513, 512) == 1024);
+}
+
+TEST_CASE(
+    "on a GPU the automatic block size of few channels leaves at most 12 tiles, and that of many fits the "
+    "gates",
+    "[scan]") {
+    const auto size_of = [](int64_t length, int64_t channels, cpu::Operator op = cpu::Operator::sum) {
+        return scan::automatic_block_size({.op = op, .batch = 2, .length = length, .channels = channels},
+                                          Backend::cuda);
+    };
+    CHECK(size_of(256, 16) == 256);
+    CHECK(size_of(512, 16) == 512);
+    CHECK(size_of(513, 16) == 256);
+    CHECK(size_of(12 * 256, 16) == 256);
+    CHECK(size_of(12 * 256 + 1, 16) == 512);
+    CHECK(size_of(12 * 512, 511) == 512);
+    CHECK(size_of(12 * 512 + 1, 511) == 1024);
+    CHECK(size_of(int64_t{1} << 20, 16) == 1024);
+    CHECK(size_of(8192, 512) == 512);
+    CHECK(size_of(8192, 512, cpu::Operator::linear) == 256);
+    CHECK(size_of(8192, 512, cpu::Operator::complex_linear) == 256);
+    CHECK(size_of(512, 512, cpu::Operator::linear) == 512);
+    CHECK(size_of(8192, 1) == 1024);
 }
 
 TEST_CASE("on a GPU, whose kernels do not count, the figure of work has launches and depth alone", "[scan]") {
