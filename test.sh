@@ -114,8 +114,8 @@ formatting() {
 # Runs the unit, property and window tests of a Catch2 filter ("" is all), on their own display, so that no window
 # opens on the user's. They give way to the end-to-end tests, which run one after another and take longest.
 program=$root/build/$preset/sawtooth_tests
-unit_tests() { # FILTER LOG
-    local tests=(nice -n 5 "$program" ${1:+"$1"} --durations yes)
+unit_tests() { # FILTER LOG [NICENESS]
+    local tests=(nice -n "${3:-5}" "$program" ${1:+"$1"} --durations yes)
     ! command -v xvfb-run >/dev/null || tests=(xvfb-run -a -s '-screen 0 1600x900x24' "${tests[@]}")
     (cd "$root" && unset DISPLAY WAYLAND_DISPLAY && "${tests[@]}" </dev/null) 2>&1 | tee "$2" |
         sed -u '/^[0-9]*\.[0-9]* s: /d'
@@ -142,10 +142,11 @@ count() { # LOG STATUS
     fi
 }
 
-# Five groups run beside one another: the end-to-end tests; those of the window, of workers and of checks; those of
-# CUDA, which compile kernels, at the end on all cores that are free by then; those of kernels on the CPU; and the other
-# unit tests. Some of each wait, for a worker or a time limit, so that two cores have work for five groups. Tests of many
-# threads come last: where these wait for one another, each test takes ten times as long beside other work.
+# Six groups run beside one another: the end-to-end tests; those of the window, of workers and of checks; those of CUDA;
+# those that only compile kernels, on all cores; those of kernels on the CPU; and the other unit tests. Some of each
+# wait, for a worker or a time limit, so that two cores have work for six groups. Those of CUDA give way to none: one
+# after another they compile many kernels, unless these are cached. Tests of many threads come last: where these wait for
+# one another, each test takes ten times as long beside other work.
 log=$root/build/$preset-tests.log beside_log=$root/build/$preset-beside.log ends=$root/build/$preset-ends.txt
 declare -A group_filters=([window]='[window]~[.],[worker]~[.],[check]~[.]'
     [cuda]='[cuda]~[window]~[worker]~[check]~[.]' [compile]='[compile]~[.]'
@@ -153,9 +154,9 @@ declare -A group_filters=([window]='[window]~[.],[worker]~[.],[check]~[.]'
 log_of() { echo "$root/build/$preset-$1-tests.log"; }
 : >"$ends"
 rm -f "$root/build/$preset"-*-tests.log
-run_group() { # NAME
+run_group() { # NAME [NICENESS]
     local status=0
-    unit_tests "${group_filters[$1]}" "$(log_of "$1")" >"$(log_of "$1").shown" || status=$?
+    unit_tests "${group_filters[$1]}" "$(log_of "$1")" "${@:2}" >"$(log_of "$1").shown" || status=$?
     echo "$status" >"$(log_of "$1").status"
 }
 beside='' groups=() threads=''
@@ -169,7 +170,8 @@ if [ -z "$tag" ]; then
         if [ ${#groups[@]} -gt 0 ]; then
             run_group window &
             run_group cpu &
-            { run_group cuda && run_group compile; } &
+            run_group compile &
+            run_group cuda 0 &
         fi
         end_to_end
         wait
