@@ -47,9 +47,9 @@ std::vector<Parameter> parameters() {
         choice_parameter("block_size",
                          "Positions per tile, which one worker or thread block scans at a time. "
                          "auto: 256 for lengths up to 256, 512 up to 512, 1024 otherwise. On a GPU several "
-                         "channels take less beyond 512: the least with at most 12 tiles a sequence; with "
-                         "1024 or more channels in all sequences 512, or 256 with gates. lookback on the "
-                         "CPU uses at least 8192 for a single channel.",
+                         "channels take less beyond 512: the least with at most 12 tiles a sequence, if "
+                         "there is one; with 1024 or more channels in all sequences 512, or 256 with gates. "
+                         "lookback on the CPU uses at least 8192 for a single channel.",
                          Group::tiling, "auto",
                          {"auto", int64_t{128}, int64_t{256}, int64_t{512}, int64_t{1024}}, Renews::kernels),
         only_for("op", {"sum", "complex_sum"},

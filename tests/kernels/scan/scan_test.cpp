@@ -354,10 +354,8 @@ TEST_CASE("the automatic block size grows with the length up to 1024", "[scan]")
     CHECK(size_of(513, 512) == 1024);
 }
 
-TEST_CASE(
-    "on a GPU the automatic block size of few channels leaves at most 12 tiles, and that of many fits the "
-    "gates",
-    "[scan]") {
+TEST_CASE("on a GPU automatic blocks are shorter: 512 for many channels, 256 with gates, 12 tiles for few",
+          "[scan]") {
     const auto size_of = [](int64_t length, int64_t channels, cpu::Operator op = cpu::Operator::sum) {
         return scan::automatic_block_size({.op = op, .batch = 2, .length = length, .channels = channels},
                                           Backend::cuda);
