@@ -26,8 +26,8 @@ std::vector<Settings> covering_set() {
                         {"direction", direction}};
     };
     std::vector<Settings> rows = {
-        row("linear", 1024, 4, 8192, 512, "f32", "forward"),  // a case of bench, four channels per lane
-        row("sum", 1024, 64, 65536, 1, "f32", "forward"),     // one channel, look-back between blocks
+        row("linear", 256, 4, 8192, 512, "f32", "forward"),  // a case of bench, four channels per lane
+        row("sum", 1024, 64, 65536, 1, "f32", "forward"),    // one channel, look-back between blocks
         row("product", 256, 2, 5000, 16, "f16", "reverse"),
         row("max", 512, 2, 5000, 3, "bf16", "forward"),  // one channel per lane, unused lanes
         row("min", 128, 2, 5000, 34, "f32", "reverse"),  // two channels per lane
