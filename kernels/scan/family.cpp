@@ -48,7 +48,8 @@ std::vector<Parameter> parameters() {
                          "Positions per tile, which one worker or thread block scans at a time. "
                          "auto: 256 for lengths up to 256, 512 up to 512, 1024 otherwise. On a GPU several "
                          "channels take less beyond 512: the least with at most 12 tiles a sequence, if "
-                         "there is one; with 1024 or more channels in all sequences 512, or 256 with gates. "
+                         "there is one; with 1024 or more channels in all sequences, of which a complex one "
+                         "counts as two, 512, or 256 with gates. "
                          "lookback on the CPU uses at least 8192 for a single channel.",
                          Group::tiling, "auto",
                          {"auto", int64_t{128}, int64_t{256}, int64_t{512}, int64_t{1024}}, Renews::kernels),

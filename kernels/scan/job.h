@@ -67,9 +67,9 @@ struct Job {
 };
 
 // The block size of "auto" for the operator and the sizes of a job: 256 for lengths up to 256, 512 up to 512,
-// then 1024. On a GPU several columns have shorter tiles. Many: 512, or 256 if two planes are read, so that a
-// look back keeps all rows in registers. Few: the least with at most 12 tiles, if there is one, so that
-// enough of them run at once. Measured on an H200 with lengths of 768 to 65536.
+// then 1024. On a GPU several columns have shorter tiles. Many: 512, or 256 if two planes are read, so that
+// lookback keeps all rows of a tile in registers. Few: the least with at most 12 tiles, if there is one, so
+// that enough of them run at once. Measured on an H200 with lengths of 768 to 65536.
 int64_t automatic_block_size(const Job& job, Backend backend);
 int64_t automatic_block_size(const Parameters& parameters, Backend backend);
 int64_t block_size_of(const Parameters& parameters, Backend backend);

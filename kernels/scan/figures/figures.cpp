@@ -73,7 +73,7 @@ void add_output_without_arrays(std::vector<Figure>& all, const Result& result, c
 // "hillis_steele: 11 combines, depth 12. sequential: 1 combine, depth 4,096. Depth: …": the variants with the
 // least and the most depth. Rows have the columns of the figure; without counts, launches and depth alone.
 std::string words_of_work(const std::vector<std::string>& names, const std::vector<std::vector<double>>& rows,
-                          bool counts) {
+                          int64_t block_size, bool counts) {
     constexpr size_t combines = 1;
     const auto [least, most] =
         std::minmax_element(rows.begin(), rows.end(),
@@ -87,7 +87,7 @@ std::string words_of_work(const std::vector<std::string>& names, const std::vect
                            with_thousands(std::llround(row->back())));
     };
     return words(least) + (least == most ? "" : " " + words(most)) +
-           " Depth: the longest chain of combines." +
+           fmt::format(" Depth with blocks of {}: the longest chain of combines.", block_size) +
            (counts ? "" : " Combines, reads and writes are counted on the CPU only.");
 }
 
@@ -100,6 +100,7 @@ Figure work_figure(const Result& result) {
     if (counts) matrix.column_labels = {"launches", "combines", "reads", "writes", "depth"};
     matrix.kinds = {{"counted", {Ink::Role::quiet}}, {"lowest in column", {Ink::Role::accent}}};
     std::vector<std::vector<double>> numbers;
+    const int64_t block_size = block_size_of(result.parameters, result.backend);
     const Array* const x = find(result.inputs, "x");
     const double elements = (x ? static_cast<double>(count_of(x->shape)) : gap) *
                             (result.parameters.is("op", "complex_sum") ? 2 : 1);
@@ -112,8 +113,7 @@ Figure work_figure(const Result& result) {
             for (const int64_t count : {tally.combines, tally.read, tally.written})
                 row.push_back(static_cast<double>(count) / elements);
         row.push_back(static_cast<double>(depth_of(scan_family().variants[static_cast<size_t>(variant.index)],
-                                                   result.parameters.integer("length"),
-                                                   block_size_of(result.parameters, result.backend))));
+                                                   result.parameters.integer("length"), block_size)));
         matrix.row_labels.push_back(variant.name);
         numbers.push_back(std::move(row));
     }
@@ -129,7 +129,7 @@ Figure work_figure(const Result& result) {
             matrix.cells.push_back(least ? 1 : 0);
             matrix.texts.push_back(whole ? fmt::format("{:.0f}", row[c]) : fmt::format("{:.3g}", row[c]));
         }
-    figure.caption = words_of_work(matrix.row_labels, numbers, counts);
+    figure.caption = words_of_work(matrix.row_labels, numbers, block_size, counts);
     figure.marks.push_back(std::move(matrix));
     return figure;
 }

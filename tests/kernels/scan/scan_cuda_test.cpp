@@ -91,6 +91,17 @@ TEST_CASE("every CUDA variant is the algorithm of its name", "[scan][cuda]") {
     CHECK(names("blelloch") == tree);
 }
 
+TEST_CASE("the automatic block size of a GPU is the length of its tiles", "[scan][cuda]") {
+    cuda::Device* const device = theory("sm_90a");
+    if (!device) return;
+    const auto blocks = [&](const char* op) {
+        const auto parameters = scan_parameters(sized(4, 8192, 512, {{"op", op}}));
+        return plan_in_theory(*device, "three_phase", parameters, true, false).launches[0].info->grid.x;
+    };
+    CHECK(blocks("sum") == 4 * 8192 / 512);
+    CHECK(blocks("linear") == 4 * 8192 / 256);
+}
+
 TEST_CASE("the block size is the length of a tile on CUDA", "[scan][cuda]") {
     cuda::Device* const device = theory("sm_90a");
     if (!device) return;

@@ -350,7 +350,6 @@ TEST_CASE("the automatic block size grows with the length up to 1024", "[scan]")
     CHECK(size_of(257, 16) == 512);
     CHECK(size_of(512, 16) == 512);
     CHECK(size_of(513, 16) == 1024);
-    CHECK(size_of(513, 1) == 1024);
     CHECK(size_of(513, 512) == 1024);
 }
 
@@ -372,7 +371,18 @@ TEST_CASE("on a GPU automatic blocks are shorter: 512 for many channels, 256 wit
     CHECK(size_of(8192, 512, cpu::Operator::linear) == 256);
     CHECK(size_of(8192, 512, cpu::Operator::complex_linear) == 256);
     CHECK(size_of(512, 512, cpu::Operator::linear) == 512);
-    CHECK(size_of(8192, 1) == 1024);
+    CHECK(scan::automatic_block_size({.batch = 4096, .length = 513, .channels = 1}, Backend::cuda) == 1024);
+}
+
+TEST_CASE("the figure of work says which blocks its depths are of, also where each backend chooses its own",
+          "[scan]") {
+    Result result = run_in_engine(scan_family(), {{"length", int64_t{2048}}});
+    const auto caption = [&] {
+        return figure_facts::figure_named(scan::figures(result, {}), "work-and-depth").caption;
+    };
+    CHECK(contains(caption(), "Depth with blocks of 1024"));
+    result.backend = Backend::cuda;
+    CHECK(contains(caption(), "Depth with blocks of 256"));
 }
 
 TEST_CASE("on a GPU, whose kernels do not count, the figure of work has launches and depth alone", "[scan]") {
