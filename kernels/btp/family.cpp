@@ -74,11 +74,11 @@ std::vector<Parameter> parameters() {
                                                "channels", 16, 1, 256, Step::powers_of_two, Renews::inputs))),
         titled("block_length", cited(first_pass, block_length())),
         titled("warps_per_block",
-               cited(advice,
-                     only_on_cuda(choice_parameter(
-                         "wpb",
-                         "Warps per thread block; auto: 8 for order 1 and for f32 with BL 64, otherwise 16.",
-                         tiling, "auto", {"auto", 4, 8, 16, 32}, Renews::kernels)))),
+               cited(advice, only_on_cuda(choice_parameter(
+                                 "wpb",
+                                 "Warps per thread block; auto: 4 for order 2 with BL 16, 32 "
+                                 "or 64, 8 for order 1 and for f32 with BL 64, otherwise 16.",
+                                 tiling, "auto", {"auto", 4, 8, 16, 32}, Renews::kernels)))),
         cited(second_pass,
               choice_parameter(
                   "order",
@@ -167,8 +167,8 @@ bool is_exact(const Variant&, const Parameters& parameters) {
 }
 
 // Returns the blocks, and where it has them the stretches of blocks between which carries are handed on.
-// fused on the CPU has one stretch per item; on CUDA order full has one per thread block, of 32 or 64
-// positions per warp. On CUDA cores every order has one per thread block.
+// fused on the CPU has one stretch per item; on CUDA orders 2 and full have one per step of a thread block,
+// of 32 or 64 positions per warp. On CUDA cores every order has one per thread block.
 std::vector<Tiling> tilings(const Variant& variant, const std::string&, const Parameters& parameters,
                             Backend backend) {
     const int64_t block = parameters.integer("BL");
@@ -186,7 +186,7 @@ std::vector<Tiling> tilings(const Variant& variant, const std::string&, const Pa
         return tilings;
     }
     tilings.push_back({"DH", "channels of a warp", 16});
-    if (btp::order_of(parameters) == btp::Order::full)
+    if (btp::order_of(parameters) != btp::Order::one)
         tilings.push_back({"L", "stretch", warps * (block == 64 ? 64 : 32)});
     return tilings;
 }
@@ -227,7 +227,7 @@ std::vector<Variant> variants() {
          .plan_cpu = btp::plan_two_pass_on_cpu,
          .plan_cuda = btp::plan_two_pass_on_cuda},
         {.name = "fused",
-         .idea = "Both passes in one launch: order 2 computes the block before its own again, order full "
+         .idea = "Both passes in one launch: order 2 computes the block before a stretch again, order full "
                  "looks back.",
          .outputs = all,
          .rounds_inside = true,
@@ -244,9 +244,16 @@ std::vector<Variant> variants() {
 }
 
 void settle(Parameters& parameters, const Arrays& given, Backend) {
-    // Fewer warps leave more registers per thread, which long blocks need in f32.
-    const bool is_long = parameters.is("dtype", "f32") && parameters.integer("BL") == 64;
-    settle_automatic(parameters, "wpb", is_long || parameters.at("order") == Value(1) ? 8 : 16);
+    const auto warps = [&] {
+        const btp::Order order = btp::order_of(parameters);
+        const int64_t block = parameters.integer("BL");
+        // With order 2 the warps of a thread block wait for one another in every step.
+        if (order == btp::Order::two && btp::is_on_tensor_cores(block)) return 4;
+        // Fewer warps leave more registers per thread, which long blocks need in f32.
+        const bool is_long = parameters.is("dtype", "f32") && block == 64;
+        return is_long || order == btp::Order::one ? 8 : 16;
+    };
+    settle_automatic(parameters, "wpb", warps());
     settle_automatic(parameters, "out_dtype", parameters.at("dtype"));
     settle_backward(parameters, given, "dx");
     if (const Array* const a = find(given, "a"))

@@ -263,7 +263,10 @@ def an_interrupted_reference_is_exit_130(program):
 @test
 def an_interrupted_sweep_keeps_its_finished_rows(program):
     lengths = ",".join(str(n) for n in range(20000, 21000))
-    program.interrupt(4, "sweep", "scan", "--over", f"length={lengths}", "--repeat", 3, "--csv", "a.csv")
+    for seconds in 4, 8, 16:  # a busy machine may take long to measure its limits before the first row
+        program.interrupt(seconds, "sweep", "scan", "--over", f"length={lengths}", "--repeat", 3, "--csv", "a.csv")
+        if program.names():
+            break
     rows = (program.folder / "a.csv").read_text().splitlines()
     assert 1 < len(rows) < 5000, len(rows)
 

@@ -4,16 +4,17 @@
 #include <cmath>
 
 #include "app/gui/state/effect.h"
+#include "app/gui/state/shown_values.h"
 
 namespace sawtooth {
 namespace {
 
-// Another value: half of a number, the other value of two, another choice. The default if there is no other
-// value.
+// Another value: half of a number, the other value of two, another choice than the default and what it stands
+// for. The default if there is no other value.
 Value other_value(const LabState& lab, const Parameter& row) {
     if (row.type == Type::boolean) return !std::get<bool>(row.initial);
     for (const Value& choice : row.choices)
-        if (choice != row.initial) return choice;
+        if (choice != row.initial && choice != present_value(lab, row)) return choice;
     const auto* const number = std::get_if<int64_t>(&row.initial);
     if (!number) return row.initial;
     const double most = std::min(static_cast<double>(*number), last_value(lab, row));

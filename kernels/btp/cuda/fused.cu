@@ -1,7 +1,8 @@
-// x_i = v_i + (a_0 … a_i) c in one launch. A warp goes through neighbouring segments; it multiplies their
-// blocks with the transfer matrices on tensor cores and adds the carries, which stay in registers. With order
-// two a warp needs only the last value of the block before its first one: rather than wait for it, the warp
-// computes that block again. Order full chains the carries by decoupled look-back, with one segment per warp.
+// x_i = v_i + (a_0 … a_i) c in one launch. A warp goes through segments of a stretch; it multiplies their
+// blocks with the transfer matrices on tensor cores and adds the carries. With order two a warp needs only
+// the last value of the block before its own: the warp next to it hands it on through shared memory. Where
+// the block belongs to another thread block, the warp computes it again rather than wait. Order full chains
+// the carries by decoupled look-back, with one segment per warp.
 //
 // Gates 1/2 and u = 1, with BL = 2 for short:
 //
@@ -21,7 +22,12 @@
 using namespace sawtooth;
 using namespace sawtooth::btp;
 
+// Warps go side by side, so that they read whole lines at about the same time. With BL = 64 a segment is
+// whole lines, and few warps fit on an SM: there every warp goes through neighbouring segments by itself, and
+// computes the block before them again. This takes less time than to wait for the others in every step.
+constexpr bool side_by_side = BLOCK < 64;
 constexpr bool repeats = ADDS_CARRIES && order == Order::two;
+constexpr bool hands_on = repeats && side_by_side;
 constexpr bool chains = ADDS_CARRIES && order == Order::full;
 
 // The results of a segment that do not depend on the carry into it.
@@ -108,6 +114,31 @@ __device__ void finish(const Arguments& given, const Place& place, const Decays&
     store(x, given.x, place);
 }
 
+// Hands the last v of every segment of a step on to the warp of the next segment. `into` becomes the carry
+// into the warp's own segment; for warp 0 it comes from the step before, and find_carry finds the first one.
+// All threads must call this.
+//
+//   step         0               1
+//   warp     0  1  2  3      0  1  2  3
+//   last     a  b  c  d      e  f  g  h
+//   into     ?  a  b  c      d  e  f  g
+//
+// Two slots take turns, as warp 0 still reads that of the step before while others store theirs.
+__device__ void hand_on(int step, const float (&last)[2], float (&into)[2]) {
+    __shared__ float handed[2][warps][16];
+    const int warp = device::uniform_warp_of_thread(), own = step % 2;
+    const auto take = [&](int slot, int from) {
+#pragma unroll
+        for (int half = 0; half < 2; ++half) into[half] = handed[slot][from][channel_of_lane() + 8 * half];
+    };
+    if (warp == 0 && step > 0) take(1 - own, warps - 1);
+    if (quad_of_lane() == 0)
+#pragma unroll
+        for (int half = 0; half < 2; ++half) handed[own][warp][channel_of_lane() + 8 * half] = last[half];
+    device::sync_threads<1, THREADS>();  // all have handed on, and warp 0 has read the other slot
+    if (warp > 0) take(own, warp - 1);
+}
+
 // Computes the last v of the block before a segment, as the carry into it.
 template <bool careful>
 __device__ void find_carry(const Arguments& given, Place place, float (&carry)[2], float& strange) {
@@ -121,10 +152,10 @@ __device__ void find_carry(const Arguments& given, Place place, float (&carry)[2
     Local::last_of(v, carry);
 }
 
-// Computes a segment; `into` is the carry into it, then the one after it.
+// Computes the segment of a step; `into` is the carry into it, then the one after it.
 template <bool careful>
-__device__ void solve(const Given& given, const Stretch& stretch, const Place& place, float (&into)[2],
-                      float& strange) {
+__device__ void solve(const Given& given, const Stretch& stretch, int step, const Place& place,
+                      float (&into)[2], float& strange) {
     Gates a;
     load_gates(a, given.a, place);
     Local local;
@@ -138,54 +169,65 @@ __device__ void solve(const Given& given, const Stretch& stretch, const Place& p
                                   first_link(given, place.head, channel));
         chain_carries<false>(link, from, into);
     } else {
+        if constexpr (hands_on) hand_on(step, local.last[blocks - 1], into);
         load_first_carry(given, place, into);
     }
     finish(given, place, decays, local, into);
 }
 
 // Goes through the segments of a warp: first those that lie inside the arrays, then the others. Returns true
-// if a sum was not finite. Order full is always careful, as its warps wait for one another.
+// if a sum was not finite; if warps hand on carries, for all of them. Order full is always careful, as its
+// warps wait for those of other thread blocks.
 template <bool careful>
 __device__ bool walk(Given given) {
     const int run = static_cast<int>(given.run), positions = warps * run * segment;
+    const int warp = device::uniform_warp_of_thread();
     const int stretches = (static_cast<int>(given.all.length) + positions - 1) / positions;
     const Stretch stretch =
         chains ? Stretch::by_ticket(given.chain, stretches, false) : Stretch::by_block(stretches);
     const auto heads = static_cast<int>(given.all.heads);
     find_gates(given, stretch.row % heads);
     Place place{given.all, stretch.row % heads, stretch.row / heads * 16,
-                stretch.index * positions + device::uniform_warp_of_thread() * run * segment};
+                stretch.index * positions + warp * (side_by_side ? 1 : run) * segment};
+    constexpr int stride = (side_by_side ? warps : 1) * segment;
 
     float strange = 0;
     float into[2] = {0, 0};  // the carry into the segment
-    if constexpr (repeats) find_carry<careful>(given, place, into, strange);
-    const int inside = careful ? 0 : place.whole_segments(run);
+    if (repeats && (warp == 0 || !hands_on) && place.first > 0)
+        find_carry<careful>(given, place, into, strange);
+    const int inside = careful ? 0 : place.whole_segments(run, stride);
     int step = 0;
     place.is_whole = true;
 #pragma unroll 1
-    for (; step < inside; ++step, place.first += segment)
-        solve<careful>(given, stretch, place, into, strange);
+    for (; step < inside; ++step, place.first += stride)
+        solve<careful>(given, stretch, step, place, into, strange);
     place.is_whole = false;
 #pragma unroll 1
-    for (; step < run; ++step, place.first += segment) solve<careful>(given, stretch, place, into, strange);
-    return __any_sync(device::whole_warp, strange != 0);
+    for (; step < run; ++step, place.first += stride)
+        solve<careful>(given, stretch, step, place, into, strange);
+    return hands_on ? device::any_of_block(strange != 0) : __any_sync(device::whole_warp, strange != 0);
 }
 
 // A call keeps this rare path out of the registers of the kernel.
 __device__ __noinline__ void walk_carefully(const Given& given) { walk<true>(given); }
 
-// Grid: ceil(L / (warps * run * segment)) * B H * ceil(DH / 16). A thread block owns one stretch of a row:
+// Grid: ceil(L / (warps * run * segment)) * B H * ceil(DH / 16). A thread block owns one stretch of a row, of
+// run * warps segments s; with 4 warps:
 //
-//                | warp 0  | warp 1  | … | warp 0  | …    stretches side by side along L; s: a segment
-//   order one    | s s s s | s s s s | … | s s s s | …    every warp by itself, here with run = 4
-//   order two    | s s s S | s s s s | … | s s s s | …    warp 1 computes the last block of S again
-//   order full   |    s    |    s    | … |    s    | …    run = 1; links join over warps and thread blocks
+//   warp         0 1 2 3 0 1 2 3 … | 0 1 2 3 0 1 2 3 …
+//   order one    s s s s s s s s … | s s s s s s s s …   every warp by itself
+//   order two    s>s>s>s>s>s>s>s … S|s>s>s>s>s>s>s>s …   > by shared memory; the last block of S is
+//                                                        computed again
+//   order full   s s s s | s s s s | …                   run = 1; links join over warps and thread blocks
 //
+// With BL = 64 the order of warps is 0 0 … 1 1 … instead; with order two each computes the block before its
+// own ones again, and there are no barriers.
 // Without ADDS_CARRIES every warp works by itself, whatever the order. A row is 16 channels of a head,
 // row = channel / 16 * B H + head.
 //   reads a [B H, L] (SHARED_GATES: [H, L]), u [B H, DH, L], CARRY0: carry0 [B H, DH]
 //   writes x [B H, DH, L], carry [B H, blocks, DH]
-// Only order full has barriers, where it chains: one for the ticket, and those of chain_carries.
+// Otherwise order two has a barrier in every step (hand_on) and one at the end; order full has one for the
+// ticket, and those of chain_carries.
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) fused(Given given) {
     const bool is_strange = walk<chains>(given);
     if (chains || !is_strange) return;

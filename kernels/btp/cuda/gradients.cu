@@ -207,7 +207,7 @@ __device__ bool walk(Given given) {
 #pragma unroll 1
     for (int channel = 0; channel < given.all.width; channel += 16) {
         Place place{given.all, stretch.row, channel, first};
-        const int inside = careful ? 0 : place.whole_segments(steps);
+        const int inside = careful ? 0 : place.whole_segments(steps, stride);
         place.first += steps * stride;
         float after[2] = {0, 0};
         if constexpr (order == Order::two && !READS_DC)

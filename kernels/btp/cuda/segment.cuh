@@ -83,14 +83,10 @@ __device__ void clear(QuadOf<S>& quad) {
     for (auto& held : quad.held) held = 0;
 }
 
-__device__ inline bool is_inside(int position, int length) {
-    return static_cast<unsigned>(position) < static_cast<unsigned>(length);
-}
-
 // The place of a segment in the arrays: `channel` is the first of its 16 channels, `first` its first
-// position. It may lie partly or entirely before or after the sequence; there u is 0, gates are 1, and
-// nothing is stored. So a short last block needs no special case: v stays what it was at the last position.
-// Positions fit in 32 bits, as L is at most 2^24.
+// position. It may lie partly or entirely after the sequence; there u is 0, gates are 1, and nothing is
+// stored. So a short last block needs no special case: v stays what it was at the last position. Positions
+// fit in 32 bits, as L is at most 2^24.
 struct Place {
     int head, channel, first, length, width;
     bool is_whole = false;  // known to lie inside the arrays, so that nothing needs to be checked
@@ -104,12 +100,13 @@ struct Place {
           width(static_cast<int>(all.width)),
           row(at_channel(0) * length) {}
 
-    // Returns how many of `run` segments from this one on lie inside the arrays.
-    __device__ int whole_segments(int run) const {
-        return first < 0 || channel + 16 > width ? 0 : min(run, max(length - first, 0) / segment);
+    // Returns how many of `count` segments from this one on, `stride` positions apart, lie inside the arrays.
+    __device__ int whole_segments(int count, int stride) const {
+        if (channel + 16 > width) return 0;
+        return min(count, (max(length - first, 0) + stride - segment) / stride);
     }
     __device__ bool has(int half) const { return is_whole || channel + channel_of_lane() + 8 * half < width; }
-    __device__ bool has_position(int position) const { return is_whole || is_inside(position, length); }
+    __device__ bool has_position(int position) const { return is_whole || position < length; }
     __device__ bool has(int half, int position) const { return has(half) && has_position(position); }
     __device__ int64_t at(int half, int position) const {
         return row + static_cast<unsigned>(position) + half * 8 * static_cast<int64_t>(length);
@@ -122,7 +119,7 @@ struct Place {
     // Returns true if the sequence has a block, which is numbered from the first one of the segment. Carries
     // are [heads, blocks, width].
     __device__ bool has_block(int number) const {
-        return (is_whole && number < blocks) || is_inside(first + number * BLOCK, length);
+        return (is_whole && number < blocks) || first + number * BLOCK < length;
     }
     __device__ int64_t at_block(int half, int number) const {
         const int blocks_of_head = (length + BLOCK - 1) / BLOCK;

@@ -25,7 +25,8 @@ struct Mapping {
     // Returns how many warps share the registers of an SM.
     int64_t warps_of_sm(bool backward) const {
         if (job.block == 64) return backward ? 8 : 16;
-        return backward ? 24 : 32;
+        if (!backward) return 32;
+        return bytes_of(job.storage) == 4 ? 16 : 24;  // factors of f32 are three parts
     }
 
     int64_t threads() const { return 32 * warps; }

@@ -14,13 +14,19 @@ TEST_CASE("btp: every block has a carry, also a short last one", "[schema][btp]"
     CHECK(shape_of("btp", "da", sizes) == Shape{1, 2, 1000});
 }
 
-TEST_CASE("btp: automatic warps are 8 for order 1 and long blocks of f32, otherwise 16", "[schema][btp]") {
+TEST_CASE(
+    "btp: automatic warps are 4 for order 2 on tensor cores, 8 for order 1 and long blocks of f32, "
+    "otherwise 16",
+    "[schema][btp]") {
     const Parameter& order = *family_named("btp").parameter("order");
     CHECK(settled("btp", {{"order", *order.parse("1")}}).integer("wpb") == 8);
-    CHECK(settled("btp", {{"order", *order.parse("2")}}).integer("wpb") == 16);
+    CHECK(settled("btp", {{"order", *order.parse("2")}}).integer("wpb") == 4);
     CHECK(settled("btp", {{"order", *order.parse("full")}}).integer("wpb") == 16);
-    CHECK(settled("btp", {{"BL", 64}, {"dtype", "f32"}}).integer("wpb") == 8);
-    CHECK(settled("btp", {{"BL", 64}, {"dtype", "bf16"}}).integer("wpb") == 16);
+    const Settings long_blocks = {{"BL", 64}, {"order", "full"}};
+    CHECK(settled("btp", with(long_blocks, {{"dtype", "f32"}})).integer("wpb") == 8);
+    CHECK(settled("btp", with(long_blocks, {{"dtype", "bf16"}})).integer("wpb") == 16);
+    CHECK(settled("btp", {{"BL", 64}}).integer("wpb") == 4);
+    CHECK(settled("btp", {{"BL", 24}}).integer("wpb") == 16);
     CHECK(settled("btp", {{"order", 1}, {"wpb", 4}}).integer("wpb") == 4);
 }
 

@@ -95,6 +95,19 @@ TEST_CASE("every variant of btp is right around the borders of blocks on CUDA", 
     if (gpu()) check_dtypes_around_blocks(Backend::cuda);
 }
 
+// Enough heads that a warp goes through several segments: with order two the last warp of a thread block then
+// hands its carry on to the first.
+TEST_CASE("many heads, of which a warp goes through several segments, are right on CUDA",
+          "[btp][cuda][gpu]") {
+    if (!gpu()) return;
+    const auto [order, block] = GENERATE(table<Value, int64_t>({{one, 16}, {two, 16}, {two, 64}}));
+    const Settings settings = {{"B", int64_t{8}},   {"H", int64_t{128}}, {"L", int64_t{3000}},
+                               {"DH", int64_t{16}}, {"BL", block},       {"order", order},
+                               {"dtype", "bf16"},   {"wpb", int64_t{4}}};
+    const auto parameters = settled(btp_family(), settings, {}, Backend::cuda);
+    check_variants(parameters, generated_inputs(parameters), Backend::cuda);
+}
+
 TEST_CASE("every variant of btp is right in every width and dtype", "[btp][cpu]") {
     const Value order = GENERATE(one, two, full);
     // One channel; a few; the width of tensor cores; more than that, and no multiple of 16.
