@@ -102,6 +102,8 @@ constexpr OptionRow option_rows[] = {
      measuring | check | window | open},
     {"--jitter", Takes::one, "N",
      "compile for a GPU so that threads wait at random times, of seed N, around barriers (0: not)", run},
+    {"--multiprocessors", Takes::one, "N",
+     "plan launches as for a GPU with at most N multiprocessors, which give each more work (0: all)", run},
     {"--on", Takes::one, "COMMAND", "run in the worker this starts, like \"ssh HOST sawtooth worker\"",
      run | devices | window | open},
     {"--on", Takes::several, "COMMAND",

@@ -239,6 +239,7 @@ Outcome<Settings> settle(const Arguments& arguments) {
         request.backend);
     reader.integer("--device", 0, most_device, request.device);
     reader.integer("--jitter", 0, most_jitter, request.jitter);
+    reader.integer("--multiprocessors", 0, most_multiprocessors, request.multiprocessors);
     reader.integer("--threads", 1, most_threads, request.threads);
     reader.integer<uint64_t>("--seed", 0, UINT64_MAX, request.seed);
     reader.word<Values>("--values", {std::begin(value_names), std::end(value_names)}, request.values);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -26,5 +27,12 @@ struct Chip {
     int64_t shared_bytes_per_multiprocessor = 0;
     int64_t l2_bytes = 0;
 };
+
+// The chip for which launches are planned: one with at most so many multiprocessors, 0: all. Every mapping of
+// work to multiprocessors is right on a chip that has more.
+inline Chip planned_chip(Chip chip, int multiprocessors) {
+    if (multiprocessors > 0) chip.multiprocessors = std::min(chip.multiprocessors, multiprocessors);
+    return chip;
+}
 
 }  // namespace sawtooth

@@ -68,6 +68,7 @@ struct PlanRequest {
     const Arrays& inputs;
     bool dry = false;
     cuda::Device* device = nullptr;  // compiles and allocates for CUDA; null: the CPU
+    int multiprocessors = 0;         // for which launches are planned (planned_chip)
     int workers = 1;                 // threads of the pool, on the CPU
     bool stores_extras = false;      // whether outputs whose row is `extra` are stored
     std::stop_token stop = {};       // stops the building: a plan may have millions of launches

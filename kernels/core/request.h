@@ -11,7 +11,8 @@
 
 namespace sawtooth {
 
-constexpr int most_threads = 1024, most_repeats = 1000000, most_device = 1023, most_jitter = 1000000;
+constexpr int most_threads = 1024, most_repeats = 1000000, most_device = 1023, most_jitter = 1000000,
+              most_multiprocessors = 1023;
 
 enum class BackendChoice { cpu, cuda, automatic };
 enum class Cache { cold, hot };
@@ -33,12 +34,13 @@ struct Request {
     std::vector<std::string> variants;  // empty: all that the backend has
     BackendChoice backend = BackendChoice::cpu;
     int device = 0;
-    std::string arch;       // "sm_90a": also compiles for this chip
-    std::string kernels;    // a folder whose "kernels/…" replace the embedded .cu files; "": embedded
-    int jitter = 0;         // the seed of random waits around barriers in kernels of a GPU; 0: no waits
-    std::string on;         // the command that starts the worker, "ssh server sawtooth worker"; "": here
-    std::string recording;  // the GPU whose recorded times stand beside outputs of this CPU; "": none
-    int threads = 0;        // 0: one per core
+    std::string arch;         // "sm_90a": also compiles for this chip
+    std::string kernels;      // a folder whose "kernels/…" replace the embedded .cu files; "": embedded
+    int jitter = 0;           // the seed of random waits around barriers in kernels of a GPU; 0: no waits
+    int multiprocessors = 0;  // of a GPU for which launches are planned; 0, or more than it has: all
+    std::string on;           // the command that starts the worker, "ssh server sawtooth worker"; "": here
+    std::string recording;    // the GPU whose recorded times stand beside outputs of this CPU; "": none
+    int threads = 0;          // 0: one per core
     std::string preset;
     Parameters parameters;  // those that were set; the others come from input arrays, preset and defaults
     uint64_t seed = 1;

@@ -53,7 +53,10 @@ Defines defines_of(const KernelSource& source) {
 }  // namespace
 
 PlanBuilder::PlanBuilder(const PlanRequest& request)
-    : sawtooth::PlanBuilder(request), device_(*request.device), compiles_(!request.dry) {
+    : sawtooth::PlanBuilder(request),
+      device_(*request.device),
+      chip_(planned_chip(device_.chip(), request.multiprocessors)),
+      compiles_(!request.dry) {
     plan_.dry = request.dry || !device_.present();
 }
 

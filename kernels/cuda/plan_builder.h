@@ -30,7 +30,7 @@ class PlanBuilder : public sawtooth::PlanBuilder {
 
     explicit PlanBuilder(const PlanRequest& request);
 
-    const Chip& chip() const { return device_.chip(); }
+    const Chip& chip() const { return chip_; }
 
     // Makes a tensor map for the arguments of a kernel (tensor_map.h); empty in a plan that does not run.
     TensorMap tensor_map(const void* array, Storage storage, const Shape& shape, int64_t box_rows,
@@ -93,6 +93,7 @@ class PlanBuilder : public sawtooth::PlanBuilder {
     Copy copy() const override;
 
     Device& device_;
+    Chip chip_;
     bool compiles_;  // false for a dry plan, which must be fast
 };
 

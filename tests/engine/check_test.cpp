@@ -171,21 +171,28 @@ std::set<std::string> written_kernels() {
     return written;
 }
 
-TEST_CASE("a battery runs every kernel on a GPU, with and without jitter", "[check]") {
+TEST_CASE(
+    "a battery runs every kernel on a GPU, with and without jitter, planned for all and for few "
+    "multiprocessors",
+    "[check]") {
     const PlannedKernels planned(schema_facts::h200);
-    std::set<std::string> run[2];  // the kernels that ran without jitter, and with it
+    // The kernels that ran without and with jitter; planned for all and for few multiprocessors.
+    std::set<std::string> jittered[2], planned_for[2];
     for (const Family* family : families())
         for (const Request& request : whole_battery(*family, schema_facts::h200)) {
             const Variant& variant = *family->variant(request.variants.front());
             for (const std::string& source : planned.of(*family, variant, request))
-                run[request.jitter != 0].insert(source.substr(0, source.find(' ', source.find(' ') + 1)));
+                for (auto* const kernels :
+                     {&jittered[request.jitter != 0], &planned_for[request.multiprocessors != 0]})
+                    kernels->insert(source.substr(0, source.find(' ', source.find(' ') + 1)));
         }
     const auto written = written_kernels();
     CHECK(written.size() > 50);
     for (const std::string& kernel : written)
-        for (const int jitter : {0, 1}) {
-            INFO(kernel << (jitter ? " with jitter" : ""));
-            CHECK(run[jitter].contains(kernel));
+        for (const int second : {0, 1}) {
+            INFO(kernel << (second ? ", with jitter or few" : ", without jitter or all"));
+            CHECK(jittered[second].contains(kernel));
+            CHECK(planned_for[second].contains(kernel));
         }
 }
 
@@ -204,6 +211,7 @@ TEST_CASE("a GPU can take every setting of a battery", "[check]") {
                                          .inputs = inputs,
                                          .dry = true,
                                          .device = device->get(),
+                                         .multiprocessors = request.multiprocessors,
                                          .stores_extras = true});
             INFO(setting_words(request));
             CHECK((plan ? "" : plan.error().text) == "");

@@ -30,6 +30,7 @@ inline Request full_request() {
     request.values = Values::denormals;
     request.optional = true;
     request.jitter = 12;
+    request.multiprocessors = 5;
     request.input = "it's \xFF here.npz";
     request.repeats = 11;
     request.cache = Cache::hot;

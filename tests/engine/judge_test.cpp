@@ -155,7 +155,7 @@ TEST_CASE("the first draws call an output right, a few decide, and many do near 
     const Variant& variant = *scan.variant("sequential");
     const Parameters parameters = settled(scan, {{"length", int64_t{1000}}, {"channels", int64_t{1}}});
     const Arrays inputs = generated_inputs(scan, parameters), no_reference;
-    const Configuration setting{&scan, Backend::cpu, parameters, {}, {}, false, {}};
+    const Configuration setting{&scan, Backend::cpu, parameters, {}, {}, 0, false, {}};
     const Definitions::Source source{setting, Backend::cpu, inputs, no_reference, false, 1};
     Definitions definitions;
     const auto found = definitions.find(source, variant, {});
@@ -241,7 +241,7 @@ TEST_CASE("a kernel whose memory takes another course before any draw does is no
     // Returns the verdicts on y of right kernels, whose outputs are multiplied by a factor.
     const auto verdicts = [&](const Settings& settings, float factor) {
         const Parameters parameters = settled(memory, with({{"rule", "trellis"}}, settings));
-        const Configuration setting{&memory, Backend::cuda, parameters, {}, {}, false, {}};
+        const Configuration setting{&memory, Backend::cuda, parameters, {}, {}, 0, false, {}};
         const Arrays inputs = generated_inputs(memory, parameters), no_reference;
         const Definitions::Source source{setting, Backend::cuda, inputs, no_reference, false, 1};
         const Rounding rounding = rounding_of(memory, variant, parameters, Backend::cuda);
@@ -285,7 +285,7 @@ TEST_CASE("a kernel may solve shorter tiles than whole chunks", "[judge]") {
                                 {"normalise", false}});
     };
     const Parameters parameters = with_chunk(200), in_tiles = with_chunk(64);
-    const Configuration setting{&memory, Backend::cuda, parameters, {}, {}, false, {}};
+    const Configuration setting{&memory, Backend::cuda, parameters, {}, {}, 0, false, {}};
     const Arrays inputs = generated_inputs(memory, parameters, true, 55), no_reference;
     const Definitions::Source source{setting, Backend::cuda, inputs, no_reference, false, 1};
     const Rounding rounding = rounding_of(memory, variant, parameters, Backend::cuda);

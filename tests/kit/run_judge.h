@@ -20,7 +20,7 @@ inline std::vector<OutputVerdict> judged(const Family& family, const std::string
                                          const Arrays& outputs, Backend backend = Backend::cpu,
                                          Definitions* shared = nullptr) {
     const Variant& variant = *family.variant(name);
-    const Configuration setting{&family, backend, parameters, {}, {}, false, {}};
+    const Configuration setting{&family, backend, parameters, {}, {}, 0, false, {}};
     const Arrays no_reference;
     const Definitions::Source source{setting, backend, inputs, no_reference, true, 0};
     Definitions own;

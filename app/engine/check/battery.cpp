@@ -22,6 +22,7 @@ constexpr double most_if_rare = 2e8;
 constexpr int64_t between_rare = 4;  // candidates, of which one has a rare kernel
 constexpr int64_t most_seeds = 1000;
 constexpr int64_t turns_per_jitter = 4;  // one of them has kernels with jitter
+constexpr int64_t most_if_few = 8;       // multiprocessors
 
 bool is_kind(const Parameter& row) { return row.type == Type::choice || row.type == Type::boolean; }
 
@@ -90,6 +91,12 @@ std::set<std::string> facts_of_defines(const std::string& source) {
     return facts;
 }
 
+// Draws a number of multiprocessors, half the time all of them. With few, work reaches the paths that it
+// takes where there is much of it: several tiles per thread block, or kernels of their own.
+int drawn_multiprocessors(Random& random) {
+    return random.below(2) == 0 ? 0 : static_cast<int>(random_integer(random, 1, most_if_few));
+}
+
 // Draws a kind of numbers; a few kinds are tried more often than others.
 Values drawn_values(Random& random) {
     constexpr Values kinds[] = {Values::usual, Values::usual,     Values::usual,    Values::zeros,
@@ -104,6 +111,7 @@ Battery::Battery(const Family& family, Request base, const Chip& chip)
       base_(std::move(base)),
       chip_(chip),
       random_(base_.seed, "check " + family.name),
+      random_multiprocessors_(base_.seed, "multiprocessors " + family.name),
       planned_(chip) {
     for (const Variant& variant : family.variants) {
         const auto& names = base_.variants;
@@ -268,6 +276,8 @@ std::optional<Battery::Candidate> Battery::draw(const Variant& variant, const Pa
     request.variants = {variant.name};
     request.parameters = std::move(*set);
     request.jitter = jitter();
+    if (chip_.backend == Backend::cuda)
+        request.multiprocessors = drawn_multiprocessors(random_multiprocessors_);
     request.seed = static_cast<uint64_t>(1 + random_.below(most_seeds));
     request.values = drawn_values(random_);
     request.optional = random_.below(2) == 0;
@@ -317,7 +327,8 @@ Battery::Facts Battery::places_in_tiles(const Variant& variant, const Request& r
     return facts;
 }
 
-// Every kernel, with the kinds of numbers that it gets, the places of lengths in its tiles, and the jitter.
+// Every kernel, with the kinds of numbers that it gets, the places of lengths in its tiles, the jitter, and
+// whether it is planned for few multiprocessors.
 // The schema does not tell these: variants choose kernels by shape.
 Battery::Facts Battery::paths_of(const Candidate& candidate) const {
     Facts paths;
@@ -326,6 +337,7 @@ Battery::Facts Battery::paths_of(const Candidate& candidate) const {
         paths.insert(kernel);
         paths.insert(kernel + " values=" + name_of(candidate.request.values));
         paths.insert(with_jitter(kernel, candidate.request.jitter));
+        paths.insert(kernel + (candidate.request.multiprocessors == 0 ? " on all" : " on few"));
         for (const std::string& place : candidate.places) paths.insert(kernel + " " + place);
     }
     return paths;

@@ -58,7 +58,7 @@ class Battery {
     const Family& family_;
     Request base_;
     Chip chip_;
-    Random random_;
+    Random random_, random_multiprocessors_;
     std::vector<const Variant*> variants_;
     size_t turn_ = 0;
     std::map<std::string, int> tried_;  // how often each fact was tried

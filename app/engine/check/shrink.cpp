@@ -44,6 +44,7 @@ bool shrink_choices(const Family& family, Request& best, const Fails& fails) {
     try_with([](Request& request) { request.values = Values::usual; });
     try_with([](Request& request) { request.optional = false; });
     try_with([](Request& request) { request.extras = Extras::none; });
+    try_with([](Request& request) { request.multiprocessors = 0; });
     for (const Parameter& row : family.parameters) {
         if (!best.parameters.has(row.name)) continue;
         const bool is_size = row.group == Group::shape && row.type == Type::integer;

@@ -65,6 +65,7 @@ Outcome<Outputs> run_all(const Trial& trial, const Machine& machine, double pati
                            .parameters = trial.configuration.parameters,
                            .inputs = trial.inputs,
                            .device = machine.device(),
+                           .multiprocessors = trial.request.multiprocessors,
                            .stores_extras = trial.request.extras == Extras::all,
                            .stop = stop});
     if (!plan) return plan.error();
@@ -98,7 +99,8 @@ Outcome<std::shared_ptr<const Trial>> prepare_trial(const Request& request, cons
     auto configuration = configure(request, {}, preparation.chip.backend);
     if (!configuration) return configuration.error();
     auto trial = std::make_shared<Trial>(Trial{request, std::move(*configuration), {}, {}});
-    if (trial->variant().refusal(trial->configuration.parameters, preparation.chip))
+    const Chip chip = planned_chip(preparation.chip, request.multiprocessors);
+    if (trial->variant().refusal(trial->configuration.parameters, chip))
         return std::shared_ptr<const Trial>();
     auto inputs = make_inputs(trial->configuration, request, stop);
     if (!inputs) return inputs.error();

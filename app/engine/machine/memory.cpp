@@ -91,14 +91,16 @@ MemoryNeed needed_memory(const Configuration& configuration, const Machine& mach
                                              may_diverge(family, configuration.parameters)));
     const bool on_cpu = machine.backend() == Backend::cpu;
     int64_t largest_on_host = 0, all_on_host = 0;
+    const Chip chip = planned_chip(machine.chip, configuration.multiprocessors);
     for (const Variant* variant : configuration.variants) {
-        if (variant->refusal(configuration.parameters, machine.chip)) continue;
+        if (variant->refusal(configuration.parameters, chip)) continue;
         const auto plan = make_plan({.family = *configuration.family,
                                      .variant = *variant,
                                      .parameters = configuration.parameters,
                                      .inputs = shapes.inputs,
                                      .dry = true,
                                      .device = machine.device(),
+                                     .multiprocessors = configuration.multiprocessors,
                                      .workers = machine.workers(),
                                      .stores_extras = stores_extras});
         if (!plan) continue;  // it will not run; the reason is reported later

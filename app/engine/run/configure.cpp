@@ -197,6 +197,7 @@ Outcome<Configuration> configure_shapes(const Request& request, const Arrays& gi
     Configuration configuration;
     configuration.family = &family;
     configuration.backend = backend;
+    configuration.multiprocessors = request.multiprocessors;
     configuration.with_optional = request.optional;
     if (const auto error = check_names(family, request, given)) return *error;
 

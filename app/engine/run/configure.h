@@ -29,6 +29,7 @@ struct Configuration {
     Parameters parameters;
     Arrays given;                          // from the file, converted to the dtype of the schema
     std::vector<const Variant*> variants;  // the requested variants, in the order of the family
+    int multiprocessors = 0;               // as in Request
     bool with_optional = false;            // optional inputs that are not given are generated
     std::vector<std::string> notes;
 };

@@ -23,13 +23,15 @@ std::vector<PlannedKernel> planned_kernels(const Configuration& configuration, c
                                            bool stores_extras, cuda::Device& device,
                                            const std::stop_token& stop) {
     std::vector<PlannedKernel> kernels;
+    const Chip chip = planned_chip(device.chip(), configuration.multiprocessors);
     for (const Variant* variant : configuration.variants) {
-        if (variant->refusal(configuration.parameters, device.chip())) continue;
+        if (variant->refusal(configuration.parameters, chip)) continue;
         for (PlannedKernel& kernel : kernels_of({.family = *configuration.family,
                                      .variant = *variant,
                                      .parameters = configuration.parameters,
                                      .inputs = inputs,
                                      .device = &device,
+                                     .multiprocessors = configuration.multiprocessors,
                                      .stores_extras = stores_extras,
                                      .stop = stop}))
             kernels.push_back(std::move(kernel));
@@ -52,6 +54,7 @@ std::vector<std::string> PlannedKernels::of(const Family& family, const Variant&
                                        .parameters = parameters,
                                        .inputs = input_shapes(family, parameters, request.optional),
                                        .device = device_.get(),
+                                       .multiprocessors = request.multiprocessors,
                                        .stores_extras = request.extras == Extras::all}))
         all.push_back(words_of(kernel));
     return all;

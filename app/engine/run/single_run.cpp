@@ -154,6 +154,7 @@ std::optional<Error> SingleRun::make_plan(size_t v, bool stores_extras) {
                                      .parameters = prepared_.configuration.parameters,
                                      .inputs = prepared_.inputs,
                                      .device = prepared_.machine.device(),
+                                     .multiprocessors = prepared_.configuration.multiprocessors,
                                      .workers = prepared_.machine.workers(),
                                      .stores_extras = stores_extras,
                                      .stop = limit_.token()});
@@ -324,6 +325,7 @@ std::optional<Error> SingleRun::compute_outputs() {
         device->compile_together(planned_kernels(prepared_.configuration, prepared_.inputs,
                                                  prepared_.stores_extras, *device, limit_.token()),
                                  limit_.token());
+    const Chip chip = planned_chip(prepared_.machine.chip, prepared_.configuration.multiprocessors);
     for (size_t v = 0; v < plans_.size(); ++v) {
         VariantResult made;
         made.name = variant(v).name;
@@ -331,7 +333,7 @@ std::optional<Error> SingleRun::compute_outputs() {
         made.exact = variant(v).is_exact(prepared_.configuration.parameters);
         result_.variants.push_back(std::move(made));
         std::optional<Error> problem;
-        if (const auto why = variant(v).refusal(prepared_.configuration.parameters, prepared_.machine.chip))
+        if (const auto why = variant(v).refusal(prepared_.configuration.parameters, chip))
             problem = Error::failure(*why);
         else
             problem = compute(v);

@@ -80,6 +80,8 @@ std::string options_of(const Request& request) {
     if (request.memory_limit_bytes) add("--memory-limit", std::to_string(*request.memory_limit_bytes));
     if (!request.kernels.empty()) add("--kernels", request.kernels);
     if (request.jitter != usual.jitter) add("--jitter", std::to_string(request.jitter));
+    if (request.multiprocessors != usual.multiprocessors)
+        add("--multiprocessors", std::to_string(request.multiprocessors));
     if (!request.arch.empty()) add("--arch", request.arch);
     if (!request.on.empty()) add("--on", request.on);
     return text;

@@ -144,6 +144,7 @@ std::string fault_in_drawn(Request& drawn, const Request& base, const Family& fa
     own.parameters = drawn.parameters;
     own.seed = drawn.seed;
     own.jitter = drawn.jitter;
+    own.multiprocessors = drawn.multiprocessors;
     own.values = drawn.values;
     own.optional = drawn.optional;
     own.extras = drawn.extras;
@@ -229,6 +230,8 @@ std::optional<Error> check_numbers(const Request& request) {
         return refuse("device", request.device, 0, most_device);
     if (request.jitter < 0 || request.jitter > most_jitter)
         return refuse("jitter", request.jitter, 0, most_jitter);
+    if (request.multiprocessors < 0 || request.multiprocessors > most_multiprocessors)
+        return refuse("multiprocessors", request.multiprocessors, 0, most_multiprocessors);
     return {};
 }
 

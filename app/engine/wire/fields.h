@@ -38,9 +38,9 @@ namespace sawtooth {
     constexpr std::string_view name_of_type(const Type*) { return #Type; }
 
 SAWTOOTH_FIELDS(Parameters, values)
-SAWTOOTH_FIELDS(Request, family, variants, backend, device, arch, kernels, jitter, on, recording, threads,
-                preset, parameters, seed, values, optional, input, repeats, cache, profile, extras,
-                time_limit_seconds, memory_limit_bytes)
+SAWTOOTH_FIELDS(Request, family, variants, backend, device, arch, kernels, jitter, multiprocessors, on,
+                recording, threads, preset, parameters, seed, values, optional, input, repeats, cache,
+                profile, extras, time_limit_seconds, memory_limit_bytes)
 SAWTOOTH_FIELDS(SweepAxis, parameter, values, also)
 SAWTOOTH_FIELDS(Sweep, id, base, axes, search)
 SAWTOOTH_FIELDS(View::Range, low, high)

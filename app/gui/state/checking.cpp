@@ -31,6 +31,10 @@ void load_finding(LabState& lab, const Finding& finding) {
     lab.disabled_variants.erase(finding.variant);
     lab.view.visible.clear();
     lab.tried.clear();
+    if (finding.request.jitter != 0 || finding.request.multiprocessors != 0)
+        note(lab, LogLine::Kind::note,
+             "check: the window does not set --jitter and --multiprocessors, with which this finding was "
+             "wrong: its command does");
     submit(lab);
 }
 

@@ -191,6 +191,27 @@ TEST_CASE("btp: launches say when a block length or shared gates choose another 
     CHECK(shared.launches.back().info->grid_formula == "ceil((H L) / 256)");
 }
 
+TEST_CASE("btp: planned for one multiprocessor, a warp goes through several segments of a short sequence",
+          "[btp][cuda]") {
+    cuda::Device* const device = theory("sm_90a");
+    if (!device) return;
+    const Parameters parameters = settled(btp_family(), {{"H", int64_t{4}}}, {}, Backend::cuda);
+    const Arrays inputs = input_shapes(btp_family(), parameters, false);
+    const auto grid_on = [&](int multiprocessors) {
+        const auto plan = make_plan({.family = btp_family(),
+                                     .variant = *btp_family().variant("fused"),
+                                     .parameters = parameters,
+                                     .inputs = inputs,
+                                     .dry = true,
+                                     .device = device,
+                                     .multiprocessors = multiprocessors});
+        REQUIRE(plan);
+        return plan->launches.front().info->grid_formula;
+    };
+    CHECK(contains(grid_on(0), "ceil(L / (32 wpb))"));
+    CHECK(contains(grid_on(1), "ceil(L / (64 wpb))"));
+}
+
 TEST_CASE("btp: kernels compile without a warning in any order, with and without a first carry",
           "[compile]") {
     cuda::Device* const device = theory("sm_90a", true);

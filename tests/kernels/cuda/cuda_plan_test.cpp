@@ -137,6 +137,21 @@ TEST_CASE("a launch that a device would refuse is an error of the plan", "[cuda]
         "tile");
 }
 
+TEST_CASE("launches are planned for as many multiprocessors as a request says, and never for more",
+          "[cuda]") {
+    if (without_compiler()) return;
+    Built built;
+    PlanRequest request = built.request(true);
+    const auto planned_for = [&](int multiprocessors) {
+        request.multiprocessors = multiprocessors;
+        return cuda::PlanBuilder(request).chip().multiprocessors;
+    };
+    const int all = built.device->chip().multiprocessors;
+    CHECK(planned_for(0) == all);
+    CHECK(planned_for(1) == 1);
+    CHECK(planned_for(all + 1) == all);
+}
+
 TEST_CASE("a plan returns its first failure", "[cuda]") {
     if (without_compiler()) return;
     Built built;
