@@ -26,6 +26,8 @@ struct Work {
 
 struct Extent {
     int64_t x = 1, y = 1, z = 1;
+
+    bool operator==(const Extent&) const = default;
 };
 
 // What the compiler reports for GPU kernels; unknown for CPU launches.

@@ -171,29 +171,40 @@ std::set<std::string> written_kernels() {
     return written;
 }
 
-TEST_CASE(
-    "a battery runs every kernel on a GPU, with and without jitter, planned for all and for few "
-    "multiprocessors",
-    "[check]") {
+TEST_CASE("a battery runs every kernel on a GPU, with and without jitter", "[check]") {
     const PlannedKernels planned(schema_facts::h200);
-    // The kernels that ran without and with jitter; planned for all and for few multiprocessors.
-    std::set<std::string> jittered[2], planned_for[2];
+    std::set<std::string> run[2];  // the kernels that ran without jitter, and with it
     for (const Family* family : families())
         for (const Request& request : whole_battery(*family, schema_facts::h200)) {
             const Variant& variant = *family->variant(request.variants.front());
             for (const std::string& source : planned.of(*family, variant, request))
-                for (auto* const kernels :
-                     {&jittered[request.jitter != 0], &planned_for[request.multiprocessors != 0]})
-                    kernels->insert(source.substr(0, source.find(' ', source.find(' ') + 1)));
+                run[request.jitter != 0].insert(source.substr(0, source.find(' ', source.find(' ') + 1)));
         }
     const auto written = written_kernels();
     CHECK(written.size() > 50);
     for (const std::string& kernel : written)
-        for (const int second : {0, 1}) {
-            INFO(kernel << (second ? ", with jitter or few" : ", without jitter or all"));
-            CHECK(jittered[second].contains(kernel));
-            CHECK(planned_for[second].contains(kernel));
+        for (const int jitter : {0, 1}) {
+            INFO(kernel << (jitter ? " with jitter" : ""));
+            CHECK(run[jitter].contains(kernel));
         }
+}
+
+TEST_CASE("a battery plans settings for few multiprocessors where that changes a kernel or a grid",
+          "[check]") {
+    const PlannedKernels planned(schema_facts::h200);
+    std::map<std::string, int> on_few;
+    for (const Family* family : families())
+        for (const Request& request : whole_battery(*family, schema_facts::h200)) {
+            if (request.multiprocessors == 0) continue;
+            ++on_few[family->name];
+            INFO(setting_words(request));
+            CHECK(planned.depends_on_multiprocessors(*family, *family->variant(request.variants.front()),
+                                                     request));
+        }
+    for (const char* name : {"ar_ssm", "btp", "lut", "memory", "scan"}) {
+        INFO(name);
+        CHECK(on_few[name] >= 3);
+    }
 }
 
 TEST_CASE("a GPU can take every setting of a battery", "[check]") {

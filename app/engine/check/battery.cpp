@@ -9,8 +9,9 @@ namespace {
 
 // So many Requests are drawn, and the one that tries the most new facts is taken.
 constexpr int candidates = 24;
-constexpr int64_t requests_on_cpu = 100,
-                  requests_on_cuda = 56;  // per variant; the last one has new kernels with jitter
+constexpr int64_t requests_on_cpu = 100, requests_on_cuda = 64;  // per variant
+// The last of those on a GPU are planned for few multiprocessors. The one before has new kernels with jitter.
+constexpr int64_t requests_on_few = 8, most_if_few = 8;
 // A kernel takes up to a second to compile, everything else a few milliseconds. On a GPU only one Request of
 // so many therefore compiles kernels of its own, besides the first few of a variant.
 constexpr int64_t requests_per_kernel = 5;
@@ -22,7 +23,6 @@ constexpr double most_if_rare = 2e8;
 constexpr int64_t between_rare = 4;  // candidates, of which one has a rare kernel
 constexpr int64_t most_seeds = 1000;
 constexpr int64_t turns_per_jitter = 4;  // one of them has kernels with jitter
-constexpr int64_t most_if_few = 8;       // multiprocessors
 
 bool is_kind(const Parameter& row) { return row.type == Type::choice || row.type == Type::boolean; }
 
@@ -91,10 +91,10 @@ std::set<std::string> facts_of_defines(const std::string& source) {
     return facts;
 }
 
-// Draws a number of multiprocessors, half the time all of them. With few, work reaches the paths that it
-// takes where there is much of it: several tiles per thread block, or kernels of their own.
-int drawn_multiprocessors(Random& random) {
-    return random.below(2) == 0 ? 0 : static_cast<int>(random_integer(random, 1, most_if_few));
+// Draws a small number of multiprocessors, half the time 1. With few, work reaches the paths that it takes
+// where there is much of it: several tiles per thread block, or kernels of their own.
+int few_multiprocessors(Random& random) {
+    return random.below(2) == 0 ? 1 : static_cast<int>(random_integer(random, 2, most_if_few));
 }
 
 // Draws a kind of numbers; a few kinds are tried more often than others.
@@ -111,7 +111,6 @@ Battery::Battery(const Family& family, Request base, const Chip& chip)
       base_(std::move(base)),
       chip_(chip),
       random_(base_.seed, "check " + family.name),
-      random_multiprocessors_(base_.seed, "multiprocessors " + family.name),
       planned_(chip) {
     for (const Variant& variant : family.variants) {
         const auto& names = base_.variants;
@@ -147,17 +146,16 @@ std::optional<Request> Battery::best_for(const Variant& variant) {
     double most = -1;
     for (int i = 0; i < candidates; ++i) {
         auto one = draw(variant, kept, new_kernels);
-        if (!one && choice && i == 0) {
-            impossible_.insert(choice->fact);
+        if (!one && i == 0) {  // also where the kept widths were those of a large setting
+            if (choice) impossible_.insert(choice->fact);
             kept = {};
-            choice.reset();
             one = draw(variant, kept, new_kernels);
         }
         if (!one) break;
-        const double worth = newness(one->facts) + newness(one->places) + newness(one->kernels) +
-                             newness(one->paths) + (runs_new_kernel(*one) ? 2 : 0) +
-                             share_of_wide_dimensions(*one) / 2 -
-                             (new_kernels ? 0 : share_not_compiled(*one));
+        const double worth =
+            newness(one->facts) + newness(one->places) + newness(one->kernels) + newness(one->paths) +
+            (runs_new_kernel(*one) ? 2 : 0) + (one->request.multiprocessors != 0 ? 1 : 0) +
+            share_of_wide_dimensions(*one) / 2 - (new_kernels ? 0 : share_not_compiled(*one));
         if (worth <= most) continue;
         most = worth;
         best = std::move(one);
@@ -208,6 +206,8 @@ double Battery::share_of_wide_dimensions(const Candidate& candidate) const {
 
 bool Battery::wants_new_kernels(const Variant& variant) const {
     if (chip_.backend == Backend::cpu || turn_of_variant() % requests_per_kernel == 0) return true;
+    // Few multiprocessors may take kernels that no other Request has.
+    if (wants_few_multiprocessors() && turn_of_variant() % 2 == 0) return true;
     const auto compiled = compiled_.find({&variant, jitter()});
     return compiled == compiled_.end() || compiled->second.size() < first_kernels;
 }
@@ -218,7 +218,7 @@ Parameters Battery::least_tried_kernels(const Variant& variant) {
                                         [](const auto& a, const auto& b) { return a.used < b.used; });
     Parameters kept = least->values;
     // Many kernels are compiled for widths as well, so two times of three the widths stay the same, too.
-    if (++least->used % 3 != 0)
+    if (++least->used % 3 != 0 && !wants_few_multiprocessors())
         for (const auto& [name, value] : least->widths.values) kept.set(name, value);
     return kept;
 }
@@ -254,11 +254,18 @@ int Battery::jitter() const {
     return turn_of_variant() % turns_per_jitter < turns_per_jitter - 1 ? 0 : 1;
 }
 
+bool Battery::wants_few_multiprocessors() const {
+    return chip_.backend == Backend::cuda &&
+           turn_of_variant() % requests_on_cuda >= requests_on_cuda - requests_on_few;
+}
+
 std::optional<Battery::Candidate> Battery::draw(const Variant& variant, const Parameters& kept,
                                                 bool new_kernels) {
     const int64_t between_large = chip_.backend == Backend::cpu ? 8 : 4;
     const double many = chip_.backend == Backend::cpu ? many_operations : most_on_cuda;
-    double operations = random_.below(between_large) == 0 ? many : usual_operations;
+    const bool on_few = wants_few_multiprocessors();
+    const bool is_large = random_.below(between_large) == 0 || on_few;
+    double operations = is_large ? many : usual_operations;
     Parameters fixed = kept;
     const auto& rare = variant.rare_on_cuda;
     if (new_kernels && chip_.backend == Backend::cuda && !rare.empty() && random_.below(between_rare) == 0) {
@@ -276,12 +283,12 @@ std::optional<Battery::Candidate> Battery::draw(const Variant& variant, const Pa
     request.variants = {variant.name};
     request.parameters = std::move(*set);
     request.jitter = jitter();
-    if (chip_.backend == Backend::cuda)
-        request.multiprocessors = drawn_multiprocessors(random_multiprocessors_);
+    if (on_few) request.multiprocessors = few_multiprocessors(random_);
     request.seed = static_cast<uint64_t>(1 + random_.below(most_seeds));
     request.values = drawn_values(random_);
     request.optional = random_.below(2) == 0;
     request.extras = random_.below(2) == 0 ? Extras::all : Extras::none;
+    if (!planned_.depends_on_multiprocessors(family_, variant, request)) request.multiprocessors = 0;
     made.facts = facts_of(variant, request);
     made.places = places_in_tiles(variant, request);
     made.sources = planned_.of(family_, variant, request);
@@ -337,7 +344,8 @@ Battery::Facts Battery::paths_of(const Candidate& candidate) const {
         paths.insert(kernel);
         paths.insert(kernel + " values=" + name_of(candidate.request.values));
         paths.insert(with_jitter(kernel, candidate.request.jitter));
-        paths.insert(kernel + (candidate.request.multiprocessors == 0 ? " on all" : " on few"));
+        if (candidate.request.multiprocessors != 0)
+            for (const std::string& fact : facts_of_defines(source)) paths.insert(fact + " on few");
         for (const std::string& place : candidate.places) paths.insert(kernel + " " + place);
     }
     return paths;

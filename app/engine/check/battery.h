@@ -50,6 +50,7 @@ class Battery {
     std::optional<Choice> least_tried_choice(const Variant& variant);
     int64_t turn_of_variant() const;
     int jitter() const;
+    bool wants_few_multiprocessors() const;
     Facts facts_of(const Variant& variant, const Request& request) const;
     Facts facts_of_kernels(const Variant& variant, const Request& request) const;
     Facts places_in_tiles(const Variant& variant, const Request& request) const;
@@ -58,7 +59,7 @@ class Battery {
     const Family& family_;
     Request base_;
     Chip chip_;
-    Random random_, random_multiprocessors_;
+    Random random_;
     std::vector<const Variant*> variants_;
     size_t turn_ = 0;
     std::map<std::string, int> tried_;  // how often each fact was tried

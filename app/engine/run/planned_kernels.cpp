@@ -1,5 +1,7 @@
 #include "app/engine/run/planned_kernels.h"
 
+#include <algorithm>
+
 #include "app/engine/check/draw.h"
 
 namespace sawtooth {
@@ -44,20 +46,41 @@ PlannedKernels::PlannedKernels(const Chip& chip) {
     if (auto device = cuda::Device::theory(chip.architecture, {})) device_ = std::move(*device);
 }
 
+Outcome<Plan> PlannedKernels::dry_plan(const Family& family, const Variant& variant,
+                                       const Request& request) const {
+    const Parameters parameters = settled_values(family, request.parameters, Backend::cuda);
+    return make_plan({.family = family,
+                      .variant = variant,
+                      .parameters = parameters,
+                      .inputs = input_shapes(family, parameters, request.optional),
+                      .dry = true,
+                      .device = device_.get(),
+                      .multiprocessors = request.multiprocessors,
+                      .stores_extras = request.extras == Extras::all});
+}
+
 std::vector<std::string> PlannedKernels::of(const Family& family, const Variant& variant,
                                             const Request& request) const {
-    if (!device_) return {};
-    const Parameters parameters = settled_values(family, request.parameters, Backend::cuda);
     std::vector<std::string> all;
-    for (const PlannedKernel& kernel : kernels_of({.family = family,
-                                       .variant = variant,
-                                       .parameters = parameters,
-                                       .inputs = input_shapes(family, parameters, request.optional),
-                                       .device = device_.get(),
-                                       .multiprocessors = request.multiprocessors,
-                                       .stores_extras = request.extras == Extras::all}))
-        all.push_back(words_of(kernel));
+    if (!device_) return all;
+    if (const auto plan = dry_plan(family, variant, request))
+        for (const PlannedKernel& kernel : plan->kernels) all.push_back(words_of(kernel));
     return all;
+}
+
+bool PlannedKernels::depends_on_multiprocessors(const Family& family, const Variant& variant,
+                                                const Request& request) const {
+    if (!device_ || request.multiprocessors == 0) return false;
+    Request on_all = request;
+    on_all.multiprocessors = 0;
+    const auto few = dry_plan(family, variant, request), all = dry_plan(family, variant, on_all);
+    if (!few || !all || few->launches.size() != all->launches.size()) return true;
+    for (size_t i = 0; i < few->launches.size(); ++i)
+        if (few->launches[i].info->grid != all->launches[i].info->grid) return true;
+    const auto same_words = [](const PlannedKernel& one, const PlannedKernel& other) {
+        return words_of(one) == words_of(other);
+    };
+    return !std::ranges::equal(few->kernels, all->kernels, same_words);
 }
 
 }  // namespace sawtooth

@@ -26,8 +26,13 @@ class PlannedKernels {
     // The kernels of a Request for one variant, each once: "FILE ENTRY DEFINE=VALUE …". Empty for the CPU,
     // for an unknown chip, and for a Request that cannot run.
     std::vector<std::string> of(const Family& family, const Variant& variant, const Request& request) const;
+    // Whether the number of multiprocessors in the Request changes a kernel or a grid.
+    bool depends_on_multiprocessors(const Family& family, const Variant& variant,
+                                    const Request& request) const;
 
   private:
+    Outcome<Plan> dry_plan(const Family& family, const Variant& variant, const Request& request) const;
+
     std::unique_ptr<cuda::Device> device_;
 };
 

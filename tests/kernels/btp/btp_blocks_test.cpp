@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "app/engine/check/battery.h"
 #include "kernels/btp/figures/common.h"
 #include "tests/engine/run_engine.h"
 #include "tests/kernels/btp/run_btp.h"
@@ -210,6 +211,36 @@ TEST_CASE("btp: planned for one multiprocessor, a warp goes through several segm
     };
     CHECK(contains(grid_on(0), "ceil(L / (32 wpb))"));
     CHECK(contains(grid_on(1), "ceil(L / (64 wpb))"));
+}
+
+TEST_CASE("a battery lets the last warp of a thread block of btp hand its carry on to the first",
+          "[btp][check]") {
+    const auto device = cuda::Device::theory("sm_90a", {});
+    REQUIRE(device);
+    Request base;
+    base.family = "btp";
+    base.backend = BackendChoice::cuda;
+    Battery battery(btp_family(), base, (*device)->chip());
+    int met = 0;
+    for (int64_t left = battery.size(); left > 0; --left) {
+        const auto request = battery.next();
+        REQUIRE(request);
+        const Parameters p = settled_values(btp_family(), request->parameters, Backend::cuda);
+        const int64_t block = p.integer("BL"), step = 32 * p.integer("wpb");
+        const bool hands_on = request->variants.front() == "fused" && p.at("order") == two &&
+                              (block == 16 || block == 32) && p.integer("L") > step;
+        if (!hands_on) continue;
+        const auto plan = make_plan({.family = btp_family(),
+                                     .variant = *btp_family().variant("fused"),
+                                     .parameters = p,
+                                     .inputs = input_shapes(btp_family(), p, request->optional),
+                                     .dry = true,
+                                     .device = device->get(),
+                                     .multiprocessors = request->multiprocessors});
+        REQUIRE(plan);
+        met += !contains(plan->launches.front().info->grid_formula, "ceil(L / (32 wpb))");
+    }
+    CHECK(met >= 2);
 }
 
 TEST_CASE("btp: kernels compile without a warning in any order, with and without a first carry",
