@@ -1,10 +1,13 @@
 // The button and the panel of the check.
 
+#include <algorithm>
+
 #include "app/gui/state/family_choice.h"
 #include "kernels/families.h"
 #include "tests/gui/fake_engine.h"
 #include "tests/gui/user.h"
 #include "tests/kit/catch.h"
+#include "tests/kit/contains.h"
 
 namespace sawtooth {
 namespace {
@@ -30,6 +33,7 @@ Finding finding_on(const Request& base, const std::string& variant) {
     finding.request.seed = 769;
     finding.request.values = Values::huge;
     finding.request.optional = true;
+    finding.request.multiprocessors = 1;
     finding.verdict = {.output = "y", .verdict = Verdict::wrong, .judged = 65, .elements = 1};
     finding.verdict.worst = JudgedElement{{0, 64, 0}, 0.5, 0.25, 1e-7, "length = 64: row 0 of tile 1"};
     return finding;
@@ -92,6 +96,10 @@ TEST_CASE("Run this sets everything that shows a finding and runs it", "[gui][wi
     CHECK(sent.seed == 769);
     CHECK(sent.values == Values::huge);
     CHECK(sent.optional);
+    CHECK(sent.multiprocessors == 0);
+    CHECK(std::ranges::any_of(lab.log, [](const LogLine& line) {
+        return contains(line.text, "wrong with --jitter or --multiprocessors");
+    }));
 }
 
 TEST_CASE("another family ends the check and clears its panel", "[gui][window]") {

@@ -33,8 +33,8 @@ void load_finding(LabState& lab, const Finding& finding) {
     lab.tried.clear();
     if (finding.request.jitter != 0 || finding.request.multiprocessors != 0)
         note(lab, LogLine::Kind::note,
-             "check: the window does not set --jitter and --multiprocessors, with which this finding was "
-             "wrong: its command does");
+             "check: this finding was wrong with --jitter or --multiprocessors, which its command sets and "
+             "the window does not");
     submit(lab);
 }
 
