@@ -247,7 +247,8 @@ void settle(Parameters& parameters, const Arrays& given, Backend) {
     const auto warps = [&] {
         const btp::Order order = btp::order_of(parameters);
         const int64_t block = parameters.integer("BL");
-        // With order 2 the warps of a thread block wait for one another in every step.
+        // With order 2 the warps of a thread block wait for one another in every step. With BL 64 they do
+        // not, but four were fastest in fused, too.
         if (order == btp::Order::two && btp::is_on_tensor_cores(block)) return 4;
         // Fewer warps leave more registers per thread, which long blocks need in f32.
         const bool is_long = parameters.is("dtype", "f32") && block == 64;

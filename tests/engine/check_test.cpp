@@ -2,26 +2,20 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <map>
-#include <regex>
-#include <set>
-#include <sstream>
 #include <thread>
 
-#include "app/engine/check/battery.h"
+#include "app/engine/check/draw.h"
 #include "app/engine/check/parallel.h"
 #include "app/engine/check/sanitize.h"
 #include "app/engine/check/shrink.h"
 #include "app/engine/check/trial.h"
 #include "app/engine/run/configure.h"
-#include "app/engine/run/planned_kernels.h"
 #include "app/engine/run/values.h"
 #include "kernels/cuda/chips.h"
 #include "tests/engine/broken_family.h"
 #include "tests/engine/engine_events.h"
 #include "tests/engine/run_engine.h"
-#include "tests/kernels/families/schema_facts.h"
 #include "tests/kit/catch.h"
 #include "tests/kit/child_process.h"
 #include "tests/kit/contains.h"
@@ -37,231 +31,11 @@ Request request_for(const Family& family) {
     return request;
 }
 
-// Returns the first `most` requests of a battery, or all.
-std::vector<Request> draw_battery(const Family& family, const Chip& chip, int64_t most = INT64_MAX) {
-    Request base = request_for(family);
-    base.backend = chip.backend == Backend::cpu ? BackendChoice::cpu : BackendChoice::cuda;
-    Battery battery(family, base, chip);
-    std::vector<Request> requests;
-    for (int64_t left = std::min(battery.size(), most); left > 0; --left) {
-        auto next = battery.next();
-        REQUIRE(next);
-        requests.push_back(std::move(*next));
-    }
-    return requests;
-}
-
-// Drawn once for all tests, because it takes a second or two.
-const std::vector<Request>& whole_battery(const Family& family, const Chip& chip = processor) {
-    static std::map<std::pair<std::string, Backend>, std::vector<Request>> drawn;
-    const auto [found, is_new] = drawn.try_emplace({family.name, chip.backend});
-    if (is_new) found->second = draw_battery(family, chip);
-    return found->second;
-}
-
 CheckRequest check_of(const std::string& family) {
     CheckRequest request;
     request.base.family = family;
     request.base.threads = 2;
     return request;
-}
-
-TEST_CASE("a battery is the same every time, and another one for another seed", "[check]") {
-    for (const Family* family : families()) {
-        INFO(family->name);
-        const auto& first = whole_battery(*family);
-        REQUIRE(first.size() >= 60);
-        CHECK(draw_battery(*family, processor, 60) == std::vector(first.begin(), first.begin() + 60));
-        Request other = request_for(*family);
-        other.seed = 2;
-        CHECK(Battery(*family, other, processor).next() != first.front());
-    }
-}
-
-TEST_CASE("a battery tries every variant with every choice that it accepts", "[check]") {
-    for (const Family* family : families()) {
-        std::map<std::string, std::set<std::string>> tried;  // settings that were tried, by variant
-        for (const Request& request : whole_battery(*family)) {
-            const Parameters values = settled_values(*family, request.parameters, Backend::cpu);
-            std::set<std::string>& of_variant = tried[request.variants.front()];
-            for (const Parameter& row : family->parameters)
-                if (row.why_unused(values, Backend::cpu).empty())
-                    of_variant.insert(row.name + "=" + to_text(values.at(row.name)));
-            of_variant.insert(name_of(request.values));
-        }
-        for (const Variant& variant : family->variants) {
-            if (!variant.runs_on(Backend::cpu)) continue;
-            const auto& seen = tried[variant.name];
-            INFO(family->name << " " << variant.name);
-            for (const auto& [name, values] : value_names) CHECK(seen.contains(name));
-            for (const Parameter& row : family->parameters) {
-                if (row.type != Type::choice || row.renews == Renews::figures) continue;
-                for (const Value& choice : row.choices) {
-                    const Parameters set = settled(*family, {{row.name, choice}});
-                    const bool accepted = row.why_unused(set, Backend::cpu).empty() &&
-                                          !(family->check && family->check(set)) &&
-                                          !variant.refusal(set, processor) && set.at(row.name) == choice;
-                    INFO(row.name << " " << to_text(choice));
-                    CHECK((!accepted || seen.contains(row.name + "=" + to_text(choice))));
-                }
-            }
-        }
-    }
-}
-
-// The places of lengths in tiles of every size that variants have: whole tiles, one more, one less.
-std::map<std::string, std::set<std::string>> places_in_tiles(const Family& family, const Chip& chip) {
-    std::map<std::string, std::set<std::string>> places;
-    for (const Request& request : whole_battery(family, chip)) {
-        const Variant& variant = *family.variant(request.variants.front());
-        const Parameters values = settled_values(family, request.parameters, chip.backend);
-        for (const std::string& output : variant.outputs)
-            for (const Tiling& tiling : family.tilings(variant, output, values, chip.backend)) {
-                const int64_t length = values.integer(tiling.dimension), rest = length % tiling.size;
-                auto& seen = places[tiling.name];
-                if (length < 2 * tiling.size || tiling.size < 3) continue;
-                if (rest == 0) seen.insert("whole");
-                if (rest == 1) seen.insert("one more");
-                if (rest == tiling.size - 1) seen.insert("one less");
-            }
-    }
-    return places;
-}
-
-// All tiles except the larger ones of a few variants, which need long lengths.
-bool is_common(const std::string& tiling) {
-    return tiling != "totals" && tiling != "group" && tiling != "stretch" && tiling != "C_L";
-}
-
-TEST_CASE("a battery has lengths at the borders of tiles, over several tiles", "[check]") {
-    for (const Chip& chip : {processor, schema_facts::h200})
-        for (const Family* family : families()) {
-            if (!family->tilings) continue;
-            for (const auto& [name, places] : places_in_tiles(*family, chip)) {
-                INFO(family->name << " " << name << " on " << name_of(chip.backend));
-                CHECK(places.size() >= (is_common(name) ? 3 : 1));
-            }
-        }
-}
-
-// The kernels of a file whose entry is the macro STEP, which are the enumerators of Step.
-std::vector<std::string> steps_of(const std::string& code) {
-    std::smatch list;
-    const std::regex steps("enum class Step \\{([^}]*)\\}"), name("\\w+");
-    if (!std::regex_search(code, list, steps)) return {};
-    const std::string names = list.str(1);
-    return {std::sregex_token_iterator(names.begin(), names.end(), name), {}};
-}
-
-// The kernels in all .cu files of families: "kernels/scan/cuda/blelloch.cu up_sweep".
-std::set<std::string> written_kernels() {
-    const std::filesystem::path root = SAWTOOTH_SOURCE_DIR;
-    const std::regex entry(R"(__global__\s+void\s+(?:__\w+__\([^)]*\)\s+)*(\w+)\()");
-    std::set<std::string> written;
-    for (const auto& file : std::filesystem::recursive_directory_iterator(root / "kernels")) {
-        if (file.path().extension() != ".cu" || file.path().parent_path() == root / "kernels/cuda") continue;
-        std::ostringstream text;
-        text << std::ifstream(file.path()).rdbuf();
-        const std::string code = text.str();
-        const std::string name = std::filesystem::relative(file.path(), root).string();
-        for (const std::string& step : steps_of(code)) written.insert(name + " " + step);
-        for (std::sregex_iterator match(code.begin(), code.end(), entry), end; match != end; ++match)
-            if (match->str(1) != "STEP") written.insert(name + " " + match->str(1));
-    }
-    return written;
-}
-
-TEST_CASE("a battery runs every kernel on a GPU, with and without jitter", "[check]") {
-    const PlannedKernels planned(schema_facts::h200);
-    std::set<std::string> run[2];  // the kernels that ran without jitter, and with it
-    for (const Family* family : families())
-        for (const Request& request : whole_battery(*family, schema_facts::h200)) {
-            const Variant& variant = *family->variant(request.variants.front());
-            for (const std::string& source : planned.of(*family, variant, request))
-                run[request.jitter != 0].insert(source.substr(0, source.find(' ', source.find(' ') + 1)));
-        }
-    const auto written = written_kernels();
-    CHECK(written.size() > 50);
-    for (const std::string& kernel : written)
-        for (const int jitter : {0, 1}) {
-            INFO(kernel << (jitter ? " with jitter" : ""));
-            CHECK(run[jitter].contains(kernel));
-        }
-}
-
-TEST_CASE("a battery plans settings for few multiprocessors where that changes a kernel or a grid",
-          "[check]") {
-    const PlannedKernels planned(schema_facts::h200);
-    std::map<std::string, int> on_few;
-    for (const Family* family : families())
-        for (const Request& request : whole_battery(*family, schema_facts::h200)) {
-            if (request.multiprocessors == 0) continue;
-            ++on_few[family->name];
-            INFO(setting_words(request));
-            CHECK(planned.depends_on_multiprocessors(*family, *family->variant(request.variants.front()),
-                                                     request));
-        }
-    for (const char* name : {"ar_ssm", "btp", "lut", "memory", "scan"}) {
-        INFO(name);
-        CHECK(on_few[name] >= 3);
-    }
-}
-
-TEST_CASE("a GPU can take every setting of a battery", "[check]") {
-    const auto device = cuda::Device::theory(schema_facts::h200.architecture, {});
-    REQUIRE(device);
-    for (const Family* family : families())
-        for (const Request& request : whole_battery(*family, schema_facts::h200)) {
-            const auto configuration = configure(request, {}, Backend::cuda);
-            REQUIRE(configuration);
-            const Variant& variant = *family->variant(request.variants.front());
-            const Arrays inputs = input_shapes(*family, configuration->parameters, request.optional);
-            const auto plan = make_plan({.family = *family,
-                                         .variant = variant,
-                                         .parameters = configuration->parameters,
-                                         .inputs = inputs,
-                                         .dry = true,
-                                         .device = device->get(),
-                                         .multiprocessors = request.multiprocessors,
-                                         .stores_extras = true});
-            INFO(setting_words(request));
-            CHECK((plan ? "" : plan.error().text) == "");
-        }
-}
-
-TEST_CASE("drawn settings are accepted and cost little", "[check]") {
-    Random random(1, "drawn settings");
-    for (const Family* family : families())
-        for (const Variant& variant : family->variants) {
-            if (!variant.runs_on(Backend::cpu)) continue;
-            const auto set = draw_setting(random, *family, variant, processor, {.operations = 1e5});
-            REQUIRE(set);
-            const Parameters values = settled_values(*family, *set, Backend::cpu);
-            CHECK_FALSE((family->check && family->check(values)));
-            CHECK_FALSE(variant.refusal(values, processor));
-            CHECK(family->work(values).operations <= 1e5);
-        }
-}
-
-TEST_CASE("no setting is drawn whose hash table is so crowded that a launch seems never to end", "[check]") {
-    const Family& family = **find_offered_family("lut_sequence");
-    Parameters crowded;
-    const std::vector<std::pair<std::string, Value>> values = {
-        {"backward", true},         {"hash", "sum"},
-        {"connectivity", "sparse"}, {"detectors", int64_t{1023}},
-        {"inputs", int64_t{2}},     {"anchors_per_detector", int64_t{2}},
-        {"outputs", int64_t{14}},   {"synapses_per_neuron", int64_t{2}},
-        {"batch", int64_t{1}}};
-    for (const auto& [name, value] : values) crowded.set(name, value);
-    const auto is_drawn = [&](int64_t length) {
-        Random random(1, "crowded");
-        Parameters kept = crowded;
-        kept.set("sequence_length", length);
-        return draw_setting(random, family, *family.variant("unfused"), processor, {.operations = 2e7}, kept)
-            .has_value();
-    };
-    CHECK(is_drawn(5));
-    CHECK_FALSE(is_drawn(47));  // minutes on two cores, where its work takes a millisecond
 }
 
 TEST_CASE("values are placed in generated inputs", "[check]") {

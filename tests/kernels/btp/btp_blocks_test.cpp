@@ -268,7 +268,7 @@ TEST_CASE("btp: kernels spill few bytes on Hopper with as many warps as auto cho
         INFO(variant << ", " << dtype << ", BL " << block);
         // With 32 warps up to 17 KB are spilled, and f32 with BL 64 takes up to 3.8 times as long.
         for (const Launch& launch : plan_in_theory(*device, variant, parameters).launches)
-            CHECK(faults_of(*launch.info, device->chip(), 2048) == "");
+            CHECK(faults_of(*launch.info, device->chip(), 1600) == "");
     }
 }
 
