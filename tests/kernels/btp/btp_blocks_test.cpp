@@ -266,9 +266,11 @@ TEST_CASE("btp: kernels spill few bytes on Hopper with as many warps as auto cho
     const Parameters parameters = settled(btp_family(), settings, {}, Backend::cuda);
     for (const char* variant : {"two_pass", "fused"}) {
         INFO(variant << ", " << dtype << ", BL " << block);
-        // With 32 warps up to 17 KB are spilled, and f32 with BL 64 takes up to 3.8 times as long.
+        // With 32 warps up to 17 KB are spilled, and f32 with BL 64 takes up to 3.8 times as long. The most,
+        // 2 KB, are those of gradients with f32 and BL 64, which would spill less with 8 warps per SM, but 12
+        // are faster.
         for (const Launch& launch : plan_in_theory(*device, variant, parameters).launches)
-            CHECK(faults_of(*launch.info, device->chip(), 1600) == "");
+            CHECK(faults_of(*launch.info, device->chip(), 2048) == "");
     }
 }
 
