@@ -152,6 +152,11 @@ std::set<std::string> written_kernels() {
     return written;
 }
 
+// The "FILE ENTRY" part of "FILE ENTRY DEFINE=VALUE …".
+std::string kernel_of(const std::string& source) {
+    return source.substr(0, source.find(' ', source.find(' ') + 1));
+}
+
 TEST_CASE("a battery runs every kernel on a GPU, with and without jitter", "[check]") {
     const PlannedKernels planned(schema_facts::h200);
     std::set<std::string> run[2];  // the kernels that ran without jitter, and with it
@@ -159,7 +164,7 @@ TEST_CASE("a battery runs every kernel on a GPU, with and without jitter", "[che
         for (const Request& request : whole_battery(*family, schema_facts::h200)) {
             const Variant& variant = *family->variant(request.variants.front());
             for (const std::string& source : planned.of(*family, variant, request))
-                run[request.jitter != 0].insert(source.substr(0, source.find(' ', source.find(' ') + 1)));
+                run[request.jitter != 0].insert(kernel_of(source));
         }
     const auto written = written_kernels();
     CHECK(written.size() > 50);
@@ -168,6 +173,43 @@ TEST_CASE("a battery runs every kernel on a GPU, with and without jitter", "[che
             INFO(kernel << (jitter ? " with jitter" : ""));
             CHECK(run[jitter].contains(kernel));
         }
+}
+
+// Adds every kernel of a setting with every choice that it is planned for.
+void add_choices(const PlannedKernels& planned, const Family& family, const Request& request,
+                 std::set<std::string>& choices) {
+    const Variant& variant = *family.variant(request.variants.front());
+    const Parameters values = settled_values(family, request.parameters, Backend::cuda);
+    for (const std::string& source : planned.of(family, variant, request))
+        for (const Parameter& row : family.parameters)
+            if (row.type == Type::choice && row.renews != Renews::figures &&
+                row.why_unused(values, Backend::cuda).empty())
+                choices.insert(variant.name + " " + kernel_of(source) + " " + row.name + "=" +
+                               to_text(values.at(row.name)));
+}
+
+TEST_CASE("a battery runs most kernels with every choice that they take", "[check]") {
+    const PlannedKernels planned(schema_facts::h200);
+    Random random(1, "choices of kernels");
+    for (const Family* family : families()) {
+        std::set<std::string> met, possible;
+        for (const Request& request : whole_battery(*family, schema_facts::h200))
+            add_choices(planned, *family, request, met);
+        Request request = base_of(*family, schema_facts::h200);
+        for (const Variant& variant : family->variants)
+            for (int i = 0; i < 100 && variant.runs_on(Backend::cuda); ++i) {
+                const auto set =
+                    draw_setting(random, *family, variant, schema_facts::h200, {.operations = 2e7});
+                REQUIRE(set);
+                request.variants = {variant.name};
+                request.parameters = *set;
+                add_choices(planned, *family, request, possible);
+            }
+        std::vector<std::string> missed;
+        std::ranges::set_difference(possible, met, std::back_inserter(missed));
+        INFO(family->name << ": " << missed.size() << " of " << possible.size() << " are missed");
+        CHECK(missed.size() * 100 <= possible.size() * 6);
+    }
 }
 
 TEST_CASE("a battery plans settings for few multiprocessors where that changes a kernel or a grid",

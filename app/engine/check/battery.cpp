@@ -7,8 +7,9 @@
 namespace sawtooth {
 namespace {
 
-// So many Requests are drawn, and the one that tries the most new facts is taken.
-constexpr int candidates = 24;
+// So many Requests are drawn, more where kernels are compiled, and the one that tries the most new facts is
+// taken.
+constexpr int candidates = 24, candidates_with_kernels = 48;
 constexpr int64_t requests_on_cpu = 100, requests_on_cuda = 64;  // per variant
 // The last of those on a GPU are planned for few multiprocessors. The one before has new kernels with jitter.
 constexpr int64_t requests_on_few = 8, most_if_few = 8;
@@ -33,14 +34,6 @@ Parameters kernel_values(const Family& family, const Parameters& set) {
         if ((is_kind(row) || row.group == Group::tiling) && row.renews != Renews::figures)
             kept.set(row.name, set.has(row.name) ? set.at(row.name) : row.initial);
     return kept;
-}
-
-// The sizes of a setting without the length of the sequence.
-Parameters widths_of(const Family& family, const Parameters& set) {
-    Parameters widths;
-    for (const Parameter& row : family.parameters)
-        if (is_width(family, row)) widths.set(row.name, set.has(row.name) ? set.at(row.name) : row.initial);
-    return widths;
 }
 
 std::string setting_words(const Parameter& row, const Parameters& values) {
@@ -138,13 +131,15 @@ std::optional<Request> Battery::best_for(const Variant& variant) {
     const bool new_kernels = wants_new_kernels(variant);
     Parameters kept;
     std::optional<Choice> choice;
+    // Few Requests with jitter have new kernels: there no choice is required, so that all kernels run.
     if (!new_kernels)
         kept = least_tried_kernels(variant);
-    else if ((choice = least_tried_choice(variant)))
+    else if (jitter() == 0 && (choice = least_tried_choice(variant)))
         kept = choice->value;
     std::optional<Candidate> best;
-    double most = -1;
-    for (int i = 0; i < candidates; ++i) {
+    double most = -HUGE_VAL;
+    const bool compiles = new_kernels && chip_.backend == Backend::cuda;
+    for (int i = 0; i < (compiles ? candidates_with_kernels : candidates); ++i) {
         auto one = draw(variant, kept, new_kernels);
         if (!one && i == 0) {  // also where the kept widths were those of a large setting
             if (choice) impossible_.insert(choice->fact);
@@ -154,19 +149,21 @@ std::optional<Request> Battery::best_for(const Variant& variant) {
         if (!one) break;
         const double worth =
             newness(one->facts) + newness(one->places) + newness(one->kernels) + newness(one->paths) +
-            (runs_new_kernel(*one) ? 2 : 0) + (one->request.multiprocessors != 0 ? 1 : 0) +
+            newness_of_many(one->choices) + newness_of_many(one->tiles) +
+            2 * std::min(new_kernels_of(*one), 3) + (one->request.multiprocessors != 0 ? 2 : 0) +
             share_of_wide_dimensions(*one) / 2 - (new_kernels ? 0 : share_not_compiled(*one));
         if (worth <= most) continue;
         most = worth;
         best = std::move(one);
     }
     if (!best) return {};
-    for (const Facts* facts : {&best->facts, &best->places, &best->kernels, &best->paths})
+    for (const Facts* facts :
+         {&best->facts, &best->places, &best->kernels, &best->choices, &best->tiles, &best->paths})
         for (const std::string& fact : *facts) ++tried_[fact];
     sources_.insert(best->sources.begin(), best->sources.end());
     if (best->new_kernels)
         compiled_[{&variant, best->request.jitter}].push_back(
-            {kernel_values(family_, best->request.parameters), widths_of(family_, best->request.parameters)});
+            {kernel_values(family_, best->request.parameters), compiled_widths(variant, best->request)});
     return std::move(best->request);
 }
 
@@ -180,16 +177,25 @@ double Battery::newness(const Facts& facts) const {
     return facts.empty() ? 0 : sum / static_cast<double>(facts.size());
 }
 
+// More for more facts: a setting of many kernels, such as those of a backward pass, tries more than one of
+// few.
+double Battery::newness_of_many(const Facts& facts) const {
+    return newness(facts) * std::sqrt(static_cast<double>(facts.size()));
+}
+
 double Battery::share_not_compiled(const Candidate& candidate) const {
     const auto is_new = [&](const std::string& source) { return !sources_.contains(source); };
     const auto count = std::count_if(candidate.sources.begin(), candidate.sources.end(), is_new);
     return static_cast<double>(count) / static_cast<double>(std::max<size_t>(candidate.sources.size(), 1));
 }
 
-bool Battery::runs_new_kernel(const Candidate& candidate) const {
-    return std::any_of(candidate.sources.begin(), candidate.sources.end(), [&](const std::string& source) {
-        return !tried_.contains(with_jitter(name_of_kernel(source), candidate.request.jitter));
-    });
+// The number of kernels that never ran with this jitter.
+int Battery::new_kernels_of(const Candidate& candidate) const {
+    Facts kernels;
+    for (const std::string& source : candidate.sources)
+        kernels.insert(with_jitter(name_of_kernel(source), candidate.request.jitter));
+    return static_cast<int>(std::count_if(
+        kernels.begin(), kernels.end(), [&](const std::string& kernel) { return !tried_.contains(kernel); }));
 }
 
 // The share of the dimensions that are longer than 1: a dimension of 1 hides kernels that mix up its rows.
@@ -217,10 +223,28 @@ Parameters Battery::least_tried_kernels(const Variant& variant) {
     const auto least = std::min_element(compiled.begin(), compiled.end(),
                                         [](const auto& a, const auto& b) { return a.used < b.used; });
     Parameters kept = least->values;
-    // Many kernels are compiled for widths as well, so two times of three the widths stay the same, too.
+    // Two times of three the widths that they are compiled for stay the same, too.
     if (++least->used % 3 != 0 && !wants_few_multiprocessors())
         for (const auto& [name, value] : least->widths.values) kept.set(name, value);
     return kept;
+}
+
+// The sizes, without the length of the sequence, that kernels are compiled for: others have other kernels.
+Parameters Battery::compiled_widths(const Variant& variant, const Request& request) const {
+    const auto sources = planned_.of(family_, variant, request);
+    const Parameters values = settled_values(family_, request.parameters, chip_.backend);
+    Parameters widths;
+    for (const Parameter& row : family_.parameters) {
+        if (!is_width(family_, row)) continue;
+        const Value value = request.parameters.has(row.name) ? request.parameters.at(row.name) : row.initial;
+        if (const auto* const size = std::get_if<int64_t>(&values.at(row.name))) {
+            Request twice = request;
+            twice.parameters.set(row.name, 2 * *size);
+            if (planned_.of(family_, variant, twice) == sources) continue;
+        }
+        widths.set(row.name, value);
+    }
+    return widths;
 }
 
 // The choice of a parameter that was tried least. Facts alone would rarely try choices with which few other
@@ -297,6 +321,10 @@ std::optional<Battery::Candidate> Battery::draw(const Variant& variant, const Pa
         made.kernels = facts_of_kernels(variant, request);
         for (const std::string& source : made.sources) made.kernels.merge(facts_of_defines(source));
     }
+    if (chip_.backend == Backend::cuda) {
+        made.choices = choices_of_kernels(variant, made);
+        made.tiles = with_tiles(made.choices, variant, request);
+    }
     made.paths = paths_of(made);
     return made;
 }
@@ -313,6 +341,35 @@ Battery::Facts Battery::facts_of_kernels(const Variant& variant, const Request& 
         for (size_t j = 0; j <= i; ++j)
             facts.insert("kernels of " + variant.name + ": " + kinds[i] + " " + kinds[j]);
     return facts;
+}
+
+// Every kernel with every choice that it is planned for.
+Battery::Facts Battery::choices_of_kernels(const Variant& variant, const Candidate& candidate) const {
+    const Parameters values = settled_values(family_, candidate.request.parameters, chip_.backend);
+    Facts kernels, facts;
+    for (const std::string& source : candidate.sources)
+        kernels.insert(variant.name + ": " + name_of_kernel(source) + " ");
+    for (const Parameter& row : family_.parameters)
+        if (is_kind(row) && row.renews != Renews::figures && row.why_unused(values, chip_.backend).empty())
+            for (const std::string& kernel : kernels) facts.insert(kernel + setting_words(row, values));
+    return facts;
+}
+
+// Facts, each together with the dimensions that have several tiles.
+Battery::Facts Battery::with_tiles(const Facts& facts, const Variant& variant, const Request& request) const {
+    if (!family_.tilings) return {};
+    const Parameters values = settled_values(family_, request.parameters, chip_.backend);
+    std::set<std::string> several;
+    for (const std::string& output : variant.outputs)
+        for (const Tiling& tiling : family_.tilings(variant, output, values, chip_.backend))
+            if (const Parameter* const row = family_.parameter(tiling.dimension);
+                row && row->type == Type::integer && values.integer(row->name) > tiling.size)
+                several.insert(tiling.name);
+    std::string tiles = ", several tiles of:";
+    for (const std::string& name : several) tiles += " " + name;
+    Facts together;
+    for (const std::string& fact : facts) together.insert(fact + tiles);
+    return together;
 }
 
 // The places of lengths in the tiles of the variant, and pairs of numbers of tiles.

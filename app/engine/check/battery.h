@@ -31,6 +31,7 @@ class Battery {
     struct Candidate {
         Request request;
         Facts facts, places, kernels;      // places: in tiles; kernels: values that they are compiled for
+        Facts choices, tiles;              // GPU kernels with choices, and these with numbers of tiles
         Facts paths;                       // GPU kernels with the conditions that they meet
         std::vector<std::string> sources;  // the kernels, with jitter and all defines
         bool new_kernels = false;
@@ -38,11 +39,13 @@ class Battery {
     std::optional<Request> best_for(const Variant& variant);
     std::optional<Candidate> draw(const Variant& variant, const Parameters& kept, bool new_kernels);
     double newness(const Facts& facts) const;
+    double newness_of_many(const Facts& facts) const;
     double share_not_compiled(const Candidate& candidate) const;
-    bool runs_new_kernel(const Candidate& candidate) const;
+    int new_kernels_of(const Candidate& candidate) const;
     double share_of_wide_dimensions(const Candidate& candidate) const;
     bool wants_new_kernels(const Variant& variant) const;
     Parameters least_tried_kernels(const Variant& variant);
+    Parameters compiled_widths(const Variant& variant, const Request& request) const;
     struct Choice {
         std::string fact;
         Parameters value;
@@ -53,6 +56,8 @@ class Battery {
     bool wants_few_multiprocessors() const;
     Facts facts_of(const Variant& variant, const Request& request) const;
     Facts facts_of_kernels(const Variant& variant, const Request& request) const;
+    Facts choices_of_kernels(const Variant& variant, const Candidate& candidate) const;
+    Facts with_tiles(const Facts& facts, const Variant& variant, const Request& request) const;
     Facts places_in_tiles(const Variant& variant, const Request& request) const;
     Facts paths_of(const Candidate& candidate) const;
 

@@ -7,6 +7,7 @@
 #include "kernels/btp/figures/common.h"
 #include "tests/engine/run_engine.h"
 #include "tests/kernels/btp/run_btp.h"
+#include "tests/kernels/families/schema_facts.h"
 #include "tests/kernels/figures/figure_facts.h"
 #include "tests/kit/contains.h"
 #include "tests/kit/run_judge.h"
@@ -213,34 +214,55 @@ TEST_CASE("btp: planned for one multiprocessor, a warp goes through several segm
     CHECK(contains(grid_on(1), "ceil(L / (64 wpb))"));
 }
 
+// The settings that check draws on Hopper, drawn once.
+const std::vector<Request>& battery_on_hopper() {
+    static const std::vector<Request> requests = [] {
+        Request base;
+        base.family = "btp";
+        base.backend = BackendChoice::cuda;
+        Battery battery(btp_family(), base, schema_facts::h200);
+        std::vector<Request> drawn;
+        for (int64_t left = battery.size(); left > 0; --left)
+            if (auto request = battery.next()) drawn.push_back(std::move(*request));
+        return drawn;
+    }();
+    return requests;
+}
+
 TEST_CASE("a battery lets the last warp of a thread block of btp hand its carry on to the first",
           "[btp][check]") {
     const auto device = cuda::Device::theory("sm_90a", {});
     REQUIRE(device);
-    Request base;
-    base.family = "btp";
-    base.backend = BackendChoice::cuda;
-    Battery battery(btp_family(), base, (*device)->chip());
     int met = 0;
-    for (int64_t left = battery.size(); left > 0; --left) {
-        const auto request = battery.next();
-        REQUIRE(request);
-        const Parameters p = settled_values(btp_family(), request->parameters, Backend::cuda);
+    for (const Request& request : battery_on_hopper()) {
+        const Parameters p = settled_values(btp_family(), request.parameters, Backend::cuda);
         const int64_t block = p.integer("BL"), step = 32 * p.integer("wpb");
-        const bool hands_on = request->variants.front() == "fused" && p.at("order") == two &&
+        const bool hands_on = request.variants.front() == "fused" && p.at("order") == two &&
                               (block == 16 || block == 32) && p.integer("L") > step;
         if (!hands_on) continue;
         const auto plan = make_plan({.family = btp_family(),
                                      .variant = *btp_family().variant("fused"),
                                      .parameters = p,
-                                     .inputs = input_shapes(btp_family(), p, request->optional),
+                                     .inputs = input_shapes(btp_family(), p, request.optional),
                                      .dry = true,
                                      .device = device->get(),
-                                     .multiprocessors = request->multiprocessors});
+                                     .multiprocessors = request.multiprocessors});
         REQUIRE(plan);
         met += !contains(plan->launches.front().info->grid_formula, "ceil(L / (32 wpb))");
     }
     CHECK(met >= 2);
+}
+
+TEST_CASE("a battery has gradients of btp for which thread blocks of several channels look back",
+          "[btp][check]") {
+    const auto looks_back = [](const Request& request) {
+        const Parameters p = settled_values(btp_family(), request.parameters, Backend::cuda);
+        const int64_t block = p.integer("BL"), stretch = (block == 64 ? 64 : 32) * p.integer("wpb");
+        return request.variants.front() == "fused" && p.at("order") == full &&
+               p.at("backward") == Value(true) && btp::is_on_tensor_cores(block) && p.integer("DH") > 16 &&
+               p.integer("L") > stretch;
+    };
+    CHECK(std::ranges::count_if(battery_on_hopper(), looks_back) >= 1);
 }
 
 TEST_CASE("btp: kernels compile without a warning in any order, with and without a first carry",
