@@ -39,7 +39,8 @@ function(together name sources)
             math(EXPR group "${index} * ${groups} / ${count}")
             set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder}_${group})
             math(EXPR index "${index} + 1")
-            # What plans launches and draws figures takes little of a run, and a third less to compile.
+            # What plans launches and draws figures takes little of a run, and a third less to compile. The path is that of
+            # CMake's own file; under another name it would be compiled like the others.
             if(folder MATCHES "_kernels_[a-z_]+_(cuda|figures)$")
                 set_source_files_properties(
                     ${CMAKE_BINARY_DIR}/CMakeFiles/${name}.dir/Unity/unity_${folder}_${group}_cxx.cxx

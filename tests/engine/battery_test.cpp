@@ -8,36 +8,17 @@
 #include <set>
 #include <sstream>
 
-#include "app/engine/check/battery.h"
 #include "app/engine/check/report.h"
 #include "app/engine/run/configure.h"
 #include "app/engine/run/planned_kernels.h"
 #include "app/engine/run/values.h"
+#include "tests/engine/draw_battery.h"
 #include "tests/kernels/families/schema_facts.h"
 #include "tests/kit/catch.h"
 #include "tests/kit/run_family.h"
 
 namespace sawtooth {
 namespace {
-
-Request base_of(const Family& family, const Chip& chip) {
-    Request base;
-    base.family = family.name;
-    base.backend = chip.backend == Backend::cpu ? BackendChoice::cpu : BackendChoice::cuda;
-    return base;
-}
-
-// Returns the first `most` requests of a battery, or all.
-std::vector<Request> draw_battery(const Family& family, const Chip& chip, int64_t most = INT64_MAX) {
-    Battery battery(family, base_of(family, chip), chip);
-    std::vector<Request> requests;
-    for (int64_t left = std::min(battery.size(), most); left > 0; --left) {
-        auto next = battery.next();
-        REQUIRE(next);
-        requests.push_back(std::move(*next));
-    }
-    return requests;
-}
 
 // Drawn once for all tests, because it takes a second or two.
 const std::vector<Request>& whole_battery(const Family& family, const Chip& chip = processor) {

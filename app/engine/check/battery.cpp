@@ -161,9 +161,9 @@ std::optional<Request> Battery::best_for(const Variant& variant) {
          {&best->facts, &best->places, &best->kernels, &best->choices, &best->tiles, &best->paths})
         for (const std::string& fact : *facts) ++tried_[fact];
     sources_.insert(best->sources.begin(), best->sources.end());
-    if (best->new_kernels)
+    if (compiles)
         compiled_[{&variant, best->request.jitter}].push_back(
-            {kernel_values(family_, best->request.parameters), compiled_widths(variant, best->request)});
+            {kernel_values(family_, best->request.parameters), compiled_widths(variant, *best)});
     return std::move(best->request);
 }
 
@@ -200,12 +200,11 @@ int Battery::new_kernels_of(const Candidate& candidate) const {
 
 // The share of the dimensions that are longer than 1: a dimension of 1 hides kernels that mix up its rows.
 double Battery::share_of_wide_dimensions(const Candidate& candidate) const {
-    const Parameters values = settled_values(family_, candidate.request.parameters, chip_.backend);
     int dimensions = 0, wide = 0;
     for (const Parameter& row : family_.parameters) {
         if (row.group != Group::shape || row.type != Type::integer) continue;
         ++dimensions;
-        wide += values.integer(row.name) > 1;
+        wide += candidate.values.integer(row.name) > 1;
     }
     return static_cast<double>(wide) / std::max(dimensions, 1);
 }
@@ -230,14 +229,14 @@ Parameters Battery::least_tried_kernels(const Variant& variant) {
 }
 
 // The sizes, without the length of the sequence, that kernels are compiled for: others have other kernels.
-Parameters Battery::compiled_widths(const Variant& variant, const Request& request) const {
+Parameters Battery::compiled_widths(const Variant& variant, const Candidate& candidate) const {
+    const Request& request = candidate.request;
     const auto sources = planned_.of(family_, variant, request);
-    const Parameters values = settled_values(family_, request.parameters, chip_.backend);
     Parameters widths;
     for (const Parameter& row : family_.parameters) {
         if (!is_width(family_, row)) continue;
         const Value value = request.parameters.has(row.name) ? request.parameters.at(row.name) : row.initial;
-        if (const auto* const size = std::get_if<int64_t>(&values.at(row.name))) {
+        if (const auto* const size = std::get_if<int64_t>(&candidate.values.at(row.name))) {
             Request twice = request;
             twice.parameters.set(row.name, 2 * *size);
             if (planned_.of(family_, variant, twice) == sources) continue;
@@ -301,7 +300,6 @@ std::optional<Battery::Candidate> Battery::draw(const Variant& variant, const Pa
     auto set = draw_setting(random_, family_, variant, chip_, {.operations = operations}, fixed);
     if (!set) return {};
     Candidate made;
-    made.new_kernels = new_kernels;
     Request& request = made.request;
     request = base_;
     request.variants = {variant.name};
@@ -313,25 +311,26 @@ std::optional<Battery::Candidate> Battery::draw(const Variant& variant, const Pa
     request.optional = random_.below(2) == 0;
     request.extras = random_.below(2) == 0 ? Extras::all : Extras::none;
     if (!planned_.depends_on_multiprocessors(family_, variant, request)) request.multiprocessors = 0;
-    made.facts = facts_of(variant, request);
-    made.places = places_in_tiles(variant, request);
+    made.values = settled_values(family_, request.parameters, chip_.backend);
+    made.facts = facts_of(variant, made);
+    made.places = places_in_tiles(variant, made);
     made.sources = planned_.of(family_, variant, request);
     for (std::string& source : made.sources) source = with_jitter(source, request.jitter);
     if (new_kernels && chip_.backend == Backend::cuda) {
-        made.kernels = facts_of_kernels(variant, request);
+        made.kernels = facts_of_kernels(variant, made);
         for (const std::string& source : made.sources) made.kernels.merge(facts_of_defines(source));
     }
     if (chip_.backend == Backend::cuda) {
         made.choices = choices_of_kernels(variant, made);
-        made.tiles = with_tiles(made.choices, variant, request);
+        made.tiles = with_tiles(made.choices, variant, made);
     }
     made.paths = paths_of(made);
     return made;
 }
 
 // The choices and tiles that a kernel is compiled for, and pairs of them.
-Battery::Facts Battery::facts_of_kernels(const Variant& variant, const Request& request) const {
-    const Parameters values = settled_values(family_, request.parameters, chip_.backend);
+Battery::Facts Battery::facts_of_kernels(const Variant& variant, const Candidate& candidate) const {
+    const Parameters& values = candidate.values;
     std::vector<std::string> kinds;
     for (const auto& [name, value] : kernel_values(family_, values).values)
         if (const Parameter& row = *family_.parameter(name); row.why_unused(values, chip_.backend).empty())
@@ -345,7 +344,7 @@ Battery::Facts Battery::facts_of_kernels(const Variant& variant, const Request& 
 
 // Every kernel with every choice that it is planned for.
 Battery::Facts Battery::choices_of_kernels(const Variant& variant, const Candidate& candidate) const {
-    const Parameters values = settled_values(family_, candidate.request.parameters, chip_.backend);
+    const Parameters& values = candidate.values;
     Facts kernels, facts;
     for (const std::string& source : candidate.sources)
         kernels.insert(variant.name + ": " + name_of_kernel(source) + " ");
@@ -356,15 +355,11 @@ Battery::Facts Battery::choices_of_kernels(const Variant& variant, const Candida
 }
 
 // Facts, each together with the dimensions that have several tiles.
-Battery::Facts Battery::with_tiles(const Facts& facts, const Variant& variant, const Request& request) const {
-    if (!family_.tilings) return {};
-    const Parameters values = settled_values(family_, request.parameters, chip_.backend);
+Battery::Facts Battery::with_tiles(const Facts& facts, const Variant& variant,
+                                   const Candidate& candidate) const {
     std::set<std::string> several;
-    for (const std::string& output : variant.outputs)
-        for (const Tiling& tiling : family_.tilings(variant, output, values, chip_.backend))
-            if (const Parameter* const row = family_.parameter(tiling.dimension);
-                row && row->type == Type::integer && values.integer(row->name) > tiling.size)
-                several.insert(tiling.name);
+    for (const Tiling& tiling : tilings_of(family_, variant, candidate.values, chip_.backend))
+        if (candidate.values.integer(tiling.dimension) > tiling.size) several.insert(tiling.name);
     std::string tiles = ", several tiles of:";
     for (const std::string& name : several) tiles += " " + name;
     Facts together;
@@ -373,18 +368,14 @@ Battery::Facts Battery::with_tiles(const Facts& facts, const Variant& variant, c
 }
 
 // The places of lengths in the tiles of the variant, and pairs of numbers of tiles.
-Battery::Facts Battery::places_in_tiles(const Variant& variant, const Request& request) const {
-    if (!family_.tilings) return {};
-    const Parameters values = settled_values(family_, request.parameters, chip_.backend);
+Battery::Facts Battery::places_in_tiles(const Variant& variant, const Candidate& candidate) const {
     const std::string begin = "tiles of " + variant.name + ": ";
     Facts facts, counts;
-    for (const std::string& output : variant.outputs)
-        for (const Tiling& tiling : family_.tilings(variant, output, values, chip_.backend)) {
-            const Parameter* const row = family_.parameter(tiling.dimension);
-            if (!row || row->type != Type::integer || tiling.size < 1) continue;
-            facts.insert(begin + place_in_tiles(tiling, values.integer(row->name)));
-            counts.insert(count_of_tiles(tiling, values.integer(row->name)));
-        }
+    for (const Tiling& tiling : tilings_of(family_, variant, candidate.values, chip_.backend)) {
+        const int64_t length = candidate.values.integer(tiling.dimension);
+        facts.insert(begin + place_in_tiles(tiling, length));
+        counts.insert(count_of_tiles(tiling, length));
+    }
     for (auto first = counts.begin(); first != counts.end(); ++first)
         for (auto second = counts.begin(); second != first; ++second)
             facts.insert(begin + *first + ", " + *second);
@@ -408,8 +399,9 @@ Battery::Facts Battery::paths_of(const Candidate& candidate) const {
     return paths;
 }
 
-Battery::Facts Battery::facts_of(const Variant& variant, const Request& request) const {
-    const Parameters values = settled_values(family_, request.parameters, chip_.backend);
+Battery::Facts Battery::facts_of(const Variant& variant, const Candidate& candidate) const {
+    const Request& request = candidate.request;
+    const Parameters& values = candidate.values;
     Facts facts;
     std::vector<std::string> kinds;
     std::set<int64_t> sizes;

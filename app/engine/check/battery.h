@@ -30,11 +30,11 @@ class Battery {
     using Facts = std::set<std::string>;
     struct Candidate {
         Request request;
+        Parameters values;                 // of the Request, with automatic ones settled
         Facts facts, places, kernels;      // places: in tiles; kernels: values that they are compiled for
         Facts choices, tiles;              // GPU kernels with choices, and these with numbers of tiles
         Facts paths;                       // GPU kernels with the conditions that they meet
         std::vector<std::string> sources;  // the kernels, with jitter and all defines
-        bool new_kernels = false;
     };
     std::optional<Request> best_for(const Variant& variant);
     std::optional<Candidate> draw(const Variant& variant, const Parameters& kept, bool new_kernels);
@@ -45,7 +45,7 @@ class Battery {
     double share_of_wide_dimensions(const Candidate& candidate) const;
     bool wants_new_kernels(const Variant& variant) const;
     Parameters least_tried_kernels(const Variant& variant);
-    Parameters compiled_widths(const Variant& variant, const Request& request) const;
+    Parameters compiled_widths(const Variant& variant, const Candidate& candidate) const;
     struct Choice {
         std::string fact;
         Parameters value;
@@ -54,11 +54,11 @@ class Battery {
     int64_t turn_of_variant() const;
     int jitter() const;
     bool wants_few_multiprocessors() const;
-    Facts facts_of(const Variant& variant, const Request& request) const;
-    Facts facts_of_kernels(const Variant& variant, const Request& request) const;
+    Facts facts_of(const Variant& variant, const Candidate& candidate) const;
+    Facts facts_of_kernels(const Variant& variant, const Candidate& candidate) const;
     Facts choices_of_kernels(const Variant& variant, const Candidate& candidate) const;
-    Facts with_tiles(const Facts& facts, const Variant& variant, const Request& request) const;
-    Facts places_in_tiles(const Variant& variant, const Request& request) const;
+    Facts with_tiles(const Facts& facts, const Variant& variant, const Candidate& candidate) const;
+    Facts places_in_tiles(const Variant& variant, const Candidate& candidate) const;
     Facts paths_of(const Candidate& candidate) const;
 
     const Family& family_;

@@ -67,19 +67,6 @@ void settle_over(const Parameters& defaults, const Family& family, const Paramet
     if (family.settle) family.settle(values, {}, backend);
 }
 
-// The tiles of all outputs along dimensions that a parameter sets.
-std::vector<Tiling> tilings_of(const Family& family, const Variant& variant, const Parameters& values,
-                               Backend backend) {
-    std::vector<Tiling> all;
-    if (!family.tilings) return all;
-    for (const std::string& output : variant.outputs)
-        for (Tiling& tiling : family.tilings(variant, output, values, backend)) {
-            const Parameter* const row = family.parameter(tiling.dimension);
-            if (row && row->type == Type::integer && tiling.size > 0) all.push_back(std::move(tiling));
-        }
-    return all;
-}
-
 // A length of some whole tiles, one more or one less than that, or part of a tile.
 int64_t random_length(Random& random, int64_t tile) {
     const int64_t whole = tile * (1 + random.below(random.below(4) == 0 ? many_tiles : few_tiles));
@@ -162,6 +149,18 @@ Parameters settled_values(const Family& family, const Parameters& set, Backend b
     Parameters values;
     settle_over(family.defaults(), family, set, backend, values);
     return values;
+}
+
+std::vector<Tiling> tilings_of(const Family& family, const Variant& variant, const Parameters& values,
+                               Backend backend) {
+    std::vector<Tiling> all;
+    if (!family.tilings) return all;
+    for (const std::string& output : variant.outputs)
+        for (Tiling& tiling : family.tilings(variant, output, values, backend)) {
+            const Parameter* const row = family.parameter(tiling.dimension);
+            if (row && row->type == Type::integer && tiling.size > 0) all.push_back(std::move(tiling));
+        }
+    return all;
 }
 
 std::optional<Parameters> draw_setting(Random& random, const Family& family, const Variant& variant,

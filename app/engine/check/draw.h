@@ -32,6 +32,10 @@ std::optional<Parameters> draw_setting(Random& random, const Family& family, con
 // Returns whether a parameter is a dimension other than the length of the sequence.
 bool is_width(const Family& family, const Parameter& row);
 
+// The tiles of all outputs of a variant, along dimensions that an integer parameter sets.
+std::vector<Tiling> tilings_of(const Family& family, const Variant& variant, const Parameters& values,
+                               Backend backend);
+
 // All parameter values of a setting, with automatic ones settled.
 Parameters settled_values(const Family& family, const Parameters& set, Backend backend);
 

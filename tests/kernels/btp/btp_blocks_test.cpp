@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "app/engine/check/battery.h"
 #include "kernels/btp/figures/common.h"
+#include "tests/engine/draw_battery.h"
 #include "tests/engine/run_engine.h"
 #include "tests/kernels/btp/run_btp.h"
 #include "tests/kernels/families/schema_facts.h"
@@ -216,16 +216,7 @@ TEST_CASE("btp: planned for one multiprocessor, a warp goes through several segm
 
 // The settings that check draws on Hopper, drawn once.
 const std::vector<Request>& battery_on_hopper() {
-    static const std::vector<Request> requests = [] {
-        Request base;
-        base.family = "btp";
-        base.backend = BackendChoice::cuda;
-        Battery battery(btp_family(), base, schema_facts::h200);
-        std::vector<Request> drawn;
-        for (int64_t left = battery.size(); left > 0; --left)
-            if (auto request = battery.next()) drawn.push_back(std::move(*request));
-        return drawn;
-    }();
+    static const std::vector<Request> requests = draw_battery(btp_family(), schema_facts::h200);
     return requests;
 }
 
@@ -288,11 +279,11 @@ TEST_CASE("btp: kernels spill few bytes on Hopper with as many warps as auto cho
     const Parameters parameters = settled(btp_family(), settings, {}, Backend::cuda);
     for (const char* variant : {"two_pass", "fused"}) {
         INFO(variant << ", " << dtype << ", BL " << block);
-        // With 32 warps up to 17 KB are spilled, and f32 with BL 64 takes up to 3.8 times as long. The most,
-        // 2 KB, are those of gradients with f32 and BL 64, which would spill less with 8 warps per SM, but 12
-        // are faster.
+        // With 32 warps up to 17 KB are spilled, and f32 with BL 64 takes up to 3.8 times as long. Gradients
+        // with f32 and BL 64 spill 2 KB with 12 warps per SM and less with 8, but 12 are faster.
+        const int64_t most = block == 64 && dtype == std::string("f32") ? 2048 : 900;
         for (const Launch& launch : plan_in_theory(*device, variant, parameters).launches)
-            CHECK(faults_of(*launch.info, device->chip(), 2048) == "");
+            CHECK(faults_of(*launch.info, device->chip(), most) == "");
     }
 }
 
