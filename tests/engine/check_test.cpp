@@ -3,6 +3,7 @@
 #include <chrono>
 #include <filesystem>
 #include <map>
+#include <mutex>
 #include <thread>
 
 #include "app/engine/check/draw.h"
@@ -127,6 +128,35 @@ TEST_CASE("the first report of a sanitizer is told in one line", "[check]") {
                        "========= Invalid __global__ read of size 8 bytes\n"
                        "========= ERROR SUMMARY: 2 errors\n") ==
           "Invalid __global__ read of size 4 bytes at scan+0x10 in scan.cu:12");
+}
+
+// Waits longer than a patience of 2 s, once.
+Outcome<Arrays> slow_definition(const DefinitionRequest& request) {
+    static std::once_flag waited;
+    std::call_once(waited, [] { std::this_thread::sleep_for(std::chrono::milliseconds(2200)); });
+    if (request.stop.stop_requested()) return Error::cancelled();
+    return scale_family().definition(request);
+}
+
+TEST_CASE("a wrong variant is wrong even if judging it takes longer than the patience with its runs",
+          "[check]") {
+    Family family = broken_family();
+    Trial trial;
+    trial.configuration.family = &family;
+    trial.configuration.parameters = settled(family, {{"length", int64_t{512}}});
+    trial.configuration.variants = {&family.variants.front()};
+    trial.inputs = generated_inputs(family, trial.configuration.parameters);
+    const Arrays no_reference;
+    Definitions definitions;
+    const auto expected = definitions.find({trial.configuration, Backend::cpu, trial.inputs, no_reference},
+                                           trial.variant(), {});
+    REQUIRE(expected);
+    trial.expected = **expected;
+    family.definition = slow_definition;
+    const Machine machine{.chip = processor, .words = "a processor", .pool = &pool_of_one(), .notes = {}};
+    const auto tried = try_out(trial, machine, 2, {});
+    REQUIRE(tried);
+    CHECK(tried->is_wrong());
 }
 
 TEST_CASE("the kernels of a trial are compiled while it is prepared", "[check][cuda]") {

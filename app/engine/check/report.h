@@ -16,7 +16,7 @@ struct CheckRequest {
     Request base;
     std::optional<double> seconds;  // how long to continue; absent: the whole battery once
     bool only_first = false;        // ends at the first wrong variant
-    double patience = 10;           // seconds allowed for a Request; a slower one is given up
+    double patience = 10;           // seconds for the runs of a Request; a slower one is given up
     int64_t most = 0;               // the largest number of Requests; 0: the whole battery
     // If several processes share the battery, this one takes every `parts`-th Request, from `part` on.
     int64_t part = 0, parts = 1;

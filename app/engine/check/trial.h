@@ -45,8 +45,8 @@ struct Tried {
     bool is_wrong() const { return !problem.empty() || first_wrong(); }
 };
 
-// Runs the variant several times and judges its outputs. Absent if it was stopped, took longer than
-// `patience` seconds, or had too little memory.
+// Runs the variant several times and judges its outputs. Absent if it was stopped, if its runs took longer
+// than `patience` seconds, or if it had too little memory.
 std::optional<Tried> try_out(const Trial& trial, const Machine& machine, double patience,
                              std::stop_token stop);
 
