@@ -211,12 +211,19 @@ std::optional<Refusal> check(const Parameters& parameters) {
     return lut_table::check(parameters);
 }
 
-// Pairs of positions are divided into tiles; on CUDA, the detectors that y sums over into blocks.
-std::vector<Tiling> tilings(const Variant&, const std::string& output, const Parameters& parameters,
+// Pairs of positions are divided into tiles; on CUDA, the detectors that y sums over into blocks. A thread of
+// fused sums four neighbouring outputs of full tables.
+std::vector<Tiling> tilings(const Variant& variant, const std::string& output, const Parameters& parameters,
                             Backend backend) {
     std::vector<Tiling> tilings = {{"sequence_length", "tile", parameters.integer("tile")}};
-    if (backend == Backend::cuda && output == "y")
+    if (backend == Backend::cpu || output != "y") return tilings;
+    if (variant.name != "fused") {
         tilings.push_back({"detectors", "block_size", parameters.integer("block_size")});
+        return tilings;
+    }
+    tilings.push_back({"detectors", "rows of a thread block", lut_sequence::threads_of_fused});
+    if (parameters.text("connectivity") == "full")
+        tilings.push_back({"outputs", "outputs of a thread", lut_sequence::outputs_of_thread});
     return tilings;
 }
 

@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "app/engine/check/draw.h"
 #include "app/engine/check/report.h"
 #include "app/engine/run/configure.h"
 #include "app/engine/run/planned_kernels.h"
@@ -154,6 +155,31 @@ TEST_CASE("a battery runs every kernel on a GPU, with and without jitter", "[che
             INFO(kernel << (jitter ? " with jitter" : ""));
             CHECK(run[jitter].contains(kernel));
         }
+}
+
+TEST_CASE("a battery has settings with jitter that have several tiles in two dimensions", "[check]") {
+    for (const Family* family : families()) {
+        if (!family->tilings) continue;
+        std::map<std::string, int> met;  // by variant and pair of tiles
+        for (const Request& request : whole_battery(*family, schema_facts::h200)) {
+            if (request.jitter == 0) continue;
+            const Variant& variant = *family->variant(request.variants.front());
+            const Parameters values = settled_values(*family, request.parameters, Backend::cuda);
+            const auto tilings = tilings_of(*family, variant, values, Backend::cuda);
+            const auto has_several = [&](const Tiling& tiling) {
+                return values.integer(tiling.dimension) > tiling.size;
+            };
+            for (const Tiling& one : tilings)
+                for (const Tiling& other : tilings)
+                    if (one.name < other.name)
+                        met[variant.name + ": " + one.name + " of " + one.dimension + ", " + other.name +
+                            " of " + other.dimension] += has_several(one) && has_several(other);
+        }
+        for (const auto& [pair, settings] : met) {
+            INFO(family->name << " " << pair << ": " << settings);
+            CHECK(settings >= 1);
+        }
+    }
 }
 
 // Adds every kernel of a setting with every choice that it is planned for.

@@ -24,6 +24,9 @@ constexpr double most_if_rare = 2e8;
 constexpr int64_t between_rare = 4;  // candidates, of which one has a rare kernel
 constexpr int64_t most_seeds = 1000;
 constexpr int64_t turns_per_jitter = 4;  // one of them has kernels with jitter
+// With jitter, ten times the work is worth so much: threads overtake each other where a loop has several
+// rounds.
+constexpr double worth_of_work = 0.3;
 
 bool is_kind(const Parameter& row) { return row.type == Type::choice || row.type == Type::boolean; }
 
@@ -49,9 +52,12 @@ std::string size_words(const Parameter& row, int64_t size) {
                                        : " is even");
 }
 
-// How many whole tiles a length has, as "stretch: 2 tiles"; 3 stands for 3 or more.
+std::string name_of_tiles(const Tiling& tiling) { return tiling.name + " of " + tiling.dimension; }
+
+// How many whole tiles a length has, as "stretch of L: 2 tiles"; 3 stands for 3 or more.
 std::string count_of_tiles(const Tiling& tiling, int64_t length) {
-    return tiling.name + ": " + std::to_string(std::min<int64_t>(length / tiling.size, 3)) + " tiles";
+    return name_of_tiles(tiling) + ": " + std::to_string(std::min<int64_t>(length / tiling.size, 3)) +
+           " tiles";
 }
 
 std::string place_in_tiles(const Tiling& tiling, int64_t length) {
@@ -151,7 +157,8 @@ std::optional<Request> Battery::best_for(const Variant& variant) {
             newness(one->facts) + newness(one->places) + newness(one->kernels) + newness(one->paths) +
             newness_of_many(one->choices) + newness_of_many(one->tiles) +
             2 * std::min(new_kernels_of(*one), 3) + (one->request.multiprocessors != 0 ? 2 : 0) +
-            share_of_wide_dimensions(*one) / 2 - (new_kernels ? 0 : share_not_compiled(*one));
+            share_of_wide_dimensions(*one) / 2 - (new_kernels ? 0 : share_not_compiled(*one)) +
+            (jitter() == 0 ? 0 : worth_of_work * std::log10(family_.work(one->values).operations + 1));
         if (worth <= most) continue;
         most = worth;
         best = std::move(one);
@@ -287,7 +294,7 @@ std::optional<Battery::Candidate> Battery::draw(const Variant& variant, const Pa
     const int64_t between_large = chip_.backend == Backend::cpu ? 8 : 4;
     const double many = chip_.backend == Backend::cpu ? many_operations : most_on_cuda;
     const bool on_few = wants_few_multiprocessors();
-    const bool is_large = random_.below(between_large) == 0 || on_few;
+    const bool is_large = random_.below(between_large) == 0 || on_few || jitter() != 0;
     double operations = is_large ? many : usual_operations;
     Parameters fixed = kept;
     const auto& rare = variant.rare_on_cuda;
@@ -359,7 +366,7 @@ Battery::Facts Battery::with_tiles(const Facts& facts, const Variant& variant,
                                    const Candidate& candidate) const {
     std::set<std::string> several;
     for (const Tiling& tiling : tilings_of(family_, variant, candidate.values, chip_.backend))
-        if (candidate.values.integer(tiling.dimension) > tiling.size) several.insert(tiling.name);
+        if (candidate.values.integer(tiling.dimension) > tiling.size) several.insert(name_of_tiles(tiling));
     std::string tiles = ", several tiles of:";
     for (const std::string& name : several) tiles += " " + name;
     Facts together;

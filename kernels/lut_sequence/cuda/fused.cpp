@@ -7,14 +7,12 @@
 namespace sawtooth::lut_sequence {
 namespace {
 
-constexpr int64_t threads = 256;
-
 Side all_positions(const CudaJob& job) { return side("B", job.sizes.batch) * side("S", job.sizes.length); }
 
 void add_look_up(cuda::PlanBuilder& builder, const CudaJob& job) {
     LaunchInfo info = look_up_pairs(job);
     Arguments given = job.given;
-    cuda::KernelSource source = job.source("look_up_pairs.cu", "look_up_pairs", threads);
+    cuda::KernelSource source = job.source("look_up_pairs.cu", "look_up_pairs", threads_of_fused);
     if (job.sparse) {
         info.writes.push_back(take_rows(builder, job, job.items, job.outputs, source));
         given.scratch = info.writes.back().address;
@@ -31,10 +29,10 @@ void add_gradients(cuda::PlanBuilder& builder, const CudaJob& job) {
     given.du = gradients.du.address;
     given.positional_du = gradients.positional_du.address;
     builder.launch(pair_gradients(job, gradients), {all_positions(job)},
-                   job.source("pair_gradients.cu", "pair_gradients", threads), given);
+                   job.source("pair_gradients.cu", "pair_gradients", threads_of_fused), given);
 
     LaunchInfo of_positions = position_gradients(job, gradients.du);
-    cuda::KernelSource sums = job.source("sum_gradients.cu", "position_gradients", threads);
+    cuda::KernelSource sums = job.source("sum_gradients.cu", "position_gradients", threads_of_fused);
     constexpr int64_t most_bytes = 48 << 10;
     const int64_t row = job.inputs * job.sum_bytes();
     sums.defines.push_back({"ROWS_SHARED", row <= most_bytes});
