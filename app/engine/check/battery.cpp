@@ -79,9 +79,9 @@ std::string with_jitter(const std::string& kernel, int jitter) {
 }
 
 // One fact "FILE ENTRY DEFINE=VALUE" for each define.
-std::set<std::string> facts_of_defines(const std::string& source) {
+std::unordered_set<std::string> facts_of_defines(const std::string& source) {
     const std::string kernel = name_of_kernel(source);
-    std::set<std::string> facts;
+    std::unordered_set<std::string> facts;
     for (size_t start = kernel.size(); start < source.size();) {
         const size_t end = std::min(source.find(' ', start + 1), source.size());
         facts.insert(kernel + source.substr(start, end - start));
@@ -179,7 +179,7 @@ double Battery::newness(const Facts& facts) const {
     double sum = 0;
     for (const std::string& fact : facts) {
         const auto tried = tried_.find(fact);
-        sum += tried == tried_.end() ? 1 : std::pow(0.25, tried->second);
+        sum += tried == tried_.end() ? 1 : std::ldexp(1, -2 * tried->second);
     }
     return facts.empty() ? 0 : sum / static_cast<double>(facts.size());
 }
@@ -377,7 +377,8 @@ Battery::Facts Battery::with_tiles(const Facts& facts, const Variant& variant,
 // The places of lengths in the tiles of the variant, and pairs of numbers of tiles.
 Battery::Facts Battery::places_in_tiles(const Variant& variant, const Candidate& candidate) const {
     const std::string begin = "tiles of " + variant.name + ": ";
-    Facts facts, counts;
+    Facts facts;
+    std::set<std::string> counts;
     for (const Tiling& tiling : tilings_of(family_, variant, candidate.values, chip_.backend)) {
         const int64_t length = candidate.values.integer(tiling.dimension);
         facts.insert(begin + place_in_tiles(tiling, length));

@@ -3,6 +3,8 @@
 #include <map>
 #include <set>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -27,7 +29,7 @@ class Battery {
   private:
     // What a Request tries: values of parameters and pairs of them, places of a length in tiles, kinds of
     // numbers.
-    using Facts = std::set<std::string>;
+    using Facts = std::unordered_set<std::string>;
     struct Candidate {
         Request request;
         Parameters values;                 // of the Request, with automatic ones settled
@@ -67,9 +69,9 @@ class Battery {
     Random random_;
     std::vector<const Variant*> variants_;
     size_t turn_ = 0;
-    std::map<std::string, int> tried_;  // how often each fact was tried
+    std::unordered_map<std::string, int> tried_;  // how often each fact was tried
     PlannedKernels planned_;
-    std::set<std::string> sources_;  // the kernels of earlier Requests
+    std::unordered_set<std::string> sources_;  // the kernels of earlier Requests
     // The choices and tiles of an earlier Request of a variant with a jitter, for which kernels are compiled,
     // with its widths and the number of times that they were used again.
     struct Compiled {

@@ -10,6 +10,8 @@ namespace sawtooth {
 namespace {
 
 constexpr int most_draws = 20000;           // a refused setting costs a microsecond
+constexpr int most_repairs = 20;            // of one draw
+constexpr int most_kept_refused = 300;      // draws that are refused for what is kept
 constexpr int64_t most_elements = 1 << 21;  // in an array: generating them takes a few milliseconds
 constexpr int64_t few_tiles = 4, many_tiles = 40;
 constexpr int64_t few = 3;  // the size of a dimension beside a long one
@@ -24,7 +26,8 @@ double random_real(Random& random, const Parameter& row) {
     return random.below(8) == 0 ? row.minimum : row.minimum + share * (row.maximum - row.minimum);
 }
 
-Value random_value(Random& random, const Parameter& row, int64_t most) {
+Value random_value(Random& random, const Family& family, const Parameter& row, const DrawLimits& limits) {
+    int64_t most = is_width(family, row) ? limits.widest : limits.longest;
     // Choices of an integer are values with kernels of their own, drawn as often as all others.
     if (row.type == Type::choice || (!row.choices.empty() && random.below(2) == 0))
         return row.choices[static_cast<size_t>(random.below(static_cast<int64_t>(row.choices.size())))];
@@ -87,44 +90,129 @@ bool has_small_arrays(const Family& family, const Parameters& values) {
     return true;
 }
 
-// Sets all parameters but those that are kept.
-void set_all(Random& random, const Family& family, const DrawLimits& limits, const Parameters& kept,
-             Parameters& set) {
-    set = kept;
-    const bool usual_reals = random.below(2) == 0;
-    for (const Parameter& row : family.parameters) {
-        if (kept.has(row.name) || row.renews == Renews::figures) continue;
-        if (usual_reals && row.type == Type::real) continue;
-        const bool width = is_width(family, row);
-        Value value = random_value(random, row, width ? limits.widest : limits.longest);
-        if (!width && row.type == Type::integer && random.below(4) == 0)
-            if (const auto related = related_integer(random, set); related && !row.check(*related))
-                value = *related;
-        set.set(row.name, std::move(value));
-    }
+// Why the family or the variant refuses the values; nullopt if both accept them.
+std::optional<std::string> refusal_of(const Family& family, const Variant& variant, const Parameters& values,
+                                      const Chip& chip) {
+    if (family.check)
+        if (const auto refused = family.check(values)) return refused->sentence();
+    return variant.refusal(values, chip);
 }
 
-void set_lengths_in_tiles(Random& random, const Family& family, const Variant& variant, const Chip& chip,
-                          const Parameters& kept, const Parameters& defaults, Parameters& set,
-                          Parameters& values) {
-    if (random.below(4) == 0) return;  // any length
-    settle_over(defaults, family, set, chip.backend, values);
-    const auto tilings = tilings_of(family, variant, values, chip.backend);
-    if (tilings.empty()) return;
-    const Tiling& tiling = tilings[static_cast<size_t>(random.below(static_cast<int64_t>(tilings.size())))];
-    const Parameter& row = *family.parameter(tiling.dimension);
-    const int64_t length = random_length(random, tiling.size);
-    if (kept.has(row.name) || row.check(length)) return;
-    set.set(row.name, length);
-    // Most other dimensions become small; otherwise a long setting would be refused for its size.
-    if (length <= few_tiles || random.below(4) == 0) return;
-    for (const Parameter& other : family.parameters) {
-        const bool is_free = is_width(family, other) && other.name != row.name && !kept.has(other.name);
-        if (!is_free || other.type != Type::integer || random.below(3) == 0) continue;
-        const auto least = static_cast<int64_t>(other.minimum);
-        set.set(other.name, random_integer(random, least, std::max(least, few)));
+// The parameters that a refusal names before its colon: "H = 4, D = 256: …", "needs rule delta".
+std::vector<const Parameter*> named_parameters(const Family& family, std::string_view refusal) {
+    constexpr std::string_view ends = " ,[";
+    std::vector<const Parameter*> named;
+    for (std::string_view left = refusal.substr(0, refusal.find(':')); !left.empty();) {
+        const size_t end = std::min(left.find_first_of(ends), left.size());
+        if (const Parameter* const row = family.parameter(std::string(left.substr(0, end))))
+            named.push_back(row);
+        left.remove_prefix(std::min(end + 1, left.size()));
     }
+    return named;
 }
+
+enum class Repair { done, given_up, kept_refused };
+
+// A setting that is drawn until everything accepts it.
+class Drawing {
+  public:
+    Drawing(Random& random, const Family& family, const Variant& variant, const Chip& chip,
+            const DrawLimits& limits, const Parameters& kept)
+        : random_(random),
+          family_(family),
+          variant_(variant),
+          chip_(chip),
+          limits_(limits),
+          kept_(kept),
+          defaults_(family.defaults()) {}
+
+    std::optional<Parameters> result() {
+        int kept_refused = 0;
+        for (int draw = 0; draw < most_draws && kept_refused < most_kept_refused; ++draw) {
+            set_all();
+            Repair repaired = repair();
+            if (repaired == Repair::done && set_lengths_in_tiles()) repaired = repair();
+            kept_refused += repaired == Repair::kept_refused;
+            if (repaired != Repair::done || !is_small()) continue;
+            std::erase_if(set_.values, [&](const auto& setting) {
+                return setting.second == family_.parameter(setting.first)->initial;
+            });
+            return std::move(set_);
+        }
+        return {};
+    }
+
+  private:
+    // Sets all parameters but those that are kept.
+    void set_all() {
+        set_ = kept_;
+        const bool usual_reals = random_.below(2) == 0;
+        for (const Parameter& row : family_.parameters) {
+            if (kept_.has(row.name) || row.renews == Renews::figures) continue;
+            if (usual_reals && row.type == Type::real) continue;
+            Value value = random_value(random_, family_, row, limits_);
+            if (!is_width(family_, row) && row.type == Type::integer && random_.below(4) == 0)
+                if (const auto related = related_integer(random_, set_); related && !row.check(*related))
+                    value = *related;
+            set_.set(row.name, std::move(value));
+        }
+    }
+
+    // Draws refused parameters anew, as most settings would otherwise be refused for one of them. In the end
+    // the settled values are accepted, or refused only for parameters that are kept.
+    Repair repair() {
+        for (int repairs = 0; repairs <= most_repairs; ++repairs) {
+            settle_over(defaults_, family_, set_, chip_.backend, values_);
+            const auto refused = refusal_of(family_, variant_, values_, chip_);
+            if (!refused) return Repair::done;
+            bool is_free = false;
+            for (const Parameter* const row : named_parameters(family_, *refused)) {
+                if (kept_.has(row->name)) continue;
+                is_free = true;
+                set_.set(row->name, random_value(random_, family_, *row, limits_));
+            }
+            if (!is_free) return Repair::kept_refused;
+        }
+        return Repair::given_up;
+    }
+
+    // Often sets a length by the tiles of the settled values. Returns whether it did.
+    bool set_lengths_in_tiles() {
+        if (random_.below(4) == 0) return false;  // any length
+        const auto tilings = tilings_of(family_, variant_, values_, chip_.backend);
+        if (tilings.empty()) return false;
+        const auto which = random_.below(static_cast<int64_t>(tilings.size()));
+        const Tiling& tiling = tilings[static_cast<size_t>(which)];
+        const Parameter& row = *family_.parameter(tiling.dimension);
+        const int64_t length = random_length(random_, tiling.size);
+        if (kept_.has(row.name) || row.check(length)) return false;
+        set_.set(row.name, length);
+        // Most other dimensions become small; otherwise a long setting would be refused for its size.
+        if (length <= few_tiles || random_.below(4) == 0) return true;
+        for (const Parameter& other : family_.parameters) {
+            const bool is_free = is_width(family_, other) && other.name != row.name && !kept_.has(other.name);
+            if (!is_free || other.type != Type::integer || random_.below(3) == 0) continue;
+            const auto least = static_cast<int64_t>(other.minimum);
+            set_.set(other.name, random_integer(random_, least, std::max(least, few)));
+        }
+        return true;
+    }
+
+    bool is_small() const {
+        return family_.work(values_).operations <= limits_.operations &&
+               !(variant_.extra_steps && variant_.extra_steps(values_) > limits_.extra_steps) &&
+               has_small_arrays(family_, values_);
+    }
+
+    Random& random_;
+    const Family& family_;
+    const Variant& variant_;
+    const Chip& chip_;
+    const DrawLimits& limits_;
+    const Parameters& kept_;
+    const Parameters defaults_;
+    Parameters set_, values_;  // values: the defaults, changed by `set` and settled
+};
 
 }  // namespace
 
@@ -165,23 +253,7 @@ std::vector<Tiling> tilings_of(const Family& family, const Variant& variant, con
 
 std::optional<Parameters> draw_setting(Random& random, const Family& family, const Variant& variant,
                                        const Chip& chip, const DrawLimits& limits, const Parameters& kept) {
-    const Parameters defaults = family.defaults();
-    Parameters set, values;
-    for (int draw = 0; draw < most_draws; ++draw) {
-        set_all(random, family, limits, kept, set);
-        set_lengths_in_tiles(random, family, variant, chip, kept, defaults, set, values);
-        settle_over(defaults, family, set, chip.backend, values);
-        if (family.check && family.check(values)) continue;
-        if (variant.refusal(values, chip)) continue;
-        if (family.work(values).operations > limits.operations) continue;
-        if (variant.extra_steps && variant.extra_steps(values) > limits.extra_steps) continue;
-        if (!has_small_arrays(family, values)) continue;
-        std::erase_if(set.values, [&](const auto& setting) {
-            return setting.second == family.parameter(setting.first)->initial;
-        });
-        return set;
-    }
-    return {};
+    return Drawing(random, family, variant, chip, limits, kept).result();
 }
 
 }  // namespace sawtooth
