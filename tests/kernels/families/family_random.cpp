@@ -9,8 +9,9 @@ namespace {
 std::optional<Parameters> accepted_parameters(Random& random, const Family& family, const Variant& variant,
                                               const Chip& chip, const Accepts& accepts) {
     constexpr int most_refused = 200;
+    constexpr DrawLimits limits{.extra_steps = 3e7};  // these take a few hundredths of a second
     for (int draw = 0; draw < most_refused; ++draw) {
-        const auto set = draw_setting(random, family, variant, chip);
+        const auto set = draw_setting(random, family, variant, chip, limits);
         if (!set) return {};
         Parameters parameters = settled_values(family, *set, chip.backend);
         if (!accepts || accepts(family, variant, parameters)) return parameters;
