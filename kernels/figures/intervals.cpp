@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "kernels/core/random.h"
 
@@ -64,28 +65,57 @@ std::vector<double> thinned(std::span<const double> samples, size_t count) {
     return some;
 }
 
-// Draws as many of the values as there are, with replacement.
-std::vector<double> resampled(const std::vector<double>& values, Random& random) {
-    std::vector<double> drawn(values.size());
-    for (double& value : drawn)
-        value = values[static_cast<size_t>(random.below(static_cast<int64_t>(values.size())))];
-    return drawn;
-}
+// Numbers of which as many as there are can be drawn with replacement.
+class Bootstrap {
+  public:
+    explicit Bootstrap(const std::vector<double>& values) : places_(values.size()), sorted_(values) {
+        std::vector<size_t> order(values.size());
+        std::iota(order.begin(), order.end(), size_t{0});
+        std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return values[a] < values[b]; });
+        for (size_t place = 0; place < order.size(); ++place) places_[order[place]] = place;
+        std::sort(sorted_.begin(), sorted_.end());
+    }
 
-// What is resampled of a round: the ratios of its samples, or both sets of samples.
+    bool is_empty() const { return sorted_.empty(); }
+
+    // The median_of_ratios of drawn numbers, found by how often each was drawn.
+    double median(Random& random) const {
+        const size_t count = sorted_.size();
+        std::vector<size_t> drawn(count, 0);
+        for (size_t i = 0; i < count; ++i)
+            ++drawn[places_[static_cast<size_t>(random.below(static_cast<int64_t>(count)))]];
+        size_t place = 0, up_to = drawn[0];  // how many are not larger than the number at `place`
+        const auto number_at = [&](size_t rank) {
+            while (up_to <= rank) up_to += drawn[++place];
+            return sorted_[place];
+        };
+        if (count % 2 == 1) return number_at(count / 2);
+        const double below = number_at(count / 2 - 1);
+        return std::sqrt(below * number_at(count / 2));
+    }
+
+  private:
+    std::vector<size_t> places_;  // of each number among the sorted ones
+    std::vector<double> sorted_;
+};
+
+// What is drawn of a round: the ratios of its samples, or both sets of samples.
 struct Resampling {
-    std::vector<double> ratios, first, second;
+    Bootstrap ratios, first, second;
 
     double ratio(Random& random) const {
-        if (!ratios.empty()) return median_of_ratios(resampled(ratios, random));
-        return median_of_ratios(resampled(second, random)) / median_of_ratios(resampled(first, random));
+        if (!ratios.is_empty()) return ratios.median(random);
+        const double of_second = second.median(random);
+        return of_second / first.median(random);
     }
 };
 
 Resampling resampling_of(const RoundSamples& round) {
+    const Bootstrap none({});
     if (!round.in_turns)
-        return {{}, thinned(round.first, round.first.size()), thinned(round.second, round.second.size())};
-    return {thinned(ratios_of(round.first, round.second), round.first.size()), {}, {}};
+        return {none, Bootstrap(thinned(round.first, round.first.size())),
+                Bootstrap(thinned(round.second, round.second.size()))};
+    return {Bootstrap(thinned(ratios_of(round.first, round.second), round.first.size())), none, none};
 }
 
 }  // namespace
