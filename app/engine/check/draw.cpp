@@ -9,7 +9,7 @@
 namespace sawtooth {
 namespace {
 
-constexpr int most_draws = 20000;           // a refused setting costs a microsecond
+constexpr int most_draws = 20000;           // most of them are too large
 constexpr int most_repairs = 20;            // of one draw
 constexpr int most_kept_refused = 300;      // draws that are refused for what is kept
 constexpr int64_t most_elements = 1 << 21;  // in an array: generating them takes a few milliseconds
@@ -104,8 +104,7 @@ std::vector<const Parameter*> named_parameters(const Family& family, std::string
     std::vector<const Parameter*> named;
     for (std::string_view left = refusal.substr(0, refusal.find(':')); !left.empty();) {
         const size_t end = std::min(left.find_first_of(ends), left.size());
-        if (const Parameter* const row = family.parameter(std::string(left.substr(0, end))))
-            named.push_back(row);
+        if (const Parameter* const row = family.parameter(left.substr(0, end))) named.push_back(row);
         left.remove_prefix(std::min(end + 1, left.size()));
     }
     return named;
