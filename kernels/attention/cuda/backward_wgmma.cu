@@ -225,7 +225,7 @@ struct Group {
 
     // Turns scores s and products dp into p and ds. With hidden pairs it returns whether some number is not
     // finite, which a vector with such a number makes of every score and product. The padding of queries has
-    // lse of infinity, and that of keys counts nowhere.
+    // lse of infinity; that of keys counts nowhere once clear_absent has been called.
     template <bool hides>
     __device__ bool weigh(int step, TileKind wanted, Tile (&s)[step_tiles], Tile (&dp)[step_tiles]) {
         constexpr float hidden = -1;  // no probability
@@ -260,6 +260,18 @@ struct Group {
             }
         }
         return strange != 0;
+    }
+
+    // Clears ds of absent keys, which are zeros: exp(0 - lse) is infinite beside scores far below 0. Queries
+    // before them are no pair of theirs if causal.
+    __device__ void clear_absent(Factors& ds) const {
+        const int there = passing.mask.length - passing.own - key() - device::row_of_lane();
+        if (CAUSAL || there > 8) return;
+#pragma unroll
+        for (int k = 0; k < STEP / 16; ++k)
+#pragma unroll
+            for (int i = 0; i < 4; ++i)
+                if (i % 2 * 8 >= there) ds[k].a[i] = 0;
     }
 
     __device__ void store_ds(const Factors& factors) {
@@ -334,6 +346,7 @@ struct Group {
         Factors p, ds;
         pack(s, p);
         pack(dp, ds);
+        if (hides) clear_absent(ds);
         store_ds(ds);
         const bool by_pair = hides && device::any_of_threads<9, 32 * consumers>(strange);
         const TensorMap& map = wanted == TileKind::near ? given.dq1 : given.dq2;

@@ -1,5 +1,6 @@
 // The backward pass of streaming_wgmma that multiplies with groups of four warps.
 
+#include <cmath>
 #include <set>
 
 #include "app/engine/check/battery.h"
@@ -125,6 +126,28 @@ TEST_CASE("the backward pass of groups is right around the borders of tiles", "[
                                                            {"dtype", dtype}});
             check_on_gpu(parameters, generated_inputs(parameters));
         }
+}
+
+// Scores of absent keys are 0, so that their probabilities would be huge.
+TEST_CASE("absent keys beside scores far below 0 change no gradient in groups", "[attention][cuda][gpu]") {
+    if (!gpu()) return;
+    const Tiles tiles = GENERATE(from_range(tiles_of_groups));
+    const auto [causal, dtype] =
+        GENERATE(table<bool, const char*>({{true, "f16"}, {false, "f16"}, {false, "bf16"}}));
+    for (const int64_t window : {40, 150}) {
+        const auto parameters = parameters_for(tiles, {{"H", int64_t{2}},
+                                                       {"N", int64_t{150}},
+                                                       {"window", window},
+                                                       {"causal", causal},
+                                                       {"form", "four"},
+                                                       {"dtype", dtype}});
+        Arrays inputs = generated_inputs(parameters);
+        for (const char* const queries : {"q1", "q2"})
+            for (float& number : find(inputs, queries)->as<float>()) number = 4;
+        for (const char* const keys : {"k1", "k2"})
+            for (float& number : find(inputs, keys)->as<float>()) number = std::round(number) / 8 - 4;
+        check_on_gpu(parameters, inputs);
+    }
 }
 
 // Beside the changed vector lie pairs of the same tile that are hidden: masked, or of the other encoding.
