@@ -10,7 +10,9 @@ namespace {
 // So many Requests are drawn, more where kernels are compiled, and the one that tries the most new facts is
 // taken.
 constexpr int candidates = 24, candidates_with_kernels = 48;
-constexpr int64_t requests_on_cpu = 100, requests_on_cuda = 64;  // per variant
+constexpr int64_t requests_on_cpu = 75, requests_on_cuda = 72;  // per variant
+// Besides these, one of so many Requests has an infinity or a NaN. It runs kernels of earlier ones.
+constexpr int64_t turns_per_strange_number = 3;
 // The last of those on a GPU are planned for few multiprocessors. The one before has new kernels with jitter.
 constexpr int64_t requests_on_few = 8, most_if_few = 8;
 // A kernel takes up to a second to compile, everything else a few milliseconds. On a GPU only one Request of
@@ -97,9 +99,10 @@ int few_multiprocessors(Random& random) {
 }
 
 // Draws a kind of numbers; a few kinds are tried more often than others.
-Values drawn_values(Random& random) {
-    constexpr Values kinds[] = {Values::usual, Values::usual,     Values::usual,    Values::zeros,
-                                Values::huge,  Values::denormals, Values::infinity, Values::nan};
+Values drawn_values(Random& random, bool strange) {
+    if (strange) return random.below(4) == 0 ? Values::nan : Values::infinity;
+    constexpr Values kinds[] = {Values::usual, Values::usual, Values::usual,
+                                Values::zeros, Values::huge,  Values::denormals};
     return kinds[random.below(std::size(kinds))];
 }
 
@@ -121,7 +124,8 @@ Battery::Battery(const Family& family, Request base, const Chip& chip)
 
 int64_t Battery::size() const {
     return static_cast<int64_t>(variants_.size()) *
-           (chip_.backend == Backend::cpu ? requests_on_cpu : requests_on_cuda);
+           (chip_.backend == Backend::cpu ? requests_on_cpu : requests_on_cuda) * turns_per_strange_number /
+           (turns_per_strange_number - 1);
 }
 
 std::optional<Request> Battery::next() {
@@ -155,7 +159,7 @@ std::optional<Request> Battery::best_for(const Variant& variant) {
         if (!one) break;
         const double worth =
             newness(one->facts) + newness(one->places) + newness(one->kernels) + newness(one->paths) +
-            newness_of_many(one->choices) + newness_of_many(one->tiles) +
+            newness_of_many(one->choices) + newness_of_many(one->tiles) + newness_of_many(one->strange) +
             2 * std::min(new_kernels_of(*one), 3) + (one->request.multiprocessors != 0 ? 2 : 0) +
             share_of_wide_dimensions(*one) / 2 - (new_kernels ? 0 : share_not_compiled(*one)) +
             (jitter() == 0 ? 0 : worth_of_work * std::log10(family_.work(one->values).operations + 1));
@@ -164,8 +168,8 @@ std::optional<Request> Battery::best_for(const Variant& variant) {
         best = std::move(one);
     }
     if (!best) return {};
-    for (const Facts* facts :
-         {&best->facts, &best->places, &best->kernels, &best->choices, &best->tiles, &best->paths})
+    for (const Facts* facts : {&best->facts, &best->places, &best->kernels, &best->choices, &best->tiles,
+                               &best->paths, &best->strange})
         for (const std::string& fact : *facts) ++tried_[fact];
     sources_.insert(best->sources.begin(), best->sources.end());
     if (compiles)
@@ -217,11 +221,13 @@ double Battery::share_of_wide_dimensions(const Candidate& candidate) const {
 }
 
 bool Battery::wants_new_kernels(const Variant& variant) const {
-    if (chip_.backend == Backend::cpu || turn_of_variant() % requests_per_kernel == 0) return true;
+    if (chip_.backend == Backend::cpu) return true;
+    const auto compiled = compiled_.find({&variant, jitter()});
+    if (compiled == compiled_.end()) return true;
+    if (wants_strange_number()) return false;
     // Few multiprocessors may take kernels that no other Request has.
     if (wants_few_multiprocessors() && turn_of_variant() % 2 == 0) return true;
-    const auto compiled = compiled_.find({&variant, jitter()});
-    return compiled == compiled_.end() || compiled->second.size() < first_kernels;
+    return turn_of_variant() % requests_per_kernel == 0 || compiled->second.size() < first_kernels;
 }
 
 Parameters Battery::least_tried_kernels(const Variant& variant) {
@@ -275,17 +281,22 @@ std::optional<Battery::Choice> Battery::least_tried_choice(const Variant& varian
     return chosen;
 }
 
-int64_t Battery::turn_of_variant() const {
-    return static_cast<int64_t>(turn_ / std::max<size_t>(variants_.size(), 1));
+int64_t Battery::round() const { return static_cast<int64_t>(turn_ / std::max<size_t>(variants_.size(), 1)); }
+
+bool Battery::wants_strange_number() const {
+    return round() % turns_per_strange_number == turns_per_strange_number - 1;
 }
 
+// Counts the Requests without a strange number.
+int64_t Battery::turn_of_variant() const { return round() - round() / turns_per_strange_number; }
+
 int Battery::jitter() const {
-    if (chip_.backend == Backend::cpu) return 0;
+    if (chip_.backend == Backend::cpu || wants_strange_number()) return 0;
     return turn_of_variant() % turns_per_jitter < turns_per_jitter - 1 ? 0 : 1;
 }
 
 bool Battery::wants_few_multiprocessors() const {
-    return chip_.backend == Backend::cuda &&
+    return chip_.backend == Backend::cuda && !wants_strange_number() &&
            turn_of_variant() % requests_on_cuda >= requests_on_cuda - requests_on_few;
 }
 
@@ -314,7 +325,7 @@ std::optional<Battery::Candidate> Battery::draw(const Variant& variant, const Pa
     request.jitter = jitter();
     if (on_few) request.multiprocessors = few_multiprocessors(random_);
     request.seed = static_cast<uint64_t>(1 + random_.below(most_seeds));
-    request.values = drawn_values(random_);
+    request.values = drawn_values(random_, wants_strange_number());
     request.optional = random_.below(2) == 0;
     request.extras = random_.below(2) == 0 ? Extras::all : Extras::none;
     if (!planned_.depends_on_multiprocessors(family_, variant, request)) request.multiprocessors = 0;
@@ -332,6 +343,7 @@ std::optional<Battery::Candidate> Battery::draw(const Variant& variant, const Pa
         made.tiles = with_tiles(made.choices, variant, made);
     }
     made.paths = paths_of(made);
+    if (wants_strange_number()) made.strange = strange_numbers_of(variant, made);
     return made;
 }
 
@@ -405,6 +417,23 @@ Battery::Facts Battery::paths_of(const Candidate& candidate) const {
         for (const std::string& place : candidate.places) paths.insert(kernel + " " + place);
     }
     return paths;
+}
+
+// The input with the infinity or NaN, for every kernel on a GPU, and for the variant otherwise.
+Battery::Facts Battery::strange_numbers_of(const Variant& variant, const Candidate& candidate) const {
+    const Request& request = candidate.request;
+    Configuration configuration;
+    configuration.family = &family_;
+    configuration.backend = chip_.backend;
+    configuration.parameters = candidate.values;
+    configuration.with_optional = request.optional;
+    const std::string place =
+        name_of(request.values) + (" in " + input_with_strange_number(configuration, request));
+    Facts facts{variant.name + ": " + place};
+    if (request.values == Values::infinity)  // shows more than a NaN: zero times infinity is NaN
+        for (const std::string& source : candidate.sources)
+            facts.insert(variant.name + ": " + name_of_kernel(source) + " " + place);
+    return facts;
 }
 
 Battery::Facts Battery::facts_of(const Variant& variant, const Candidate& candidate) const {

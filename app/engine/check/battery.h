@@ -36,6 +36,7 @@ class Battery {
         Facts facts, places, kernels;      // places: in tiles; kernels: values that they are compiled for
         Facts choices, tiles;              // GPU kernels with choices, and these with numbers of tiles
         Facts paths;                       // GPU kernels with the conditions that they meet
+        Facts strange;                     // where the infinity or NaN is
         std::vector<std::string> sources;  // the kernels, with jitter and all defines
     };
     std::optional<Request> best_for(const Variant& variant);
@@ -53,6 +54,8 @@ class Battery {
         Parameters value;
     };
     std::optional<Choice> least_tried_choice(const Variant& variant);
+    int64_t round() const;
+    bool wants_strange_number() const;
     int64_t turn_of_variant() const;
     int jitter() const;
     bool wants_few_multiprocessors() const;
@@ -62,6 +65,7 @@ class Battery {
     Facts with_tiles(const Facts& facts, const Variant& variant, const Candidate& candidate) const;
     Facts places_in_tiles(const Variant& variant, const Candidate& candidate) const;
     Facts paths_of(const Candidate& candidate) const;
+    Facts strange_numbers_of(const Variant& variant, const Candidate& candidate) const;
 
     const Family& family_;
     Request base_;

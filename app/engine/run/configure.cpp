@@ -103,19 +103,6 @@ bool is_generated(const ArraySpec& spec, const Configuration& configuration) {
     return is_input(spec) && (spec.role != Role::optional || configuration.with_optional);
 }
 
-// The generated float input that gets the single infinity or NaN; "" if there is none.
-std::string input_with_strange_number(const Configuration& configuration, const Request& request) {
-    Names names;
-    for (const ArraySpec& spec : configuration.family->arrays)
-        if (spec.is_used(configuration.parameters) && is_generated(spec, configuration) &&
-            spec.dtype_with(configuration.parameters) != Dtype::int32 &&
-            !find(configuration.given, spec.name))
-            names.push_back(spec.name);
-    Random random(request.seed, "values");
-    if (names.empty()) return "";
-    return names[static_cast<size_t>(random.uniform() * static_cast<double>(names.size()))];
-}
-
 const char* title_of(Backend backend) { return backend == Backend::cpu ? "CPU" : "CUDA"; }
 
 Outcome<std::vector<const Variant*>> chosen_variants(const Family& family, const Request& request,
@@ -292,6 +279,18 @@ Outcome<std::pair<std::string, Value>> parse_setting(const Family& family, std::
     auto value = row->parse(text);
     if (!value) return value.error();
     return std::pair{row->name, std::move(*value)};
+}
+
+std::string input_with_strange_number(const Configuration& configuration, const Request& request) {
+    Names names;
+    for (const ArraySpec& spec : configuration.family->arrays)
+        if (spec.is_used(configuration.parameters) && is_generated(spec, configuration) &&
+            spec.dtype_with(configuration.parameters) != Dtype::int32 &&
+            !find(configuration.given, spec.name))
+            names.push_back(spec.name);
+    Random random(request.seed, "values");
+    if (names.empty()) return "";
+    return names[static_cast<size_t>(random.uniform() * static_cast<double>(names.size()))];
 }
 
 Outcome<Arrays> make_inputs(const Configuration& configuration, const Request& request,

@@ -59,6 +59,10 @@ Parameters in_force(const Family& family, const Request& request, const Arrays& 
 Outcome<std::pair<std::string, Value>> parse_setting(const Family& family, std::string_view name,
                                                      std::string_view text);
 
+// The generated float input that gets the single infinity or NaN of a Request with such numbers; "" if there
+// is none.
+std::string input_with_strange_number(const Configuration& configuration, const Request& request);
+
 // All inputs in use: the given ones, and the others generated as the Request says (seed, values, optional
 // inputs), rounded to the parameter `dtype`. The error is `cancelled` if stopped.
 Outcome<Arrays> make_inputs(const Configuration& configuration, const Request& request, std::stop_token stop);
