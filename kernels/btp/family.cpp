@@ -187,7 +187,7 @@ std::vector<Tiling> tilings(const Variant& variant, const std::string&, const Pa
     }
     tilings.push_back({"DH", "channels of a warp", 16});
     if (btp::order_of(parameters) != btp::Order::one)
-        tilings.push_back({"L", "stretch", warps * (block == 64 ? 64 : 32)});
+        tilings.push_back({"L", "stretch", warps * btp::segment_on_tensor_cores(block)});
     return tilings;
 }
 

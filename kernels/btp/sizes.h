@@ -31,6 +31,9 @@ inline bool is_on_tensor_cores(int64_t block) {
     return std::ranges::find(lengths_on_tensor_cores, block) != lengths_on_tensor_cores.end();
 }
 
+// The positions that a warp holds at a time on tensor cores.
+inline int64_t segment_on_tensor_cores(int64_t block) { return block == 64 ? 64 : 32; }
+
 // The channels whose sums a thread keeps on CUDA cores.
 constexpr int64_t channels_of_thread = 8;
 

@@ -223,7 +223,7 @@ std::vector<Tiling> tilings(const Variant& variant, const std::string& output, c
     }
     tilings.push_back({"detectors", "rows of a thread block", lut_sequence::threads_of_fused});
     if (parameters.text("connectivity") == "full")
-        tilings.push_back({"outputs", "outputs of a thread", lut_sequence::outputs_of_thread});
+        tilings.push_back({"outputs", "outputs of a thread", lut_table::outputs_of_thread});
     return tilings;
 }
 

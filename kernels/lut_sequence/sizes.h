@@ -5,7 +5,6 @@
 namespace sawtooth::lut_sequence {
 
 constexpr int64_t threads_of_fused = 256;  // on CUDA
-constexpr int64_t outputs_of_thread = 4;   // neighbouring ones of full tables that fused sums (groups.cuh)
 
 // The sizes of a request. A pair of positions i < j chooses a row of the table of every detector,
 //   (Q << (anchors + positional)) | (K << positional) | PE,

@@ -5,6 +5,9 @@
 
 namespace sawtooth::lut_table {
 
+// The neighbouring outputs of full tables that a thread of fused sums on CUDA (groups.cuh).
+constexpr int64_t outputs_of_thread = 4;
+
 // The sizes of a request of either family. A neuron is a row of a detector's table: detector * rows + row.
 struct Sizes {
     explicit Sizes(const Parameters& p)

@@ -31,7 +31,7 @@ struct Mapping {
     }
 
     int64_t threads() const { return 32 * warps; }
-    int64_t segment() const { return job.block == 64 ? 64 : 32; }
+    int64_t segment() const { return segment_on_tensor_cores(job.block); }
     // Returns how many segments a warp goes through: as many as leave enough warps for all SMs.
     int64_t run(Passing passing) const {
         if (passing != Passing::none) return 1;

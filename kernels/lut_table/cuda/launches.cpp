@@ -122,7 +122,7 @@ void add_groups(cuda::KernelSource& source, int64_t outputs, int64_t items) {
 }
 
 int64_t lanes_of(int64_t outputs, int64_t threads) {
-    const int64_t fours = std::clamp<int64_t>(ceil_divide(outputs, 4), 1, threads);
+    const int64_t fours = std::clamp<int64_t>(ceil_divide(outputs, outputs_of_thread), 1, threads);
     return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(fours)));
 }
 

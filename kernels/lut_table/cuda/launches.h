@@ -32,8 +32,8 @@ int64_t staged_inputs(int64_t items, int64_t inputs);
 // row fits into shared memory, the returned array has a row for each thread block.
 Buffer take_rows(cuda::PlanBuilder& builder, const Tensors& t, int64_t blocks, int64_t width,
                  cuda::KernelSource& source);
-// The number of lanes of a group (groups.cuh), each with four neighbouring outputs: enough for all outputs,
-// at most `threads`, a power of two.
+// The number of lanes of a group (groups.cuh), each with outputs_of_thread neighbouring outputs: enough for
+// all outputs, at most `threads`, a power of two.
 int64_t lanes_of(int64_t outputs, int64_t threads);
 // Sets the macros of groups.cuh for a thread block with `items` items.
 void add_groups(cuda::KernelSource& source, int64_t outputs, int64_t items);

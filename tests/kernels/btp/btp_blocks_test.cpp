@@ -248,7 +248,8 @@ TEST_CASE("a battery has gradients of btp for which thread blocks of several cha
           "[btp][check]") {
     const auto looks_back = [](const Request& request) {
         const Parameters p = settled_values(btp_family(), request.parameters, Backend::cuda);
-        const int64_t block = p.integer("BL"), stretch = (block == 64 ? 64 : 32) * p.integer("wpb");
+        const int64_t block = p.integer("BL");
+        const int64_t stretch = p.integer("wpb") * btp::segment_on_tensor_cores(block);
         return request.variants.front() == "fused" && p.at("order") == full &&
                p.at("backward") == Value(true) && btp::is_on_tensor_cores(block) && p.integer("DH") > 16 &&
                p.integer("L") > stretch;
