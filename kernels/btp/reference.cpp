@@ -79,6 +79,33 @@ std::vector<Real> matrix_of(Construction construction, const float* a, int64_t n
     return matrix;
 }
 
+// Rounds the sums v_i = u_i + a_i v_(i-1) as a kernel does that adds their terms u_i, a_i u_(i-1),
+// a_i a_(i-1) u_(i-2), … one by one: its partial sums, v_i without a decayed v_k, are larger than those of
+// the recurrence. Each position is given once, in the order of the recurrence.
+template <class Real>
+class TermByTerm {
+  public:
+    Real next(double, Real v) { return v; }
+};
+
+template <>
+class TermByTerm<Noisy> {
+  public:
+    Noisy next(double gate, Noisy v) {
+        const double decay = std::min(std::abs(gate), 1.0);
+        // The 16th root leaves out about as many terms as are too small to change the sum.
+        terms_ = 1 + terms_ * std::sqrt(std::sqrt(std::sqrt(std::sqrt(decay))));
+        sums_ = gate * (before_ + sums_);
+        squares_ = gate * gate * (before_ * before_ + squares_);
+        before_ = v.value();
+        const double partial = terms_ * before_ * before_ - 2 * before_ * sums_ + squares_;
+        return SumOfProducts<Noisy>(before_, std::max(partial, 0.0)).total();
+    }
+
+  private:
+    double terms_ = 0, before_ = 0, sums_ = 0, squares_ = 0;  // of the decayed v_k
+};
+
 template <class Real>
 class Reference {
   public:
@@ -179,10 +206,12 @@ class Reference {
         Real& c = carries_[static_cast<size_t>(head * sizes_.width + channel)];
         carry(head, block, channel) = value_of(c);
         Real v = 0, g = 1;
+        TermByTerm<Real> sums;
         for (int64_t i = at.first; i < at.last; ++i) {
             v = local(at, i, a, u, v);
             g *= a[i];
-            x[i] = value_of(order_ == Order::one ? v : stored(v) + g * c);  // two_pass stores v
+            const Real sum = construction_ ? sums.next(i == at.first ? 0 : a[i], v) : v;
+            x[i] = value_of(order_ == Order::one ? sum : stored(sum) + g * c);  // two_pass stores v
         }
         if (order_ == Order::two) c = v;
         if (order_ == Order::full) c = v + g * c;  // the last x, from a v that is not stored
@@ -215,15 +244,19 @@ class Reference {
         const float* const dx = dx_ + values_at(head, channel);
         double* const du = du_ + values_at(head, channel);
         Real w = 0, r = 0;
+        TermByTerm<Real> sums_of_w, sums_of_r;
         for (int64_t i = at.last - 1; i >= at.first; --i) {
             const bool is_last = i == at.last - 1;
-            w = dx[i] + (is_last ? dc : narrow(a[i + 1] * w));
-            r = dx[i] + (!is_last ? narrow(a[i + 1] * r) : order_ == Order::full ? dc : Real(0));
+            const double gate = is_last ? 0 : a[i + 1];
+            w = dx[i] + (is_last ? dc : narrow(gate * w));
+            r = dx[i] + (!is_last ? narrow(gate * r) : order_ == Order::full ? dc : Real(0));
+            const Real dv = construction_ ? sums_of_w.next(gate, w) : w;
+            const Real dz = construction_ ? sums_of_r.next(gate, r) : r;
             const State& before = before_[static_cast<size_t>(i - at.first)];
             Real& da = sums_[static_cast<size_t>(i)];
-            du[i] = value_of(w);
-            if (i > at.first) da += w * before.v;
-            if (order_ != Order::one) da += r * before.z;
+            du[i] = value_of(dv);
+            if (i > at.first) da += dv * before.v;
+            if (order_ != Order::one) da += dz * before.z;
         }
         return r;
     }

@@ -27,7 +27,8 @@ constexpr int most_channels = 8 / vectors > 0 ? 8 / vectors : 1;
 enum class Triangle { lower, upper };
 
 // Computes to[c][i] = sum over k of lines[k][i] from[c][k] for a strip of positions i, with k <= i in a lower
-// triangle and k >= i in an upper one.
+// triangle and k >= i in an upper one. The farthest k comes first: entries grow towards the diagonal, and a
+// sum that grows with its terms rounds less.
 template <Triangle triangle, int64_t pitch, int channels>
 HWY_INLINE void multiply_strip(const float* lines, const float* from, int64_t first, int64_t count,
                                float* to) {
@@ -50,13 +51,20 @@ HWY_INLINE void multiply_strip(const float* lines, const float* from, int64_t fi
     const auto all = [](int, V sum, V) HWY_ATTR { return sum; };
     constexpr bool is_lower = triangle == Triangle::lower;
     const int64_t end = std::min(first + strip, count);
-    for (int64_t k = is_lower ? 0 : end; k < (is_lower ? first : count); ++k) add(k, all);
-    for (int64_t k = first; k < end; ++k)
+    const auto add_in_strip = [&](int64_t k) HWY_ATTR {
         add(k, [&](int p, V sum, V before) HWY_ATTR {
             const V i = hn::Iota(tag, static_cast<float>(first + p * width));
             const V limit = hn::Set(tag, static_cast<float>(k));
             return hn::IfThenElse(is_lower ? hn::Ge(i, limit) : hn::Le(i, limit), sum, before);
         });
+    };
+    if constexpr (is_lower) {
+        for (int64_t k = 0; k < first; ++k) add(k, all);
+        for (int64_t k = first; k < end; ++k) add_in_strip(k);
+    } else {
+        for (int64_t k = count - 1; k >= end; --k) add(k, all);
+        for (int64_t k = end - 1; k >= first; --k) add_in_strip(k);
+    }
     HWY_UNROLL(8)
     for (int c = 0; c < channels; ++c) HWY_UNROLL(4)
     for (int p = 0; p < vectors; ++p) hn::StoreU(sums[c][p], tag, to + c * pitch + first + p * width);

@@ -290,6 +290,45 @@ TEST_CASE("the reference of btp stops on request", "[btp]") {
     CHECK(outcome.error().kind == Error::Kind::cancelled);
 }
 
+// Sums inputs[at], gates[at] inputs[at - step], … as kernels on CUDA cores do, up to the end of a block.
+float sum_of_terms(const float* gates, const float* inputs, int64_t at, int64_t step, int64_t length) {
+    float entry = 1, sum = 0;
+    for (int64_t k = at; k >= 0 && k < length; k -= step) {
+        sum = std::fma(entry, inputs[k], sum);
+        entry *= gates[step > 0 ? k : k + 1];  // one more number is readable
+    }
+    return sum;
+}
+
+TEST_CASE("sums of long blocks are right if the terms next to the diagonal come first", "[btp]") {
+    constexpr int64_t length = 255;
+    const auto parameters = parameters_with({{"B", int64_t{2}},
+                                             {"H", int64_t{16}},
+                                             {"L", length},
+                                             {"DH", int64_t{4}},
+                                             {"BL", length},
+                                             {"order", one},
+                                             {"backward", true}});
+    Arrays inputs = generated_inputs(parameters);
+    Random random(1, "gates");
+    for (float& gate : find(inputs, "a")->as<float>()) gate = static_cast<float>(random.uniform(0.9, 1));
+    Arrays outputs = run("fused", parameters, inputs).outputs;
+    const auto x = find(outputs, "x")->as<float>(), du = find(outputs, "du")->as<float>();
+    const float* const u = find(inputs, "u")->as<float>().data();
+    const float* const dx = find(inputs, "dx")->as<float>().data();
+    for (int64_t row = 0; row < std::ssize(x) / length; ++row) {
+        const auto a = find(inputs, "a")->as<float>().subspan(static_cast<size_t>(row / 4 * length), length);
+        std::vector<float> gates(a.begin(), a.end());
+        gates.push_back(0);
+        for (int64_t i = 0; i < length; ++i) {
+            const int64_t at = row * length + i;
+            x[static_cast<size_t>(at)] = sum_of_terms(gates.data(), u + row * length, i, 1, length);
+            du[static_cast<size_t>(at)] = sum_of_terms(gates.data(), dx + row * length, i, -1, length);
+        }
+    }
+    check_verdicts(judged(btp_family(), "fused", parameters, inputs, outputs));
+}
+
 // With 4.2e6 numbers or more the judge sees only some heads; the others have only the reference.
 TEST_CASE("of many heads some are judged, the first and the last among them", "[btp]") {
     const auto parameters = parameters_with({{"B", int64_t{2}},
