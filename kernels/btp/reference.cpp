@@ -205,16 +205,16 @@ class Reference {
         const Range at = sizes_.positions(block);
         Real& c = carries_[static_cast<size_t>(head * sizes_.width + channel)];
         carry(head, block, channel) = value_of(c);
-        Real v = 0, g = 1;
+        Real v = 0, sum = 0, g = 1;
         TermByTerm<Real> sums;
         for (int64_t i = at.first; i < at.last; ++i) {
             v = local(at, i, a, u, v);
             g *= a[i];
-            const Real sum = construction_ ? sums.next(i == at.first ? 0 : a[i], v) : v;
+            sum = construction_ ? sums.next(i == at.first ? 0 : a[i], v) : v;
             x[i] = value_of(order_ == Order::one ? sum : stored(sum) + g * c);  // two_pass stores v
         }
-        if (order_ == Order::two) c = v;
-        if (order_ == Order::full) c = v + g * c;  // the last x, from a v that is not stored
+        if (order_ == Order::two) c = sum;
+        if (order_ == Order::full) c = sum + g * c;  // the last x, from a v that is not stored
     }
 
     void backward(int64_t head, int64_t channel) {
