@@ -11,7 +11,8 @@ namespace {
 // taken.
 constexpr int candidates = 24, candidates_with_kernels = 48;
 constexpr int64_t requests_on_cpu = 75, requests_on_cuda = 72;  // per variant
-// Besides these, one of so many Requests has an infinity or a NaN. It runs kernels of earlier ones.
+// Besides these a variant has Requests with an infinity or a NaN, one of so many. They run kernels of earlier
+// Requests.
 constexpr int64_t turns_per_strange_number = 3;
 // The last of those on a GPU are planned for few multiprocessors. The one before has new kernels with jitter.
 constexpr int64_t requests_on_few = 8, most_if_few = 8;
