@@ -129,10 +129,10 @@ class Noisy {
         const double off = state().off(result, state().rounding.arithmetic, operands);
         return is_usual(off) ? Noisy(off) : near_overflow(off);
     }
-    // Whether a number is far from both ends of the range of f32, as nearly all are; 0 and NaN are not.
+    // Whether a number is far from both ends of the range, as nearly all are; 0 and NaN are not.
     static bool is_usual(double result) {
         const double size = std::abs(result);
-        return size >= FLT_MIN && size <= FLT_MAX / headroom;
+        return size >= state().rounding.smallest && size <= FLT_MAX / headroom;
     }
     [[gnu::noinline]] static Noisy near_overflow(double result) {
         const bool is_near = std::abs(result) > FLT_MAX / headroom;
@@ -142,7 +142,7 @@ class Noisy {
     [[gnu::noinline]] static Noisy within(double result, double largest) {
         const double size = std::abs(result);
         if (size > largest) return Noisy(std::copysign(INFINITY, result));
-        if (size >= FLT_MIN || size == 0 || std::isnan(result)) return Noisy(result);
+        if (size >= state().rounding.smallest || size == 0 || std::isnan(result)) return Noisy(result);
         if (size < 0x1p-150) return Noisy(0);
         const double share = state().next();  // the number may lose digits or become 0
         return Noisy(share < 0 ? 0 : result * (1 + 0.5 * share));

@@ -11,6 +11,7 @@ struct Rounding {
     double stored = 0;            // rounding by stored(): numbers kept in 16 bits between launches
     double largest = FLT_MAX;     // the largest number that either can hold
     double finest = 0;            // half the distance between the smallest numbers that they hold
+    double smallest = FLT_MIN;    // numbers below it may lose digits or become 0
 
     bool operator==(const Rounding&) const = default;
 };

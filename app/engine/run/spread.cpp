@@ -19,6 +19,8 @@ namespace {
 constexpr double unsure = 4, good_part = 0.25;
 // The spread of a number is estimated from at least this many samples, including those of its neighbours.
 constexpr int64_t least_samples = 32;
+// Inputs beyond this do not make smaller numbers uncertain.
+constexpr double most_enlarged = 0x1p20;
 // If so many times larger roundings send none of many draws elsewhere, a right kernel does not go there
 // either.
 constexpr double larger = 4;
@@ -209,9 +211,14 @@ bool may_diverge(const Family& family, const Parameters& parameters) {
 std::optional<Error> add_spread(const Family& family, const DefinitionRequest& request,
                                 const Rounding& rounding, int threads, std::vector<Expected>& outputs,
                                 int draws) {
-    auto drawn = draw_several(family, request, rounding, threads, Forgotten::later_positions, outputs, draws);
+    const double largest = std::max(1.0, largest_of(request.inputs));
+    // A number may be a product with the largest input, whose other factor is below the range of f32.
+    Rounding with_inputs = rounding;
+    with_inputs.smallest *= std::min(largest, most_enlarged);
+    auto drawn =
+        draw_several(family, request, with_inputs, threads, Forgotten::later_positions, outputs, draws);
     if (!drawn) return drawn.error();
-    const double flushed = FLT_MIN * std::max(1.0, largest_of(request.inputs));
+    const double flushed = FLT_MIN * largest;
     for (size_t i = 0; i < outputs.size(); ++i)
         outputs[i] = {.want = std::move(outputs[i].want),
                       .spread = std::move(drawn->spreads[i]),

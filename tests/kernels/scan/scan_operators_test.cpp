@@ -99,7 +99,7 @@ TEST_CASE("complex_linear with real gates is linear in both parts", "[scan][cpu]
 
 TEST_CASE("gates on the unit circle turn the initial state", "[scan][cpu]") {
     const int64_t length = 2000, channels = GENERATE(1, 5);
-    const auto parameters = sized("complex_linear", length, channels);
+    const auto parameters = sized("complex_linear", length, channels, {{"block_size", int64_t{1024}}});
     Arrays inputs = generated_inputs(parameters, true);
     constexpr int64_t turn = 16;  // steps per turn
     const auto at_angle = [](int64_t steps) {
@@ -159,6 +159,22 @@ TEST_CASE("generated complex gates have magnitudes of 0.5 to 1 and any angle", "
         ++quadrants[(gate.real() > 0 ? 1 : 0) + (gate.imag() > 0 ? 2 : 0)];
     }
     for (const int64_t count : quadrants) CHECK(count > 1000);
+}
+
+// A kernel multiplies gates with one another before the initial state: a part of such a product is flushed,
+// which a later gate makes visible.
+TEST_CASE("what a product of gates loses below the range of f32 may be enlarged by a later gate", "[scan]") {
+    constexpr size_t length = 200, channels = 16;
+    const auto parameters = sized("complex_linear", length, channels, {{"block_size", int64_t{1024}}});
+    Arrays inputs = generated_inputs(parameters, true);
+    const auto gates = find(inputs, "a")->as<Complex>();
+    for (size_t i = 0; i < gates.size(); ++i) {
+        const size_t t = i / channels % length, decays = 130 + i % channels;
+        gates[i] = t < decays ? Complex(0.545f, 0.02f) : t == decays ? 1000.0f : 0.9f;
+    }
+    std::ranges::fill(find(inputs, "x")->as<Complex>(), 0);
+    std::ranges::fill(find(inputs, "initial")->as<Complex>(), Complex(1, -377));
+    check_variants(parameters, inputs);
 }
 
 }  // namespace
