@@ -262,8 +262,8 @@ struct Group {
         return strange != 0;
     }
 
-    // Clears ds of absent keys, which are zeros: exp(0 - lse) is infinite beside scores far below 0. Queries
-    // before them are no pair of theirs if causal.
+    // Clears ds of absent keys. Their scores are 0, so that exp(0 - lse) may be infinite if all scores of a
+    // query are far below 0. A causal mask hides them already.
     __device__ void clear_absent(Factors& ds) const {
         const int there = passing.mask.length - passing.own - key() - device::row_of_lane();
         if (CAUSAL || there > 8) return;
