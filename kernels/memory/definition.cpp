@@ -20,10 +20,6 @@ namespace {
 
 using namespace formulas;
 
-// The tokens of a tile, as in the kernels. Tiles that are solved are whole chunks on the CPU: the longer a
-// tile is, the more terms its sums have. A GPU cuts them, and rounds the memory as a factor in between.
-constexpr size_t usual_tile = 64, longest_solved_tile = 256;
-
 // A run over one sequence: its chunk, what its tokens read, and where its outputs go (null if an output is
 // not stored).
 struct Run {
@@ -49,7 +45,7 @@ class Definition {
           tokens_(request.parameters, request.inputs, batch),
           length_(tokens_.length()),
           d_(tokens_.d()),
-          tile_(solves() && !cuts_solved_tiles() ? longest_solved_tile : usual_tile),
+          tile_(static_cast<size_t>(rounds_factors() ? usual_tile : strategy_.most_tile())),
           stop_(request.stop) {}
 
     // Returns false if it was stopped.
@@ -205,16 +201,16 @@ class Definition {
     }
 
     bool closes_chunk(const Run& run, size_t last) const { return last % run.chunk == 0 || last == length_; }
-    bool solves() const { return strategy_.exact == Exact::always; }
-    // True for half of the noisy sequences if factors are rounded, as they are on a GPU.
-    static bool cuts_solved_tiles() { return value_of(narrow(Real(1))) < 1; }
+    // True for half of the noisy sequences if factors are rounded, as they are on a GPU, whose tiles are
+    // short.
+    static bool rounds_factors() { return value_of(narrow(Real(1))) < 1; }
     typename MatrixChunks<Real>::Settings chunk_settings() const {
         return {.window = rule_.is_windowed
                               ? std::min(static_cast<size_t>(parameters_.integer("omega_window")), length_)
                               : 1,
                 .reads_memory = rule_.reads_memory,
                 .has_momentum = rule_.has_momentum,
-                .solves = solves(),
+                .solves = strategy_.solves(),
                 .multiplies_bf16 = parameters_.is("precision", "bf16")};
     }
 

@@ -266,17 +266,20 @@ std::vector<Variant> variants() {
     return all;
 }
 
-// y is cut along the sequence into the chunks of the strategy, and into the local memories of tnt.
+// y is cut along the sequence into the chunks of the strategy, and these into the local memories of tnt, or
+// on the CPU into tiles.
 std::vector<Tiling> tilings(const Variant& variant, const std::string& output, const Parameters& parameters,
-                            Backend) {
-    if (output != "y") return {};
+                            Backend backend) {
     const Strategy& strategy = strategy_of(variant);
-    std::vector<Tiling> tilings;
-    if (!strategy.walks_by_token())
-        tilings.push_back({"length", strategy.chunk, strategy.chunk_of(parameters)});
+    if (output != "y" || strategy.walks_by_token()) return {};
+    const int64_t length = parameters.integer("length"), chunk = strategy.chunk_of(parameters),
+                  tile = strategy.most_tile();
+    std::vector<Tiling> tilings = {{"length", strategy.chunk, chunk}};
     if (strategy.exact == Exact::inside_locals)
-        tilings.push_back(
-            {"length", "C_L", std::min(parameters.integer("C_L"), parameters.integer("length"))});
+        tilings.push_back({"length", "C_L", std::min(parameters.integer("C_L"), length)});
+    else if (backend == Backend::cpu && !strategy.scans && chunk > tile &&
+             (chunk == length || chunk % tile == 0))
+        tilings.push_back({"length", "tile", tile});
     return tilings;
 }
 

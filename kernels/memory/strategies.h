@@ -59,6 +59,10 @@ using AddRange = std::function<void(cpu::PlanBuilder&, Range tokens)>;
 // Where a strategy equals the sequential rule up to rounding, provided that tokens read the evolving memory.
 enum class Exact { always, at_chunk_one, inside_locals, never };
 
+// The most tokens that the CPU takes together in products of matrices: the work inside a tile, and what its
+// sums round, grow with its tokens.
+constexpr int64_t usual_tile = 64, solved_tile = 256;
+
 // A strategy is a variant: one way to walk the sequence, for the rules that allow it. The columns define it;
 // no other code knows the names.
 struct Strategy {
@@ -96,6 +100,10 @@ struct Strategy {
     Exact exact_for(const UpdateRule& rule) const;
     // The number of tokens between its boundaries, at most the length.
     int64_t chunk_of(const Parameters& parameters) const;
+    // True if it solves for the exact errors of a tile.
+    bool solves() const { return exact == Exact::always && !walks_by_token(); }
+    // The tokens of its tiles on the CPU; longer chunks are cut. The definition has the same tiles.
+    int64_t most_tile() const { return solves() ? solved_tile : usual_tile; }
 };
 
 // The variants of the family, in this order.

@@ -152,11 +152,12 @@ void walk_strip(const TiledChain& tiled, const cpu::Item& item) {
     float *const m = chain.m_of(at), *const s = chain.s_of(at);
     walk_tiles(tiled, item, [&](int64_t tile) {
         const int64_t slot = tiled.strip_slot(at, tile);
-        const int64_t opening = tiled.strip_slot(at, tiled.tiling.opening(tile));
+        // Solved errors are exact, and use the memory before the tile.
+        const int64_t errors_from = tiled.solved ? tile : tiled.tiling.opening(tile);
         if (tiled.rescales && tiled.tiling.at(tile).first == 0) rescale(m, chain.columns);
         std::copy_n(m, chain.strip_size(), chain.strip_of(tiled.states_m, slot));
         if (s) std::copy_n(s, chain.strip_size(), chain.strip_of(tiled.states_s, slot));
-        make_errors(tiled, at, tile, chain.strip_of(tiled.states_m, opening));
+        make_errors(tiled, at, tile, chain.strip_of(tiled.states_m, tiled.strip_slot(at, errors_from)));
         advance_state(tiled, at, tile, rooms, m, s);
         if (tiled.rescales && tiled.tiling.closes_chunk(tile)) rescale(m, chain.columns);
         item.tally.combines += tiled.tiling.at(tile).count();

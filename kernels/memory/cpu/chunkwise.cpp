@@ -185,9 +185,8 @@ void solve_tile(const TiledChain& tiled, int64_t sequence, int64_t tile, const S
 
 }  // namespace
 
-// Every tile is a whole chunk.
 AddRange on_cpu::exact_chunk(const CpuJob& job, Range longest, Room& room) {
-    TiledChain all = tile_matrix(job, longest, job.chunk, room);
+    TiledChain all = tile_matrix(job, longest, solved_tile, room);
     all.solved = room.take("solved keys", {job.batch, all.tiles(), all.tiling.tile(), padded(job.d)});
     return [all](cpu::PlanBuilder& builder, Range range) {
         const TiledChain& tiled = builder.keep(all.in(range));

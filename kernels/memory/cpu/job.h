@@ -133,10 +133,6 @@ class Room {
     int64_t numbers_ = 0;
 };
 
-// The tokens of a tile of matrix products. On a CPU larger tiles are not faster, and the work inside a tile
-// grows with the square of its size.
-constexpr int64_t usual_tile = 64;
-
 // The column on_cpu of the strategy table. Strategies of a chain use chain.h; lattice and trellis have a file
 // each.
 namespace on_cpu {

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "app/engine/run/values.h"
 #include "kernels/core/noisy.h"
 #include "kernels/memory/formulas/vectors.h"
 #include "tests/kernels/memory/run_memory.h"
@@ -162,6 +163,19 @@ TEST_CASE("of many long sequences of tokens the first and the last are judged", 
         CHECK(verdict.judged == 2 * length * d);
         CHECK(verdict.elements == 2);
     }
+}
+
+// With two numbers a key, the errors of hundreds of tokens add up to memories of a few numbers.
+TEST_CASE("exact_chunk is right at chunks of any length", "[memory][cpu]") {
+    const auto [length, chunk] = GENERATE(table<int64_t, int64_t>({{1571, 395}, {8192, 768}, {8192, 3000}}));
+    const auto parameters =
+        parameters_with({{"rule", "delta"}, {"length", length}, {"d", int64_t{2}}, {"chunk", chunk}});
+    Arrays inputs = generated_inputs(memory_family(), parameters, false, 907);
+    for (Array& input : inputs)
+        place_values(Values::huge, input, false, Storage::f32, Random(907, input.name + " values"));
+    const Arrays outputs = run("exact_chunk", parameters, inputs).outputs;
+    INFO(chunk);
+    check_verdicts(judged(memory_family(), "exact_chunk", parameters, inputs, outputs));
 }
 
 TEST_CASE("frozen errors are not those of another chunk", "[memory][cpu]") {
