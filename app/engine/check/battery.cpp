@@ -310,7 +310,9 @@ std::optional<Battery::Candidate> Battery::draw(const Variant& variant, const Pa
     double operations = is_large ? many : usual_operations;
     Parameters fixed = kept;
     const auto& rare = variant.rare_on_cuda;
-    if (new_kernels && chip_.backend == Backend::cuda && !rare.empty() && random_.below(between_rare) == 0) {
+    if ((new_kernels || wants_strange_number()) && chip_.backend == Backend::cuda && !rare.empty() &&
+        random_.below(between_rare) == 0) {
+        if (!new_kernels) fixed = {};
         const int64_t which = random_.below(static_cast<int64_t>(rare.size()));
         for (const auto& [name, value] : rare[static_cast<size_t>(which)].values)
             if (!fixed.has(name)) fixed.set(name, value);
