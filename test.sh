@@ -145,15 +145,32 @@ count() { # LOG STATUS
 # Six groups run beside one another: the end-to-end tests; those of the window, of workers and of checks; those of CUDA;
 # those that only compile kernels, on all cores; those of kernels on the CPU; and the other unit tests. Some of each
 # wait, for a worker or a time limit, so that two cores have work for six groups. Those of CUDA give way to none: one
-# after another they compile many kernels, unless these are cached. Tests of many threads come last: where these wait for
-# one another, each test takes ten times as long beside other work.
+# after another they compile many kernels, unless these are cached. Where there are more than two cores they are dealt to
+# several processes, as a GPU runs most of them, for an hour on one core. Tests of many threads come last: where these
+# wait for one another, each test takes ten times as long beside other work.
 log=$root/build/$preset-tests.log beside_log=$root/build/$preset-beside.log ends=$root/build/$preset-ends.txt
-declare -A group_filters=([window]='[window]~[.],[worker]~[.],[check]~[.]'
-    [cuda]='[cuda]~[window]~[worker]~[check]~[.]' [compile]='[compile]~[.]'
+declare -A group_filters=([window]='[window]~[.],[worker]~[.],[check]~[.]' [compile]='[compile]~[.]'
     [cpu]='[cpu]~[window]~[worker]~[check]~[cuda]~[compile]~[threads]~[.]')
 log_of() { echo "$root/build/$preset-$1-tests.log"; }
 : >"$ends"
 rm -f "$root/build/$preset"-*-tests.log
+names() { # FILTER; the options of Catch2 2, whose exit status is a count, then of 3
+    local all
+    all=$("$program" "$1" --list-test-names-only 2>/dev/null || true)
+    [ -n "$all" ] || all=$("$program" "$1" --list-tests --verbosity quiet || true)
+    echo "$all"
+}
+cuda_groups=()
+deal_cuda_tests() {
+    local cores list=$root/build/$preset-cuda
+    cores=$(nproc)
+    for ((i = 0; i == 0 || i < cores / 2; ++i)); do
+        cuda_groups+=("cuda$i")
+        group_filters[cuda$i]=--input-file=$list$i.txt
+    done
+    names '[cuda]~[window]~[worker]~[check]~[.]' | sed 's/,/\\,/g' |
+        awk -v list="$list" -v groups="${#cuda_groups[@]}" '{ print > (list NR % groups ".txt") }'
+}
 run_group() { # NAME [NICENESS]
     local status=0
     unit_tests "${group_filters[$1]}" "$(log_of "$1")" "${@:2}" >"$(log_of "$1").shown" || status=$?
@@ -162,7 +179,8 @@ run_group() { # NAME [NICENESS]
 beside='' groups=() threads=''
 if [ -z "$tag" ]; then
     if [ -z "$filter" ]; then
-        groups=(window cuda compile cpu)
+        deal_cuda_tests
+        groups=(window "${cuda_groups[@]}" compile cpu)
         filter='~[cpu]~[window]~[worker]~[check]~[cuda]~[compile]~[threads]~[.]' threads='[threads]~[.]'
     fi
     set -m # a process group of its own, which can be stopped as a whole
@@ -171,7 +189,7 @@ if [ -z "$tag" ]; then
             run_group window &
             run_group cpu &
             run_group compile &
-            run_group cuda 0 &
+            for group in "${cuda_groups[@]}"; do run_group "$group" 0 & done
         fi
         end_to_end
         wait
@@ -206,13 +224,10 @@ if [ -n "$threads" ]; then
 fi
 
 # Seconds and name of each test: Catch2 prints a line for every section and every run of a case.
-names() { # options of Catch2 2, then of 3
-    "$program" '~[.]' --list-test-names-only || "$program" '~[.]' --list-tests --verbosity quiet
-}
 awk 'NR == FNR { is_case[$0]; next }
      match($0, /^[0-9.]+ s: /) { name = substr($0, RLENGTH + 1); if (name in is_case) seconds[name] += $1 }
      END { for (name in seconds) printf "%.1f s  %s\n", seconds[name], name }' \
-    <(names 2>/dev/null) <(cat "$log" "$root/build/$preset"-*-tests.log 2>/dev/null) >>"$times"
+    <(names '~[.]') <(cat "$log" "$root/build/$preset"-*-tests.log 2>/dev/null) >>"$times"
 
 echo "slowest tests:"
 sort -rn "$times" | sed -n '1,10s/^/  /p'
