@@ -9,6 +9,7 @@
 #include "app/engine/wire/messages.h"
 #include "app/engine/wire/wire.h"
 #include "kernels/families.h"
+#include "kernels/scan/family.h"
 #include "tests/kit/catch.h"
 #include "tests/kit/contains.h"
 #include "tests/kit/presets.h"
@@ -128,6 +129,30 @@ TEST_CASE("numbers of a Request outside their range are refused before anything 
         CHECK(outcome.error().exit_code() == 2);
         CHECK(contains(outcome.error().text, option));
     }
+}
+
+TEST_CASE("figures of a finding have as many values as they say", "[checked]") {
+    CheckRequest asked;
+    asked.base = small_request();
+    const Variant& variant = scan_family().variants.front();
+    Finding finding;
+    finding.variant = variant.name;
+    finding.request = small_request();
+    finding.request.variants = {variant.name};
+    finding.verdict.output = "y";
+    Figure figure;
+    figure.id = "outputs";
+    figure.marks.push_back(HeatMap{});
+    finding.figures = {figure};
+    CheckReport report;
+    report.family = "scan";
+    report.findings = {finding};
+    CHECK(checked_report(report, asked));
+    auto& map = std::get<HeatMap>(report.findings[0].figures[0].marks[0]);
+    map.rows = map.columns = 4;
+    const auto refused = checked_report(report, asked);
+    REQUIRE_FALSE(refused);
+    CHECK(contains(refused.error().text, "figure outputs has a heat map"));
 }
 
 TEST_CASE("a look may change only what figures show", "[checked]") {

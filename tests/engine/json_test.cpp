@@ -312,6 +312,14 @@ TEST_CASE("the table of a sweep has a row per cell and variant", "[tables]") {
     CHECK(table.rows[0].back() == "too short");
     CHECK(table.rows[1][1] == "sequential");
     CHECK(table.rows[2].back() == "it cannot");
+    // Rates are of the work of the variant: some variants run only the forward pass.
+    Result result = finished_result();
+    result.variants[0].work.bytes = 3000;
+    result.variants[0].time = TimeStatistics{2, 2, 2, {2}};
+    sweep.cells[1].result = std::make_shared<Result>(result);
+    size_t rate = 0;
+    while (table.columns.at(rate).name != "rate") ++rate;
+    CHECK(sweep_table(sweep).rows[1][rate] == "1.5");
 }
 
 TEST_CASE("a command has everything that differs from the defaults, quoted for a shell", "[tables]") {

@@ -211,6 +211,12 @@ TEST_CASE("bits that change from run to run are wrong", "[judge]") {
     CHECK(changed->elements == 1);
     CHECK(changed->worst->index == Shape{1});
     CHECK(changed->worst->want == 2);
+    // A complex number is two.
+    Array complex = Array::zeros("y", Dtype::complex64, {2}),
+          other = Array::zeros("y", Dtype::complex64, {2});
+    other.as<std::complex<float>>()[1] = {1, 1};
+    CHECK(changed_since(complex, other)->elements == 2);
+    CHECK(changed_since(complex, other)->judged == 4);
 }
 
 // Outputs as of a right kernel: a draw of the definition, with roundings of its own.

@@ -57,11 +57,12 @@ Executor executor_of_b(const Subject& a, const Subject& b) {
     return is_same_pool || is_same_gpu ? a.machine.executor() : b.machine.executor();
 }
 
-Outcome<Plan> plan_of(const Subject& subject, const std::string& variant, const std::stop_token& stop) {
+Outcome<Plan> plan_of(const Subject& subject, const std::string& variant, const Arrays& inputs,
+                      const std::stop_token& stop) {
     auto plan = make_plan({.family = *subject.family,
                            .variant = *subject.family->variant(variant),
                            .parameters = subject.result->parameters,
-                           .inputs = subject.result->inputs,
+                           .inputs = inputs,
                            .device = subject.machine.device(),
                            .workers = subject.machine.workers(),
                            .stop = stop});
@@ -203,9 +204,11 @@ class LiveComparison {
         ComparedSide &first = is_swapped ? variant.b : variant.a,
                      &second = is_swapped ? variant.a : variant.b;
         const Subject &of_first = is_swapped ? *of_b_ : *of_a_, &of_second = is_swapped ? *of_a_ : *of_b_;
-        auto one = plan_of(of_first, first.variant, stop_);
+        const Arrays inputs_of_first = placed_inputs(*of_first.result, of_first.machine);
+        auto one = plan_of(of_first, first.variant, inputs_of_first, stop_);
         if (!one) return one.error();
-        auto other = plan_of(of_second, second.variant, stop_);
+        const Arrays inputs_of_second = placed_inputs(*of_second.result, of_second.machine);
+        auto other = plan_of(of_second, second.variant, inputs_of_second, stop_);
         if (!other) return other.error();
         const Executor on_a = of_a_->machine.executor(), on_b = executor_of_b(*of_a_, *of_b_);
         auto times = measure_pair(
@@ -230,6 +233,10 @@ class LiveComparison {
 };
 
 }  // namespace
+
+Arrays placed_inputs(const Result& result, const Machine& machine) {
+    return machine.device() ? result.inputs : copied(result.inputs);
+}
 
 Outcome<ComparisonReport> compare_live(const LiveSide& a, const LiveSide& b, std::stop_token stop,
                                        const OnProgress& progress) {

@@ -19,6 +19,10 @@ struct LiveSide {
     std::string name;  // "block_size=512"
 };
 
+// The inputs for a plan of its own: a plan on the CPU reads them where they are, and is faster in some
+// places.
+Arrays placed_inputs(const Result& result, const Machine& machine);
+
 // Runs both Requests, of the same family, judges their outputs, and times their variants against each other:
 // in 9 rounds, each with new plans; in a round the two variants of a pair take turns for as many repeats as
 // the Requests say. Pairs change their order from round to round, and so do the two of a pair. Variants are

@@ -45,6 +45,8 @@ Settings settings_of(const ResultSummary& summary) {
     settings["optional inputs"] = request.optional ? "true" : "false";
     settings["caches"] = request.cache == Cache::cold ? "cold" : "hot";
     settings["backend"] = name_of(summary.backend);
+    settings["multiprocessors"] = std::to_string(request.multiprocessors);
+    settings["jitter"] = std::to_string(request.jitter);
     return settings;
 }
 

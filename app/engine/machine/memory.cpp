@@ -13,10 +13,19 @@
 namespace sawtooth {
 namespace {
 
-std::optional<int64_t> number_in(const char* path) {
+std::optional<int64_t> bytes_in(const std::string& path) {
     std::ifstream file(path);
     int64_t number = 0;
     if (file >> number) return number;
+    return {};
+}
+
+// The number that follows a word of the file.
+std::optional<int64_t> number_after(std::string_view name, const std::string& path) {
+    std::ifstream file(path);
+    int64_t number = 0;
+    for (std::string word; file >> word;)
+        if (word == name && file >> number) return number;
     return {};
 }
 
@@ -61,19 +70,18 @@ struct Shapes {
 
 }  // namespace
 
+std::optional<int64_t> free_bytes_of_group(const std::string& folder) {
+    const auto limit = bytes_in(folder + "/memory.max"), used = bytes_in(folder + "/memory.current");
+    if (!limit || !used) return {};
+    const int64_t cached = number_after("inactive_file", folder + "/memory.stat").value_or(0);
+    return std::clamp<int64_t>(*limit - *used + cached, 0, *limit);
+}
+
 int64_t free_memory_bytes() {
-    int64_t available = std::numeric_limits<int64_t>::max();
-    std::ifstream file("/proc/meminfo");
-    for (std::string word; file >> word;)
-        if (word == "MemAvailable:") {
-            int64_t kibibytes = 0;
-            file >> kibibytes;
-            available = kibibytes * 1024;
-        }
-    const auto limit = number_in("/sys/fs/cgroup/memory.max"),
-               used = number_in("/sys/fs/cgroup/memory.current");
-    if (limit && used) available = std::min(available, std::max<int64_t>(*limit - *used, 0));
-    return available;
+    constexpr int64_t most = std::numeric_limits<int64_t>::max();
+    const auto kibibytes = number_after("MemAvailable:", "/proc/meminfo");
+    return std::min(kibibytes ? *kibibytes * 1024 : most,
+                    free_bytes_of_group("/sys/fs/cgroup").value_or(most));
 }
 
 MemoryNeed needed_memory(const Configuration& configuration, const Machine& machine, bool stores_extras) {

@@ -11,6 +11,10 @@ namespace sawtooth {
 // Free bytes of the machine, at most what the control group of this process allows.
 int64_t free_memory_bytes();
 
+// What a control group may still use, given its folder: files that it cached are dropped for it. Nothing if
+// it has no limit.
+std::optional<int64_t> free_bytes_of_group(const std::string& folder);
+
 // The peak memory of a Request, computed without building its plans, within 200 ms for every setting.
 struct MemoryNeed {
     // Host memory: inputs, reference, judging, the outputs of all variants, and the largest plan with its

@@ -193,7 +193,7 @@ std::optional<OutputVerdict> changed_since(const Array& earlier, const Array& la
     return OutputVerdict{
         .output = later.name,
         .verdict = Verdict::wrong,
-        .judged = later.count(),
+        .judged = has.count(),
         .elements = changed_values(earlier, later),
         .worst = JudgedElement{index_of(number / has.parts(), later.shape), has[number], had[number], 0,
                                "changed between the first run and the last repeat"}};

@@ -1,4 +1,5 @@
 #include "app/engine/run/single_run.h"
+#include "app/engine/run/numbers.h"
 
 #include <fmt/format.h>
 
@@ -260,7 +261,7 @@ std::optional<Error> SingleRun::judge_repeat(size_t v, const Arrays& first) {
     for (const Array& output : *later) {
         const Array* const before = find(first, output.name);
         if (!before || before->shape != output.shape) continue;
-        count += output.count();
+        count += Numbers(output).count();
         const int64_t differing = changed_values(*before, output);
         changed += differing;
         if (differing == 0) continue;

@@ -56,7 +56,8 @@ void add_theory(const Configuration& for_cuda, const Arrays& inputs, cuda::Devic
         const auto leave_out = [&](const std::string& reason) {
             result.notes.push_back(variant->name + " skipped for " + chip.architecture + ": " + reason);
         };
-        const auto refusal = variant->refusal(for_cuda.parameters, chip);
+        const auto refusal =
+            variant->refusal(for_cuda.parameters, planned_chip(chip, for_cuda.multiprocessors));
         if (refusal) {
             leave_out(*refusal);
             continue;
@@ -66,6 +67,7 @@ void add_theory(const Configuration& for_cuda, const Arrays& inputs, cuda::Devic
                                      .parameters = for_cuda.parameters,
                                      .inputs = inputs,
                                      .device = &device,
+                                     .multiprocessors = for_cuda.multiprocessors,
                                      .stop = stop});
         if (stop.stop_requested()) return;
         if (plan)

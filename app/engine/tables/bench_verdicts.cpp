@@ -56,11 +56,11 @@ struct Subject {
 
 bool is_winner(Pace pace) { return pace == Pace::faster || pace == Pace::slower; }
 
-Outcome<Plan> plan_of(const Subject& subject) {
+Outcome<Plan> plan_of(const Subject& subject, const Arrays& inputs) {
     return make_plan({.family = *subject.family,
                       .variant = *subject.variant,
                       .parameters = subject.result->parameters,
-                      .inputs = subject.result->inputs,
+                      .inputs = inputs,
                       .device = subject.machine.device()});
 }
 
@@ -76,9 +76,13 @@ void take_round(Subject& subject, const TimeStatistics& first, const TimeStatist
 }
 
 std::optional<Error> run_trial(Subject& subject, const Request& base, VerdictCounts& counts) {
-    auto one = plan_of(subject), other = plan_of(subject);
+    const Arrays inputs_of_one = placed_inputs(*subject.result, subject.machine);
+    auto one = plan_of(subject, inputs_of_one);
     if (!one) return one.error();
+    const Arrays inputs_of_other = placed_inputs(*subject.result, subject.machine);
+    auto other = plan_of(subject, inputs_of_other);
     if (!other) return other.error();
+    if (counts.trials % 2 == 1) std::swap(*one, *other);  // as in a comparison
     const Executor on = subject.machine.executor();
     auto measured = measure({&*one, &*other}, on, base.cache, base.repeats, [](size_t, int) {});
     if (!measured) return measured.error();

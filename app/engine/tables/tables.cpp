@@ -357,7 +357,7 @@ Table sweep_table(const SweepResult& result) {
             const auto time = [&](double TimeStatistics::*field) {
                 return variant.time ? short_number((*variant.time).*field) : "";
             };
-            const auto rate = bytes_per_second(cell.result->work, variant);
+            const auto rate = bytes_per_second(variant.work, variant);
             add({variant.name, time(&TimeStatistics::median), time(&TimeStatistics::q1),
                  time(&TimeStatistics::q3), variant.time ? unstable_badge(*variant.time) : "",
                  speed_up.empty() ? "" : speed_up.front().cell(variant), launches_of(variant),

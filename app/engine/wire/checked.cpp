@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/engine/run/configure.h"
+#include "app/engine/wire/figure_faults.h"
 
 namespace sawtooth {
 namespace {
@@ -191,6 +192,7 @@ Outcome<CheckReport> checked_report(const CheckReport& answer, const CheckReques
         std::string words = take(finding.request);
         if (words.empty() && finding.variant != finding.request.variants.front()) words = "two variants";
         if (words.empty() && finding.problem.empty()) words = fault_in(finding.verdict, family);
+        if (words.empty()) words = fault_in(finding.figures);
         if (!words.empty()) return refuse(words);
         if (!is_duration(finding.seconds)) return refuse("impossible counts");
     }

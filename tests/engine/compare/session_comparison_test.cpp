@@ -16,6 +16,7 @@ struct Sample {
     double us = 100;
     int64_t length = 64;
     uint64_t seed = 1;
+    int multiprocessors = 0, jitter = 0;
     std::string device = "a GPU";
     std::optional<Clocks> clocks = {};
     Verdict verdict = Verdict::right;
@@ -24,6 +25,8 @@ struct Sample {
 Result result_of(const Sample& sample) {
     Result result = small_result();
     result.request.seed = sample.seed;
+    result.request.multiprocessors = sample.multiprocessors;
+    result.request.jitter = sample.jitter;
     result.parameters.set("length", sample.length);
     result.device = sample.device;
     result.clocks = sample.clocks;
@@ -82,6 +85,13 @@ TEST_CASE("one result each tells only large differences, six tell small ones", "
     const ComparisonReport uneven = compared(more, six_of(100));
     CHECK(uneven.variants[0].a.rounds.size() == 6);
     CHECK(conclusion_of(uneven) == Conclusion::same_or_faster);
+}
+
+TEST_CASE("results for fewer multiprocessors or with jitter are not compared with others", "[compare]") {
+    CHECK(compared({{}}, {{.multiprocessors = 4}}).variants.empty());
+    CHECK(compared({{}}, {{.jitter = 2}}).variants.empty());
+    const auto same = Sample{.multiprocessors = 4, .jitter = 2};
+    CHECK_FALSE(compared({same}, {same}).variants.empty());
 }
 
 TEST_CASE("results of other devices are not compared", "[compare]") {
