@@ -130,9 +130,9 @@ int sweep(const Arguments& arguments) {
     if (error && error->kind == Error::Kind::cancelled)
         error->text = fmt::format("cancelled: {} of {} cells done", measured, sweep.cells());
     if (error && measured == 0) return fail(*error);  // keeps the existing files
-    if (*file)
-        if (const auto problem = (*file)->write()) return fail(*problem);
-    return write_sweep(arguments, *files, result, error);
+    const auto problem = *file ? (*file)->write() : std::nullopt;
+    const int status = write_sweep(arguments, *files, result, error);
+    return problem ? fail(*problem) : status;
 }
 
 }  // namespace sawtooth::cli

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "app/engine/files/host_name.h"
 #include "app/engine/session/session.h"
 #include "app/gui/state/lab.h"
 #include "app/gui/state/session_file.h"
@@ -27,7 +28,7 @@ int dead_process() {
 }
 
 std::string file_of(const TemporaryFolder& folder, int process) {
-    return folder.file("session-" + std::to_string(process) + ".sawtooth");
+    return folder.file("session-" + host_name() + "-" + std::to_string(process) + ".sawtooth");
 }
 
 // A file as a killed window leaves it, with two results.
@@ -99,14 +100,17 @@ TEST_CASE("the session of a process that was killed is offered, and restored int
 TEST_CASE("sessions of running windows and other files are not offered", "[gui][session]") {
     const TemporaryFolder folder;
     put(file_of(folder, ::getpid()), "of this process");
-    put(folder.file("session-.sawtooth"), "");
-    put(folder.file("session-12x.sawtooth"), "");
+    put(folder.file("session-" + host_name() + "-.sawtooth"), "");
+    put(folder.file("session-" + host_name() + "-12x.sawtooth"), "");
+    const std::string of_another_machine = folder.file("session-another-1234567.sawtooth");
+    put(of_another_machine, "");
     put(folder.file("log.txt"), "");
     LabState lab;
     offer_session(lab, folder.path());
     offer_session(lab, folder.file("no such folder"));
     CHECK_FALSE(lab.session.offer);
-    CHECK(folder.names().size() == 4);
+    CHECK(std::filesystem::exists(of_another_machine));
+    CHECK(folder.names().size() == 5);
 }
 
 TEST_CASE("a damaged autosaved session is renamed", "[gui][session]") {

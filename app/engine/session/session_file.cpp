@@ -191,6 +191,30 @@ SessionIndex index_of(const Session& session) {
     return index;
 }
 
+// Why read_session would refuse the file: then it must not replace one that can be read.
+std::optional<Error> check_limits(const std::string& index, const Session& session) {
+    const auto refuse = [&](const std::string& words) {
+        return Error::failure(
+            fmt::format("a session of {} results has {}; use another file", session.results.size(), words));
+    };
+    if (index.size() > longest_index)
+        return refuse(fmt::format("{} bytes of summaries; the limit is {}", index.size(), longest_index));
+    constexpr size_t surely_read = 64 << 10;  // a byte is a value of at most 2 KiB
+    if (index.size() > surely_read && !parse_index(index)) return refuse("too many values in its summaries");
+    uint64_t all = index.size();
+    for (const SessionResult& result : session.results) {
+        const auto& packed = result.packed();
+        if (!packed) continue;
+        if (packed->content.bytes > longest_result)
+            return refuse(
+                fmt::format("a result of {} bytes; the limit is {}", packed->content.bytes, longest_result));
+        all += packed->content.packed.size();
+    }
+    if (all > static_cast<uint64_t>(longest_file))
+        return refuse(fmt::format("{} bytes; the limit is {}", all, longest_file));
+    return {};
+}
+
 }  // namespace
 
 Outcome<ReadSession> read_session(const std::string& path, std::stop_token stop) {
@@ -208,7 +232,9 @@ std::optional<Error> write_session(const std::string& path, Session session) {
     const std::string manifest = manifest_of(session);
     NamedWriter writer;
     writer.put(index_of(session));
-    const Deflated index = deflated(std::move(writer).take());
+    std::string unpacked = std::move(writer).take();
+    if (auto problem = check_limits(unpacked, session)) return Error::failure(path + ": " + problem->text);
+    const Deflated index = deflated(std::move(unpacked));
     std::vector<NewMember> members = {{manifest_name, {manifest}}};
     const auto add = [&](std::string name, const Deflated& content) {
         members.push_back(

@@ -41,14 +41,25 @@ Outcome<Session> existing(const std::string& path) {
 void put(Session& session, size_t sweep, SessionSweep::Cell cell,
          const std::optional<SessionResult>& result) {
     std::vector<SessionSweep::Cell>& cells = session.sweeps[sweep].cells;
+    const auto place =
+        std::lower_bound(cells.begin(), cells.end(), cell.index,
+                         [](const SessionSweep::Cell& other, uint64_t index) { return other.index < index; });
     if (result) {
         cell.result = session.results.size();
         session.results.push_back(*result);
     }
-    const auto place =
-        std::lower_bound(cells.begin(), cells.end(), cell.index,
-                         [](const SessionSweep::Cell& other, uint64_t index) { return other.index < index; });
     cells.insert(place, std::move(cell));
+}
+
+bool has_cell(const SessionSweep& sweep, uint64_t index) {
+    return std::ranges::any_of(sweep.cells, [&](const auto& cell) { return cell.index == index; });
+}
+
+// The index of the last sweep that is equal to this one.
+std::optional<size_t> place_of(const Sweep& sweep, const Session& session) {
+    for (size_t index = session.sweeps.size(); index-- > 0;)
+        if (session.sweeps[index].sweep == sweep) return index;
+    return {};
 }
 
 // Puts the cells into a sweep that has all of them, unmeasured.
@@ -68,16 +79,15 @@ Outcome<SweepFile> SweepFile::added(const std::string& path, const Sweep& sweep)
     if (!session) return session.error();
     session->sweeps.push_back({portable_sweep(sweep), {}});
     const size_t index = session->sweeps.size() - 1;
-    return SweepFile(path, std::move(*session), index);
+    return SweepFile(path, std::move(*session), index, false);
 }
 
 Outcome<SweepFile> SweepFile::resumed(const std::string& path, const Sweep& sweep) {
     auto session = existing(path);
     if (!session) return session.error();
     if (session->sweeps.empty()) return added(path, sweep);
-    const Sweep own = portable_sweep(sweep);
-    for (size_t index = session->sweeps.size(); index-- > 0;)
-        if (session->sweeps[index].sweep == own) return SweepFile(path, std::move(*session), index);
+    if (const auto place = place_of(portable_sweep(sweep), *session))
+        return SweepFile(path, std::move(*session), *place, true);
     return Error::usage(fmt::format("{} has another sweep: {}; name another file, or leave out --resume",
                                     path, command_of(session->sweeps.back().sweep)));
 }
@@ -87,15 +97,39 @@ std::optional<Error> SweepFile::fill(SweepResult& result) const {
 }
 
 void SweepFile::add(size_t index, const SweepCell& cell) {
-    put(session_, sweep_, {index, cell.values, cell.refused, {}},
-        cell.result ? std::optional(SessionResult(*cell.result)) : std::nullopt);
+    const Added& added =
+        added_.emplace_back(SessionSweep::Cell{index, cell.values, cell.refused, {}},
+                            cell.result ? std::optional(SessionResult(*cell.result)) : std::nullopt);
+    put(session_, sweep_, added.cell, added.result);
     if (!written_ || std::chrono::steady_clock::now() - *written_ >= write_interval)
         static_cast<void>(write());
 }
 
 std::optional<Error> SweepFile::write() {
     written_ = std::chrono::steady_clock::now();
-    return write_session(path_, session_);
+    if (stamp_of(path_) != stamp_)
+        if (auto problem = take_session_of_others()) return problem;
+    if (auto problem = write_session(path_, session_)) return problem;
+    stamp_ = stamp_of(path_);
+    is_in_file_ = true;
+    return {};
+}
+
+std::optional<Error> SweepFile::take_session_of_others() {
+    auto session = existing(path_);
+    if (!session) return session.error();
+    const Sweep sweep = session_.sweeps[sweep_].sweep;
+    auto place = is_in_file_ ? place_of(sweep, *session) : std::nullopt;
+    if (!place) {
+        session->sweeps.push_back({sweep, {}});
+        place = session->sweeps.size() - 1;
+    }
+    for (const Added& added : added_)
+        if (!has_cell(session->sweeps[*place], added.cell.index))
+            put(*session, *place, added.cell, added.result);
+    session_ = std::move(*session);
+    sweep_ = *place;
+    return {};
 }
 
 Outcome<ShardFile> read_shard(const std::string& path, std::stop_token stop) {

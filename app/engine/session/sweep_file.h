@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/engine/files/file_stamp.h"
 #include "app/engine/session/session.h"
 
 namespace sawtooth {
@@ -28,16 +29,29 @@ class SweepFile {
     // Adds a cell, and writes the file unless that was done within the last two seconds. A failure to write
     // is returned by `write`, at the end.
     void add(size_t index, const SweepCell& cell);
-    // Writes what was added. Returns what went wrong.
+    // Writes what was added, beside what others have added to the file meanwhile. Returns what went wrong.
     std::optional<Error> write();
 
   private:
-    SweepFile(std::string path, Session session, size_t sweep)
-        : path_(std::move(path)), session_(std::move(session)), sweep_(sweep) {}
+    struct Added {
+        SessionSweep::Cell cell;
+        std::optional<SessionResult> result;
+    };
+
+    SweepFile(std::string path, Session session, size_t sweep, bool is_in_file)
+        : path_(std::move(path)),
+          session_(std::move(session)),
+          sweep_(sweep),
+          is_in_file_(is_in_file),
+          stamp_(stamp_of(path_)) {}
+    std::optional<Error> take_session_of_others();
 
     std::string path_;
     Session session_;
-    size_t sweep_;  // its index in the session
+    size_t sweep_;     // its index in the session
+    bool is_in_file_;  // whether the file has the sweep
+    FileStamp stamp_;  // of the file that has what the session has
+    std::vector<Added> added_;
     std::optional<std::chrono::steady_clock::time_point> written_;
 };
 

@@ -181,6 +181,7 @@ std::optional<Error> WorkerLink::Job::send_file() {
         worker().send(part);
         while (!worker().all_is_sent())
             if (auto error = wait()) return error;
+        patience_.began(Clock::now());  // the limit is for the job, which waits for its file
         if (count == 0) break;
         sent += count;
         tell({0, fmt::format("sending {}: {} of {} MiB", request_.input, sent >> 20, stamp.size >> 20)});

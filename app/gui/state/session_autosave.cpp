@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "app/engine/files/host_name.h"
 #include "app/gui/state/lab.h"
 #include "app/gui/state/local_time.h"
 #include "app/gui/state/session_file.h"
@@ -19,10 +20,14 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double save_rest = 2;  // seconds
-constexpr std::string_view head = "session-", tail = ".sawtooth";
+constexpr std::string_view tail = ".sawtooth";
 
-// The process that writes the file, from its name; absent for other files.
+// Names have the machine, because several machines may share the directory.
+std::string head_of_names() { return "session-" + host_name() + "-"; }
+
+// The process of this machine that writes the file, from its name; absent for other files.
 std::optional<int> process_of(const std::string& name) {
+    const std::string head = head_of_names();
     if (!name.starts_with(head) || !name.ends_with(tail)) return {};
     int process = 0;
     const char* const end = name.data() + name.size() - tail.size();
@@ -79,7 +84,7 @@ void note_problem(LabState& lab, const std::optional<Error>& problem) {
 SessionAutosave::SessionAutosave(LabState& lab, const std::string& directory)
     : saved_(lab.session.revision), last_(-save_rest) {
     lab.session.autosave_path =
-        (fs::path(directory) / fmt::format("{}{}{}", head, ::getpid(), tail)).string();
+        (fs::path(directory) / fmt::format("{}{}{}", head_of_names(), ::getpid(), tail)).string();
 }
 
 bool SessionAutosave::is_due(const LabState& lab) const {

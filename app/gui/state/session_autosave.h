@@ -11,7 +11,7 @@ namespace sawtooth {
 // is killed, or if the window is closed before pins or notes are saved.
 class SessionAutosave {
   public:
-    // The file is `directory`/session-PID.sawtooth.
+    // The file is `directory`/session-HOST-PID.sawtooth.
     SessionAutosave(LabState& lab, const std::string& directory);
 
     // Call once per frame: saves what has changed, in the background, at most every 2 s.

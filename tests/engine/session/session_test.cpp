@@ -112,6 +112,23 @@ TEST_CASE("an empty session is a file", "[session]") {
     CHECK(read_back(path).results.empty());
 }
 
+TEST_CASE("a session that could not be read does not replace one that can", "[session]") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("a.sawtooth");
+    REQUIRE_FALSE(write_session(path, small_session()));
+    const std::string before = content_of(path);
+    Session long_one;
+    long_one.notes.resize(1);
+    long_one.notes[0].text = std::string(65 << 20, 'x');
+    const auto problem = write_session(path, long_one);
+    REQUIRE(problem);
+    CHECK(contains(problem->text, path + ": a session of 0 results has 681"));
+    Session many;  // few bytes that are many values
+    many.benches.resize(3 << 20);
+    CHECK(contains(write_session(path, many)->text, "too many values in its summaries"));
+    CHECK(content_of(path) == before);
+}
+
 TEST_CASE("a session is written whole or not at all", "[session]") {
     const TemporaryFolder folder;
     const std::string path = folder.file("a.sawtooth");

@@ -161,6 +161,36 @@ TEST_CASE("a sweep is added to a session that has others, and joined from it", "
     CHECK(whole_sweep(*both)->cells[0].result);  // refused in the second
 }
 
+TEST_CASE("a sweep keeps what others add to its file", "[session][shards]") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("a.sawtooth");
+    const Sweep sweep = sweep_of_six();
+    const auto add_result = [&] {
+        Session session = read_back(path);
+        session.results.emplace_back(small_result());
+        session.history.push_back(session.results.size() - 1);
+        REQUIRE_FALSE(write_session(path, session));
+    };
+    file_with(folder, "a.sawtooth", sweep, {0, 1});  // an equal sweep
+    auto file = SweepFile::added(path, sweep);
+    REQUIRE(file);
+    add_result();
+    file->add(2, measured(sweep, 2));
+    REQUIRE_FALSE(file->write());
+    add_result();
+    file->add(4, measured(sweep, 4));
+    REQUIRE_FALSE(file->write());
+    const Session session = read_back(path);
+    CHECK(session.history.size() == 2);
+    CHECK(session.results.size() == 1 + 2 + 2);
+    REQUIRE(session.sweeps.size() == 2);
+    REQUIRE(session.sweeps[1].cells.size() == 2);
+    CHECK(session.sweeps[1].cells[1].index == 4);
+    const auto whole = open_sweep(session, session.sweeps[1]);
+    REQUIRE(whole);
+    CHECK(whole->cells[4].result);
+}
+
 TEST_CASE("an interrupted sweep of a session ends with its last cell; one with gaps has all",
           "[session][shards]") {
     Session session;
