@@ -33,6 +33,15 @@ std::optional<int64_t> place_of_present(const Setting& sets, const Parameters& p
     return found - sets.values.begin();
 }
 
+// "H 2, N 1024": the sizes of the figure that are not those of the setting.
+std::string words_of_other_sizes(const Figure& figure, const Parameters& present) {
+    std::string words;
+    for (const auto& [name, size] : figure.sizes.values)
+        if (present.has(name) && present.at(name) != size)
+            words += (words.empty() ? "" : ", ") + name + " " + to_text(size);
+    return words;
+}
+
 void frame_present(HeatMap& map, const Parameters& present) {
     const auto row = place_of_present(map.sets_y, present), column = place_of_present(map.sets_x, present);
     if (row && column) map.framed.push_back({*row, *column, "current", {Ink::Role::accent, 0, true}});
@@ -50,8 +59,12 @@ bool sets_parameters(const Figure& figure) {
 
 Figure with_present(const Figure& figure, const Parameters& present) {
     Figure marked = figure;
+    const std::string sizes = words_of_other_sizes(figure, present);
+    if (!sizes.empty() && figure.missing.empty())
+        marked.caption += (figure.caption.empty() ? "" : " ") + ("Measured at " + sizes + ".");
     for (Mark& mark : marked.marks)
-        if (HeatMap* const map = std::get_if<HeatMap>(&mark)) frame_present(*map, present);
+        if (HeatMap* const map = std::get_if<HeatMap>(&mark); map && sizes.empty())
+            frame_present(*map, present);
     for (const Mark& mark : figure.marks) {
         const Line* const line = std::get_if<Line>(&mark);
         if (!line || line->sets.values.empty()) continue;

@@ -32,8 +32,9 @@ std::string short_case(const std::string& name) {
 }
 
 // "1.51 ms ±2%": median, and half the distance between the quartiles; "1.51 ms unstable: 3x" if they lie
-// apart.
+// apart. One repeat has no spread.
 std::string spread_words(const TimeStatistics& time) {
+    if (time.samples.size() < 2) return short_time(time.median);
     if (const std::string badge = unstable_badge(time); !badge.empty())
         return short_time(time.median) + " " + badge;
     return fmt::format("{} ±{:.0f}%", short_time(time.median),
@@ -162,8 +163,9 @@ std::string bench_text(const BenchReport& report) {
     std::string text;
     for (const std::string& family : families_of(report)) {
         const auto rows = rows_of(report, family);
-        text += wrapped(fmt::format("{} on {}: median of {} repeats, caches {}", family,
-                                    place_of(*rows.front(), report), report.repeats,
+        text += wrapped(fmt::format("{} on {}: {}, caches {}", family, place_of(*rows.front(), report),
+                                    report.repeats == 1 ? "one repeat"
+                                                        : fmt::format("median of {} repeats", report.repeats),
                                     report.cache == Cache::cold ? "cold" : "hot"),
                         bench_width, 2) +
                 "\n\n" + table_of(rows).plain() + failures_of(rows, "") +

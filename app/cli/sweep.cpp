@@ -46,13 +46,13 @@ Outcome<std::optional<SweepFile>> open_file(const Arguments& arguments, SweepRes
 std::optional<Error> check_together(const Arguments& arguments, const Settings& settings,
                                     const Sweep& sweep) {
     const bool searches = arguments.has("--best");
-    if (arguments.has("--export") && !has_best(sweep, *settings.family)) {
-        const bool may_search = !arguments.has("--shard") && !arguments.has("--resume");
-        return Error::usage(fmt::format(
-            "--export prints the fastest values, but cells that differ in {} do different work; leave it "
-            "out of --over{}",
-            swept_shape(sweep, *settings.family)->name, may_search ? ", or add --best" : ""));
-    }
+    for (const char* const option : {"--best", "--export"})
+        if (const Parameter* const shape = swept_shape(sweep, *settings.family);
+            shape && arguments.has(option))
+            return Error::usage(fmt::format(
+                "{} looks for the fastest values, but cells that differ in {} do different work; leave it "
+                "out of --over",
+                option, shape->name));
     if (searches && settings.workers.size() > 1)
         return Error::usage("--best measures the fastest in turns on one machine; give one --on");
     for (const char* const option : {"--shard", "--resume"}) {

@@ -8,6 +8,8 @@
 #include <variant>
 #include <vector>
 
+#include "kernels/core/parameter.h"
+
 namespace sawtooth {
 
 // A figure is data, not a drawing, so that window, report and CSV show the same numbers.
@@ -218,6 +220,7 @@ struct Figure {
     std::vector<std::string> chosen_by =
         {};  // parameters that choose what it draws; their controls are beside it
     std::optional<Zoom> zoom = {};
+    Parameters sizes = {};  // those at which a sweep measured, where it chose its own
 };
 
 // The visible part of a figure, to which its data are reduced.

@@ -115,6 +115,8 @@ std::string wrong_kind(const Parameter& row, const std::string& text) {
         case Type::boolean:
             return "not " + row.accepted();
         case Type::integer:
+            if (const auto number = evaluate(text); number && std::abs(*number) >= 0x1p53)
+                return "out of range (" + row.accepted() + ")";
             return "not an integer, like 4096, 2k, 4*1024 or 2^12; accepted: " + row.accepted();
         case Type::real:
             return "not a number, like 0.5, 1e-4 or 1/16; accepted: " + row.accepted();

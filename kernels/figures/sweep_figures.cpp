@@ -198,8 +198,8 @@ std::string fastest_cells_words(const SweepResult& sweep, const std::string& cur
                                 : to_text(outer.values[static_cast<size_t>(cells[i].x)]));
     constexpr size_t most_named = 3;
     if (names.size() > most_named)
-        return outer.parameter + " " + names.front() + " to " + names.back() + " (cannot tell which of " +
-               std::to_string(names.size()) + ")";
+        return "one of " + std::to_string(names.size()) + " values of " + outer.parameter + " from " +
+               names.front() + " to " + names.back() + " (cannot tell which)";
     return outer.parameter + " " + either_of(names) + (names.size() > 1 ? " (cannot tell which)" : "");
 }
 

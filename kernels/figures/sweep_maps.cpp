@@ -176,10 +176,10 @@ Figure time_map(const SweepResult& sweep, const Family& family, std::string id) 
     if (!cells.empty()) map.best = map.values[least];
     std::string caption = progress_words(sweep);
     const std::vector<size_t> fastest = fastest_cells(sweep.sweep, times);
-    if (!fastest.empty() && sweep.complete && has_best(sweep.sweep, family)) {
+    if (cells.size() > 1 && !fastest.empty() && sweep.complete && has_best(sweep.sweep, family)) {
         const size_t best = cells[fastest.front()], slowest = first_of(map, std::greater<>());
         const bool is_decided = fastest.size() == 1;
-        frame(map, best, is_decided ? "fastest" : "may be fastest");
+        for (const size_t cell : fastest) frame(map, cells[cell], is_decided ? "fastest" : "may be fastest");
         caption = (is_decided ? "Fastest: " : "Least: ") + name_of_cell(sweep.cells[best]) + ", " +
                   time_words(*times[fastest.front()]);
         if (!is_decided)

@@ -40,8 +40,8 @@ View view_of(const View& view, const std::string& shared, View::Range whole) {
 Figure zoom_of(const Figure& whole, View::Range range, size_t launches) {
     Figure zoom = new_figure(
         whole.id + "-zoom", whole.place,
-        std::to_string(launches) + " typical launches: " + short_time(range.high - range.low) + " from " +
-            short_time(range.low),
+        (launches == 1 ? "A typical launch: " : std::to_string(launches) + " typical launches: ") +
+            short_time(range.high - range.low) + " from " + short_time(range.low),
         "",
         {.label = "time", .unit = "us", .minimum = range.low, .maximum = range.high, .shared = time_of_zoom},
         {});

@@ -67,6 +67,19 @@ TEST_CASE("cells of a heat map have texts, reasons and frames, and a click sets 
     CHECK(std::get<HeatMap>(marked.marks[0]).framed.at(1).column == 2);
     present.set("BLOCK_N", int64_t{256});
     CHECK(std::get<HeatMap>(with_present(figure, present).marks[0]).framed.size() == 1);
+    // No cell is current where other sizes were measured.
+    Figure smaller = figure;
+    smaller.caption = "Times.";
+    smaller.sizes.set("H", int64_t{2});
+    smaller.sizes.set("N", int64_t{64});
+    present.set("BLOCK_N", int64_t{64});
+    present.set("H", int64_t{2});
+    present.set("N", int64_t{64});
+    CHECK(with_present(smaller, present).caption == "Times.");
+    CHECK(std::get<HeatMap>(with_present(smaller, present).marks[0]).framed.size() == 2);
+    present.set("N", int64_t{4096});
+    CHECK(with_present(smaller, present).caption == "Times. Measured at N 64.");
+    CHECK(std::get<HeatMap>(with_present(smaller, present).marks[0]).framed.size() == 1);
 
     const SvgCanvas canvas;
     const Layout layout = lay_out(canvas, figure, {0, 0, 600, 300}, {});

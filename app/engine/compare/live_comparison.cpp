@@ -90,7 +90,9 @@ class LiveComparison {
     LiveComparison(const LiveSide& a, const LiveSide& b, std::stop_token stop, const OnProgress& progress)
         : a_(a), b_(b), stop_(std::move(stop)), progress_(progress) {
         report_ = {a.name, b.name,
-                   fmt::format("in turns, {} rounds of {} repeats", rounds, a.request.repeats), today(),
+                   fmt::format("in turns, {} rounds of {} {}", rounds, a.request.repeats,
+                               a.request.repeats == 1 ? "repeat" : "repeats"),
+                   today(),
                    build_identity()};
     }
 

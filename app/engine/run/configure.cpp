@@ -2,6 +2,8 @@
 
 #include <sys/sysinfo.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <complex>
 
@@ -90,12 +92,16 @@ Outcome<Array> converted(const Array& array, const ArraySpec& spec, const Parame
                                 "expected " + std::string(name_of(wanted))});
 }
 
-void note_unused(Configuration& configuration, const Request& request) {
+void note_without_effect(Configuration& configuration, const Request& request) {
     for (const Parameter& row : configuration.family->parameters) {
         if (!request.parameters.has(row.name)) continue;
         const std::string why =
             why_unused(row, configuration.parameters, configuration.backend, request.arch);
-        if (!why.empty()) configuration.notes.push_back(row.name + " has no effect: " + why);
+        if (!why.empty())
+            configuration.notes.push_back(row.name + " has no effect: " + why);
+        else if (const std::string end = words_of_end(row, configuration.parameters); !end.empty())
+            configuration.notes.push_back(
+                fmt::format("{} = {} {}", row.name, to_text(configuration.parameters.at(row.name)), end));
     }
 }
 
@@ -210,7 +216,7 @@ Outcome<Configuration> configure_shapes(const Request& request, const Arrays& gi
     auto variants = chosen_variants(family, request, backend);
     if (!variants) return variants.error();
     configuration.variants = std::move(*variants);
-    note_unused(configuration, request);
+    note_without_effect(configuration, request);
     return configuration;
 }
 
@@ -263,6 +269,13 @@ Parameters in_force(const Family& family, const Request& request, const Arrays& 
             parameters.set(name, value);
     if (family.settle) family.settle(parameters, given, backend);
     return parameters;
+}
+
+std::string words_of_end(const Parameter& row, const Parameters& parameters) {
+    const auto* const value = std::get_if<int64_t>(&parameters.at(row.name));
+    const double last = row.last(parameters);
+    if (!value || !row.end || static_cast<double>(*value) <= last) return "";
+    return fmt::format("acts like {:.0f} ({})", last, row.end->words);
 }
 
 std::string why_unused(const Parameter& row, const Parameters& parameters, Backend backend,

@@ -52,6 +52,9 @@ std::map<std::string, Value> overruled(const Family& family, const Request& requ
 std::string why_unused(const Parameter& row, const Parameters& parameters, Backend backend,
                        const std::string& arch);
 
+// "acts like 512 (length)" if the value is larger than the largest that has an effect; "" otherwise.
+std::string words_of_end(const Parameter& row, const Parameters& parameters);
+
 // The parameters that `configure_shapes` would give. A value that its row refuses is ignored.
 Parameters in_force(const Family& family, const Request& request, const Arrays& given, Backend backend);
 

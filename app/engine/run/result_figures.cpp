@@ -29,11 +29,22 @@ void say_no_times(const std::string& recording, std::vector<Figure>& figures) {
             figure.missing = recording_words(recording) + " has no times for these settings.";
 }
 
+bool has_error_curves(const Result& result) {
+    for (const VariantResult& variant : result.variants)
+        for (const OutputError& error : variant.errors)
+            if (!error.by_position.empty()) return true;
+    return false;
+}
+
 // With a recording, outputs are computed here; settings that were not recorded have no times.
 void say_what_is_recorded(const Result& result, std::vector<Figure>& figures) {
-    for (Figure& figure : figures)
-        if (figure.place == Place::outputs && !figure.marks.empty())
-            figure.caption = "Computed by this CPU. " + figure.caption;
+    const bool draws_errors = !has_error_curves(result);
+    for (Figure& figure : figures) {
+        const bool is_drawn_here =
+            figure.place == Place::outputs || (figure.place == Place::error && draws_errors);
+        if (is_drawn_here && !figure.marks.empty())
+            figure.caption = "Computed by this CPU; errors in words were recorded. " + figure.caption;
+    }
     if (!has_times(result)) say_no_times(result.request.recording, figures);
 }
 
@@ -64,9 +75,15 @@ std::vector<Figure> own_or_common_figures(const SweepResult& result) {
     Parameters parameters = family.defaults();
     for (const auto& [name, value] : result.sweep.base.parameters.values) parameters.set(name, value);
     const auto own = family.sweeps ? family.sweeps(parameters) : std::vector<FigureSweep>{};
-    if (const FigureSweep* const sweep = find_figure_sweep(own, result.sweep.id))
-        return sweep->figures(result);
-    return sweep_figures(result, family);
+    const FigureSweep* const sweep = find_figure_sweep(own, result.sweep.id);
+    if (!sweep) return sweep_figures(result, family);
+    Parameters sizes;
+    for (const auto& [name, value] : sweep->overrides)
+        if (family.parameter(name)->group == Group::shape && std::holds_alternative<int64_t>(value))
+            sizes.set(name, parameters.at(name));
+    std::vector<Figure> figures = sweep->figures(result);
+    for (Figure& figure : figures) figure.sizes = sizes;
+    return figures;
 }
 
 }  // namespace

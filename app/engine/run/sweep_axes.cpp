@@ -1,5 +1,7 @@
 #include "app/engine/run/sweep_axes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "app/engine/run/configure.h"
@@ -81,7 +83,17 @@ std::vector<std::string> axes_without_effect(const Sweep& sweep) {
             why = why_unused(row, parameters, backend, sweep.base.arch);
             if (why.empty()) break;
         }
-        if (!why.empty()) notes.push_back(row.name + " has no effect: " + why);
+        if (!why.empty()) {
+            notes.push_back(row.name + " has no effect: " + why);
+            continue;
+        }
+        std::string end;  // of the first value that is too large in some cell
+        for (size_t index = 0; index < sweep.cells() && end.empty(); ++index) {
+            const Parameters parameters = in_force(**family, sweep.request(index), {}, backend);
+            end = words_of_end(row, parameters);
+            if (!end.empty())
+                notes.push_back(fmt::format("{} = {} {}", row.name, to_text(parameters.at(row.name)), end));
+        }
     }
     return notes;
 }

@@ -145,7 +145,9 @@ Outcome<Session> joined(const std::vector<ShardFile>& shards) {
     std::map<uint64_t, std::pair<const Session*, const SessionSweep::Cell*>> chosen;
     for (const ShardFile& shard : shards) {
         bool is_of_it = false;
-        for (const SessionSweep& sweep : shard.session.sweeps) {
+        const auto& sweeps = shard.session.sweeps;
+        for (auto at = sweeps.rbegin(); at != sweeps.rend(); ++at) {  // the newest first
+            const SessionSweep& sweep = *at;
             if (sweep.sweep != wanted) continue;
             is_of_it = true;
             for (const SessionSweep::Cell& cell : sweep.cells) {

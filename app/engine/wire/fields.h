@@ -101,7 +101,7 @@ SAWTOOTH_FIELDS(Tracks, tracks)
 SAWTOOTH_FIELDS(Rule, across, at, label, ink)
 SAWTOOTH_FIELDS(Note, x, y, text, by_user)
 SAWTOOTH_FIELDS(Zoom, figure, low, high)
-SAWTOOTH_FIELDS(Figure, id, place, title, caption, missing, x, y, marks, chosen_by, zoom)
+SAWTOOTH_FIELDS(Figure, id, place, title, caption, missing, x, y, marks, chosen_by, zoom, sizes)
 
 SAWTOOTH_FIELDS(CheckRequest, base, seconds, only_first, patience, most, part, parts, first, leave_out)
 SAWTOOTH_FIELDS(Finding, variant, request, problem, verdict, number, seconds, figures)

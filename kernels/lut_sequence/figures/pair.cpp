@@ -9,7 +9,7 @@
 namespace sawtooth::lut_sequence {
 namespace {
 
-constexpr int64_t most_detectors = 4;    // shown, including the drawn one
+constexpr int64_t most_detectors = 4;    // drawn, including the chosen one
 constexpr int64_t most_found = 1 << 19;  // more bits of detectors would keep the window waiting
 
 enum Kind { query_bits, key_bits, distance_bits, row, adds };
@@ -87,6 +87,8 @@ Figure pair_figure(const Result& result) {
     const Pair pair(result, drawn, has_all ? Range{0, drawn.detectors} : shown);
     figure.caption = fmt::format("Positions {} and {} choose a row per detector{}.", drawn.query, drawn.key,
                                  has_all ? words_of_sum(pair, drawn) : "");
+    if (shown.count() < drawn.detectors)
+        figure.caption += fmt::format(" Drawn are {} of the {} detectors.", shown.count(), drawn.detectors);
     figure.marks.push_back(matrix_of(pair, drawn, shown));
     return figure;
 }

@@ -123,7 +123,9 @@ void double_block(const Job& job, const Doubling& step, const Item& item) {
         finish(job.op, out, out.plane[0], block.count * width);
         access.drop(block.batch, block.first, 1, block.count, out.plane[0]);
     }
-    item.tally += {joined, (block.count + std::min(block.first, step.reach)) * width, block.count * width};
+    // Partners in the block are read once with it.
+    const int64_t partners_before = block.count - alone - std::max<int64_t>(block.count - step.reach, 0);
+    item.tally += {joined, (block.count + partners_before) * width, block.count * width};
 }
 
 void add(cpu::PlanBuilder& builder, const Stage& stage, const Doubling& doubling) {

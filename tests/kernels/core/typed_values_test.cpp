@@ -74,6 +74,7 @@ TEST_CASE("what is typed becomes a value of the parameter's type, or says why no
     CHECK(*row.parse("auto") == Value(std::string("auto")));
     CHECK(row.parse("1/2").error().text ==
           "size = 1/2: not an integer, like 4096, 2k, 4*1024 or 2^12; accepted: auto or 1 to 4096");
+    CHECK(row.parse("2^60").error().text == "size = 2^60: out of range (auto or 1 to 4096)");
     const auto beyond = row.parse("1M");
     REQUIRE_FALSE(beyond);
     CHECK(beyond.error().text == "size = 1048576: out of range (auto or 1 to 4096)");

@@ -220,7 +220,11 @@ TEST_CASE("every variant is the algorithm of its name", "[scan][cpu]") {
         int64_t combines = 0;
         for (int64_t step = 0; step < levels; ++step) combines += (length - (int64_t{1} << step)) * columns;
         CHECK(done.tally().combines == combines);
-        for (const auto& launch : done.launches) CHECK(launch.tally.written == elements);
+        for (const auto& launch : done.launches) {
+            CHECK(launch.tally.written == elements);
+            CHECK(launch.tally.read >= elements);
+            CHECK(launch.tally.read <= 2 * elements);
+        }
     }
     SECTION("blelloch: up and down a tree of ceil(log2 L) levels, at most 3 combines an element") {
         const Ran done = run("blelloch");
