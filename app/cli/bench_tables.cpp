@@ -34,7 +34,7 @@ std::string short_case(const std::string& name) {
 // "1.51 ms ±2%": median, and half the distance between the quartiles; "1.51 ms unstable: 3x" if they lie
 // apart. One repeat has no spread.
 std::string spread_words(const TimeStatistics& time) {
-    if (time.samples.size() < 2) return short_time(time.median);
+    if (time.samples.size() == 1) return short_time(time.median);
     if (const std::string badge = unstable_badge(time); !badge.empty())
         return short_time(time.median) + " " + badge;
     return fmt::format("{} ±{:.0f}%", short_time(time.median),

@@ -46,13 +46,6 @@ Outcome<std::optional<SweepFile>> open_file(const Arguments& arguments, SweepRes
 std::optional<Error> check_together(const Arguments& arguments, const Settings& settings,
                                     const Sweep& sweep) {
     const bool searches = arguments.has("--best");
-    for (const char* const option : {"--best", "--export"})
-        if (const Parameter* const shape = swept_shape(sweep, *settings.family);
-            shape && arguments.has(option))
-            return Error::usage(fmt::format(
-                "{} looks for the fastest values, but cells that differ in {} do different work; leave it "
-                "out of --over",
-                option, shape->name));
     if (searches && settings.workers.size() > 1)
         return Error::usage("--best measures the fastest in turns on one machine; give one --on");
     for (const char* const option : {"--shard", "--resume"}) {
@@ -64,6 +57,13 @@ std::optional<Error> check_together(const Arguments& arguments, const Settings& 
             return Error::usage(
                 fmt::format("{} needs --session FILE, the file that keeps the cells", option));
     }
+    for (const char* const option : {"--best", "--export"})
+        if (const Parameter* const shape = swept_shape(sweep, *settings.family);
+            shape && arguments.has(option))
+            return Error::usage(fmt::format(
+                "{} looks for the fastest values, but cells that differ in {} do different work; leave it "
+                "out of --over",
+                option, shape->name));
     return {};
 }
 

@@ -102,6 +102,9 @@ TEST_CASE("an unstable time of a bench says so, and a ratio to the limit has its
     report.rows[1].limit = TimeStatistics{20, 20, 20, std::vector<double>(20, 20.0)};
     CHECK(contains(bench_text(report), "123 ms unstable: 30x"));
     CHECK(contains(bench_text(report), "40 us ±0%"));
+    report.rows[1].time = TimeStatistics{40, 40, 40, {40.0}};  // one repeat has no spread
+    CHECK_FALSE(contains(bench_text(report), "±0%"));
+    report.rows[1].time = TimeStatistics{40, 40, 40, std::vector<double>(20, 40.0)};
     const Table table = bench_table(report);
     const auto cell = [&](size_t row, const std::string& name) {
         for (size_t c = 0; c < table.columns.size(); ++c)

@@ -234,7 +234,7 @@ def repeats_too_few_to_tell_times_apart_are_noted(program):
     for few in (["run", *words], sweep):
         assert "note: 5 repeats are too few to tell times apart; use at least 6" in program(*few, "--repeat", 5).wants(0).out
         assert "too few" not in program(*few, "--repeat", 6).wants(0).out
-    tiles = ["sweep", *words, "--over", "block_size=64,128"]
+    tiles = ["sweep", *words, "--over", "block_size=128,256"]
     assert "too few" not in program(*tiles, "--best", "--repeat", 5).wants(0).out
     assert "too few" not in program("run", *words[:-2], "--repeat", 1).wants(0).out
 

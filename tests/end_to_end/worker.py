@@ -80,9 +80,9 @@ def a_sweep_elsewhere_has_the_same_cells(program):
 
 @test
 def a_search_elsewhere_measures_the_fastest_again(program):
-    words = ["sweep", "scan", "--over", "block_size=64,128", "--variant", "lookback", "--best", "--json"]
+    words = ["sweep", "scan", "--over", "block_size=128,256", "--variant", "lookback", "--best", "--json"]
     document = program(*words, *on(program)).wants(0).json()
-    assert document["complete"] and [cell["values"]["block_size"] for cell in document["cells"]] == [64, 128]
+    assert document["complete"] and [cell["values"]["block_size"] for cell in document["cells"]] == [128, 256]
     samples = [len(cell["result"]["variants"][0]["time_us"]["samples"]) for cell in document["cells"]]
     assert min(samples) >= 6 and document["best"][0]["variant"] == "lookback", samples
 

@@ -92,8 +92,7 @@ class LiveComparison {
         report_ = {a.name, b.name,
                    fmt::format("in turns, {} rounds of {} {}", rounds, a.request.repeats,
                                a.request.repeats == 1 ? "repeat" : "repeats"),
-                   today(),
-                   build_identity()};
+                   today(), build_identity()};
     }
 
     Outcome<ComparisonReport> run() {

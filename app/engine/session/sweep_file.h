@@ -64,7 +64,8 @@ struct ShardFile {
 Outcome<ShardFile> read_shard(const std::string& path, std::stop_token stop = {});
 
 // One session with one sweep, the last of the first file, and the cells of all files. Of a cell that several
-// have, the first file with a result counts, and of its equal sweeps the newest. Usage error: a file has only other sweeps.
+// have, the first file with a result counts, and of its equal sweeps the newest. Usage error: a file has only
+// other sweeps.
 Outcome<Session> joined(const std::vector<ShardFile>& shards);
 
 // The first sweep of a session with all its cells, those that were not measured included (`unmeasured`).
