@@ -146,7 +146,8 @@ void draw_strokes(const Pen& pen, const Line& line) {
     for_each_run(pen, line.x, line.y, [&](std::span<const Point> run) {
         // A value between two gaps is drawn as a point.
         if (run.size() == 1)
-            return pen.canvas.marker(Marker::circle, run[0], stroke.width * pen.canvas.unit(), stroke.colour);
+            return pen.canvas.marker(Marker::circle, run[0], 2 * stroke.width * pen.canvas.unit(),
+                                     stroke.colour);
         if (pen.over_cells) pen.canvas.path(run, {{pen.theme.ground}, stroke.width + 2});
         pen.canvas.path(run, stroke);
     });
