@@ -433,6 +433,7 @@ TEST_CASE("figures of a sweep have a sentence until there is a cell with a resul
             for (const char* const state : {"not begun", "refused"}) {
                 for (const Figure& figure : figures_of(result)) {
                     INFO(family->name << " " << sweep.id << " " << figure.id << ", " << state);
+                    for (const SweepAxis& axis : sweep.axes) CHECK_FALSE(figure.sizes.has(axis.parameter));
                     if (!figure.marks.empty() && std::holds_alternative<HeatMap>(figure.marks[0]))
                         continue;  // its cells tell why they have no value
                     CHECK(figure.marks.empty());

@@ -5,6 +5,7 @@
 
 #include "app/engine/recordings/recordings.h"
 #include "kernels/figures/figures.h"
+#include "kernels/figures/sweep_cells.h"
 #include "kernels/figures/sweep_figures.h"
 #include "profiling/figures.h"
 
@@ -81,6 +82,8 @@ std::vector<Figure> own_or_common_figures(const SweepResult& result) {
     for (const auto& [name, value] : sweep->overrides)
         if (family.parameter(name)->group == Group::shape && std::holds_alternative<int64_t>(value))
             sizes.set(name, parameters.at(name));
+    for (const SweepAxis& axis : sweep->axes)
+        for (const std::string& name : names_of(axis)) sizes.values.erase(name);
     std::vector<Figure> figures = sweep->figures(result);
     for (Figure& figure : figures) figure.sizes = sizes;
     return figures;
