@@ -52,7 +52,7 @@ void put(Session& session, size_t sweep, SessionSweep::Cell cell,
 }
 
 bool has_cell(const SessionSweep& sweep, uint64_t index) {
-    return std::ranges::any_of(sweep.cells, [&](const auto& cell) { return cell.index == index; });
+    return std::ranges::binary_search(sweep.cells, index, {}, &SessionSweep::Cell::index);
 }
 
 // The index of the last sweep that is equal to this one.

@@ -161,6 +161,23 @@ TEST_CASE("a sweep is added to a session that has others, and joined from it", "
     CHECK(whole_sweep(*both)->cells[0].result);  // refused in the second
 }
 
+TEST_CASE("of equal sweeps in a file the newest is joined", "[session][shards]") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("a.sawtooth");
+    const Sweep sweep = sweep_of_six();
+    for (const char* const host : {"older", "newer"}) {
+        auto file = SweepFile::added(path, sweep);
+        REQUIRE(file);
+        file->add(0, measured(sweep, 0, host));
+        REQUIRE_FALSE(file->write());
+    }
+    const auto shard = read_shard(path);
+    REQUIRE(shard);
+    const auto all = joined({*shard});
+    REQUIRE(all);
+    CHECK(whole_sweep(*all)->cells[0].result->host == "newer");
+}
+
 TEST_CASE("a sweep keeps what others add to its file", "[session][shards]") {
     const TemporaryFolder folder;
     const std::string path = folder.file("a.sawtooth");

@@ -318,6 +318,8 @@ TEST_CASE("settings without effect keep inputs and references and are noted in t
     const auto longer = result_of({{"chunk", int64_t{8192}}});
     CHECK(data_of(*longer) == data_of(*first));
     CHECK(longer->parameters.integer("chunk") == 8192);
+    const std::string end = "chunk = 8192 acts like 40 (length)";
+    CHECK(std::find(longer->notes.begin(), longer->notes.end(), end) != longer->notes.end());
     CHECK(data_of(*result_of({{"rule", "delta"}})) != data_of(*first));
 }
 
@@ -336,6 +338,9 @@ TEST_CASE("an axis without effect in any cell is noted and still runs", "[engine
     CHECK(notes({}, {{"rule", {"delta", "lattice"}}, {"slot_count", counts}}).empty());
     CHECK(notes({}, {{"chunk", counts}, {"precision", {"f32", "tf32"}}}) ==
           Notes{"precision has no effect: only on CUDA"});
+    const std::vector<Value> chunks = {int64_t{32}, int64_t{64}, int64_t{128}};
+    CHECK(notes({{"length", int64_t{64}}}, {{"chunk", chunks}}) ==
+          Notes{"chunk = 128 acts like 64 (length)"});
 
     Sweep sweep{"", request_with(memory, {}), {{"precision", {"f32", "tf32"}}}};
     sweep.base.backend = BackendChoice::automatic;
