@@ -110,11 +110,16 @@ Error wrong_count(Command command, const std::string& words) {
     return Error::usage(name + " needs a value" + (row ? std::string(": ") + row->value : ""));
 }
 
-// No option accepts an empty text.
-std::optional<Error> check_not_empty(const Arguments& arguments) {
+// No option and no name of a file accepts an empty text; an empty family is refused with the names of all.
+std::optional<Error> check_not_empty(const Arguments& arguments, const Slots& slots) {
     for (const auto& [name, values] : arguments.options)
         if (std::find(values.begin(), values.end(), "") != values.end())
             return Error::usage(name + " needs a value, not an empty text");
+    for (const auto& [name, value] : slots.words)
+        if (name != "FAMILY" && value == "") return missing_positional(arguments.command);
+    const bool has_empty_file =
+        std::find(arguments.files.begin(), arguments.files.end(), "") != arguments.files.end();
+    if (has_empty_file) return Error::usage("the name of a file is an empty text");
     return {};
 }
 
@@ -184,7 +189,7 @@ Outcome<Reading> read_arguments(int argc, const char* const* argv) {
         if (subcommand->parsed() && candidate != command)
             return Error::usage(words.front() + " must come after the subcommand");
     Arguments arguments = gathered(command, slots[command]);
-    if (const auto error = check_not_empty(arguments)) return *error;
+    if (const auto error = check_not_empty(arguments, slots[command])) return *error;
     return Reading{std::move(arguments), ""};
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "app/cli/terminal.h"
+#include "app/engine/tables/tables.h"
 #include "kernels/figures/comparison.h"
 
 namespace sawtooth::cli {
@@ -120,6 +121,24 @@ std::string launch_tables_of(const std::vector<const BenchRow*>& rows, std::stri
     return text;
 }
 
+// What was compiled for a chip beside the runs, one line per row.
+std::string compiled_of(const std::vector<const BenchRow*>& rows, const std::string& before) {
+    std::string text, architecture;
+    for (const BenchRow* row : rows) {
+        if (row->compiled.empty()) continue;
+        architecture = row->compiled.front().architecture;
+        const std::vector<std::string> words = compiled_words(row->compiled);
+        text += wrapped(fmt::format("{}{}, {}: {} registers, {} B shared, {} B spilled, occupancy {} % ({})",
+                                    before, short_case(row->name), row->variant, words[0], words[1], words[2],
+                                    words[3], words[4]),
+                        bench_width, 2) +
+                "\n";
+    }
+    if (text.empty()) return "";
+    return "\n" + wrapped(compiled_legend(architecture), bench_width, 2) + "\n" +
+           (before.empty() ? "" : "\n") + text;
+}
+
 // What counters say of each row, one line each.
 std::string counted_of(const std::vector<const BenchRow*>& rows, const std::string& before) {
     std::string text;
@@ -168,7 +187,7 @@ std::string bench_text(const BenchReport& report) {
                                                         : fmt::format("median of {} repeats", report.repeats),
                                     report.cache == Cache::cold ? "cold" : "hot"),
                         bench_width, 2) +
-                "\n\n" + table_of(rows).plain() + failures_of(rows, "") +
+                "\n\n" + table_of(rows).plain() + failures_of(rows, "") + compiled_of(rows, "") +
                 launch_tables_of(rows, &Table::plain) + counted_of(rows, "") + "\n";
     }
     if (text.empty()) return "no cases\n";
@@ -184,7 +203,7 @@ std::string bench_markdown(const BenchReport& report) {
         const std::string failures = failures_of(rows, "- ");
         if (families.size() > 1) text += (text.empty() ? "### " : "\n### ") + family + "\n\n";
         text += table_of(rows).markdown() + (failures.empty() ? "" : "\n" + failures) +
-                launch_tables_of(rows, &Table::markdown) + counted_of(rows, "- ");
+                compiled_of(rows, "- ") + launch_tables_of(rows, &Table::markdown) + counted_of(rows, "- ");
     }
     return text;
 }
@@ -210,7 +229,13 @@ Table bench_table(const BenchReport& report) {
                      {"on", "", false}};
     const bool is_counted = std::any_of(report.rows.begin(), report.rows.end(),
                                         [](const BenchRow& row) { return !row.counted.empty(); });
+    const bool is_compiled = std::any_of(report.rows.begin(), report.rows.end(),
+                                         [](const BenchRow& row) { return !row.compiled.empty(); });
     const bool by_launch = has_launches(report);
+    if (is_compiled) {
+        const auto columns = compiled_columns();
+        table.columns.insert(table.columns.end(), columns.begin(), columns.end());
+    }
     if (by_launch)
         table.columns.insert(table.columns.end(), {{"launch", "", false},
                                                    {"bytes", ""},
@@ -245,13 +270,28 @@ Table bench_table(const BenchReport& report) {
         for (std::string& cell : ratio_cells(row)) cells.push_back(std::move(cell));
         cells.push_back(row.time ? unstable_badge(*row.time) : "");
         cells.insert(cells.end(), {row.note, report.date, place_of(row, report)});
+        if (is_compiled)
+            for (std::string& words : compiled_words(row.compiled)) cells.push_back(std::move(words));
         add(start_of(row, row.time), std::move(cells));
         if (is_counted) table.rows.back().back() = row.counted;
-        for (const LaunchCost& cost : row.costs)
-            add(start_of(row, cost.time),
-                {"", "", "", "", "", "", "", unstable_badge(cost.time), "", report.date,
-                 place_of(row, report), cost.name, short_number(cost.bytes),
-                 number(cost.gigabytes_per_second()), number(cost.over_copy), cost.meaning});
+        for (const LaunchCost& cost : row.costs) {
+            std::vector<std::string> launch = {"",
+                                               "",
+                                               "",
+                                               "",
+                                               "",
+                                               "",
+                                               "",
+                                               unstable_badge(cost.time),
+                                               "",
+                                               report.date,
+                                               place_of(row, report)};
+            if (is_compiled) launch.resize(launch.size() + compiled_columns().size());
+            launch.insert(launch.end(),
+                          {cost.name, short_number(cost.bytes), number(cost.gigabytes_per_second()),
+                           number(cost.over_copy), cost.meaning});
+            add(start_of(row, cost.time), std::move(launch));
+        }
     }
     return table;
 }

@@ -92,7 +92,14 @@ int compare_files(const Arguments& arguments) {
 
 int compare(const Arguments& arguments) {
     const std::vector<std::string>& words = arguments.families;
-    if (words.size() == 2) return compare_files(arguments);
+    if (words.size() == 2) {
+        for (const std::string& word : words)
+            if (find_offered_family(word) && !word.empty())
+                return fail(
+                    Error::usage("compare takes one family, with --b NAME=VALUE, or two session files; " +
+                                 word + " is a family"));
+        return compare_files(arguments);
+    }
     if (words.size() == 1 && !words.front().ends_with(".sawtooth")) return compare_settings(arguments);
     return fail(
         Error::usage("compare needs FAMILY with --b NAME=VALUE, or two session files: sawtooth compare "

@@ -16,13 +16,13 @@
 namespace sawtooth::cli {
 namespace {
 
-// Why a variant did not run in any cell; "" if it ran, or if the reasons differ.
+// Why a variant neither ran nor was compiled in any cell; "" if it was, or if the reasons differ.
 std::string skipped_everywhere(const SweepResult& result, const std::string& variant) {
     std::string reason;
     for (const SweepCell& cell : result.cells) {
         const VariantResult* const row = cell.result ? find(*cell.result, variant) : nullptr;
         if (!row) continue;
-        if (row->ran() || (!reason.empty() && reason != row->refused)) return "";
+        if (row->ran() || !row->compiled.empty() || (!reason.empty() && reason != row->refused)) return "";
         reason = row->refused;
     }
     return reason;
@@ -80,6 +80,10 @@ std::string text_of(const SweepResult& result, Table table) {
         table.columns.erase(table.columns.begin() + at);
         for (auto& row : table.rows) row.erase(row.begin() + at);
     }
+    const bool is_compiled = std::any_of(table.columns.begin(), table.columns.end(),
+                                         [](const Table::Column& each) { return each.name == "registers"; });
+    if (const std::string& arch = result.sweep.base.arch; is_compiled && !arch.empty())
+        lines += wrapped(compiled_legend(arch), 110, 0) + "\n";
     return table.plain() + (lines.empty() ? "" : "\n" + lines) + best_lines(result);
 }
 

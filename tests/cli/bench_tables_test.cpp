@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "app/engine/run/configure.h"
+#include "app/engine/tables/tables.h"
 #include "tests/kit/catch.h"
 #include "tests/kit/contains.h"
 
@@ -72,6 +73,28 @@ TEST_CASE("no line of a bench is wider than a screen", "[bench]") {
     CHECK(longest_line(markdown) <= bench_width);
     CHECK(bench_table(report).rows.size() == report.rows.size() + 1);
     CHECK(contains(text, "failed: relative L2 error of y is 0.9"));
+}
+
+TEST_CASE("a bench tells what was compiled for a chip", "[bench]") {
+    BenchReport report = full_report({Bound::By::bytes, 0.0123, 0.123, 1.5});
+    CHECK_FALSE(contains(bench_text(report), "compiled"));
+    const size_t columns = bench_table(report).columns.size();
+    CompiledLaunch launch{"upsweep", "sm_120", {32, 2048, 1024 * 1024}, {}, 128};
+    launch.occupancy.theoretical = 0.5;
+    launch.occupancy.limiter = "shared memory";
+    for (BenchRow& row : report.rows) row.compiled = {launch};
+    report.rows.back().costs = {{"fold", "", 1, 10, TimeStatistics{1, 1, 1, {}}, 1}};
+    const std::string text = bench_text(report);
+    CHECK(contains(text, "the most of all launches compiled for sm_120"));
+    CHECK(
+        contains(text, "32 registers, 2048 B shared, 1048576 B spilled, occupancy 50 % (shared\n  memory)"));
+    CHECK(longest_line(text) <= bench_width);
+    CHECK(longest_line(bench_markdown(report)) <= bench_width);
+    const Table table = bench_table(report);
+    CHECK(table.columns.size() == columns + compiled_columns().size() + 5);  // five of a launch
+    for (const auto& row : table.rows) CHECK(row.size() == table.columns.size());
+    CHECK(table.rows[table.rows.size() - 2][columns] == "32");
+    CHECK(table.rows.back()[columns].empty());
 }
 
 TEST_CASE("a row of a bench shows time, spread and the limit", "[bench]") {

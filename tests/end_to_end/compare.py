@@ -15,6 +15,7 @@ def what_cannot_be_compared_is_exit_2(program):
         (["a.sawtooth"], "two session files"),
         (["scan", "memory", "lut"], "two session files"),
         (["scan"], "--b NAME=VALUE"),
+        (["scan", "memory"], "compare takes one family", "scan is a family"),
         (["memry", "--b", "length=4"], "memry is not a family. Did you mean memory?"),
         (["scan", "--b", "length"], "NAME=VALUE"),
         (["scan", "--b", "length=0"], "length = 0"),

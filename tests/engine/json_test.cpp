@@ -271,6 +271,11 @@ TEST_CASE("cached ceilings come back unchanged, and only from a complete file", 
     CHECK(ceilings_json(of_gpu).find("\"launch_programmatic_us\": null") != std::string::npos);
     REQUIRE(parse_ceilings(ceilings_json(of_gpu)));
     CHECK_FALSE(parse_ceilings(ceilings_json(of_gpu))->gpu->launch_programmatic_us);
+    Ceilings clockless = kept;
+    clockless.clock_mhz = 0;
+    CHECK(ceilings_json(clockless).find("\"clock_mhz\": null") != std::string::npos);
+    REQUIRE(parse_ceilings(ceilings_json(clockless)));
+    CHECK(parse_ceilings(ceilings_json(clockless))->clock_mhz == 0);
     for (size_t length = 0; length + 2 < text.size(); ++length)
         CHECK_FALSE(parse_ceilings(text.substr(0, length)));
     for (const char* other : {"", "null", "[]", "{}", "{\"processor\": 3}"})

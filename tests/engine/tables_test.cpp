@@ -63,6 +63,33 @@ TEST_CASE("compiled launches have a row per variant and launch", "[tables]") {
     CHECK(cell(compiled, 0, "limited by") == "shared memory");
 }
 
+TEST_CASE("words on compiled launches are of the largest and of the lowest occupancy", "[tables]") {
+    CompiledLaunch one{"one", "sm_120", {32, 2048, 0}, {}, 128},
+        other{"other", "sm_120", {24, 1024, 8}, {}, 128};
+    one.occupancy.theoretical = 0.5;
+    one.occupancy.limiter = "registers";
+    other.occupancy.theoretical = 0.25;
+    other.occupancy.limiter = "shared memory";
+    CHECK(compiled_words({one, other}) == std::vector<std::string>{"32", "2048", "8", "25", "shared memory"});
+    CHECK(compiled_words({}) == std::vector<std::string>(compiled_columns().size()));
+}
+
+TEST_CASE("a sweep has columns on compiled launches where there are any", "[tables]") {
+    SweepResult sweep;
+    sweep.sweep.axes = {{"length", {int64_t{1}, int64_t{2}}}};
+    const auto result = scan_on_gpu();
+    sweep.cells = {{{int64_t{1}}, "too short", nullptr}, {{int64_t{2}}, "", result}};
+    CHECK(contains(cell(sweep_table(sweep), 1, "registers"), "no column"));
+    add_compiled(*result, "sm_120");
+    result->variants[0].refused = "it cannot";
+    const Table table = sweep_table(sweep);
+    for (const auto& row : table.rows) CHECK(row.size() == table.columns.size());
+    CHECK(cell(table, 0, "skipped") == "too short");
+    CHECK(cell(table, 1, "registers") == "40");
+    CHECK(cell(table, 1, "limited by") == "shared memory");
+    CHECK(cell(table, 1, "skipped") == "it cannot");
+}
+
 TEST_CASE("limits and clocks of a GPU are sentences", "[tables]") {
     Ceilings limits{"NVIDIA H200", "2030-01-02", "CUDA 13.0", 1980, 0, 4.2e12, 4e12, 6e13, 5.5, {}};
     limits.gpu = GpuCeilings{8e14, 2.7, 1.02, 0.61};

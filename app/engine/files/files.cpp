@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <utility>
 #include <vector>
 
@@ -237,6 +238,13 @@ Outcome<std::string> read_file(const std::string& path, int64_t limit) {
 std::string cache_directory() { return directory_for("XDG_CACHE_HOME", ".cache"); }
 std::string config_directory() { return directory_for("XDG_CONFIG_HOME", ".config"); }
 std::string state_directory() { return directory_for("XDG_STATE_HOME", ".local/state"); }
+
+std::optional<int64_t> leading_number_in(const std::string& path) {
+    std::ifstream file(path);
+    int64_t number = 0;
+    if (file >> number) return number;
+    return {};
+}
 
 std::optional<std::string> find_asset(const std::string& name) {
     std::error_code problem;

@@ -29,6 +29,9 @@ int write_all(int descriptor, std::string_view content);
 // Reads the whole file if it has at most `limit` bytes.
 Outcome<std::string> read_file(const std::string& path, int64_t limit);
 
+// The integer at the start of a file ("32768K" is 32768), as those of /sys have it. nullopt if there is none.
+std::optional<int64_t> leading_number_in(const std::string& path);
+
 // $XDG_CACHE_HOME/sawtooth (created if missing), $XDG_CONFIG_HOME/sawtooth and $XDG_STATE_HOME/sawtooth
 // likewise.
 std::string cache_directory();

@@ -4,10 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <ctime>
 #include <fstream>
-#include <sstream>
 
 #include "app/engine/files/files.h"
 #include "app/engine/machine/machine.h"
@@ -33,20 +31,6 @@ std::string field(const char* path, std::string_view key) {
     return {};
 }
 
-std::optional<int64_t> leading_number(std::string_view text) {
-    int64_t number = 0;
-    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (problem != std::errc{}) return {};
-    return number;
-}
-
-std::optional<int64_t> number_in(const std::string& path) {
-    std::ifstream file(path);
-    std::string text;
-    std::getline(file, text);
-    return leading_number(text);
-}
-
 std::string processor_name() {
     for (const char* key : {"model name", "Model", "Hardware"})
         if (std::string name = field("/proc/cpuinfo", key); !name.empty()) return name;
@@ -66,7 +50,7 @@ int64_t last_level_cache() {
     int64_t largest = 0;
     for (int index = 0; index < 8; ++index) {
         const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index);
-        largest = std::max(largest, number_in(folder + "/size").value_or(0) * 1024);
+        largest = std::max(largest, leading_number_in(folder + "/size").value_or(0) * 1024);
     }
     if (largest > 0) return largest;
     for (const int level : {_SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL4_CACHE_SIZE})

@@ -6,19 +6,13 @@
 #include <set>
 #include <string>
 
+#include "app/engine/files/files.h"
 #include "app/engine/run/definitions.h"
 #include "kernels/core/integers.h"
 #include "kernels/core/table.h"
 
 namespace sawtooth {
 namespace {
-
-std::optional<int64_t> bytes_in(const std::string& path) {
-    std::ifstream file(path);
-    int64_t number = 0;
-    if (file >> number) return number;
-    return {};
-}
 
 // The number that follows a word of the file.
 std::optional<int64_t> number_after(std::string_view name, const std::string& path) {
@@ -71,7 +65,8 @@ struct Shapes {
 }  // namespace
 
 std::optional<int64_t> free_bytes_of_group(const std::string& folder) {
-    const auto limit = bytes_in(folder + "/memory.max"), used = bytes_in(folder + "/memory.current");
+    const auto limit = leading_number_in(folder + "/memory.max"),
+               used = leading_number_in(folder + "/memory.current");
     if (!limit || !used) return {};
     const int64_t cached = number_after("inactive_file", folder + "/memory.stat").value_or(0);
     return std::clamp<int64_t>(*limit - *used + cached, 0, *limit);

@@ -160,6 +160,7 @@ Outcome<std::vector<BenchRow>> measure_rows(const Result& result, const Family& 
         row.verdict = variant.verdict();
         row.verdicts = variant.verdicts;
         row.counted = counted_words(variant, machine.chip.multiprocessors);
+        if (!base.arch.empty()) row.compiled = variant.compiled;
         row.note = variant.ran() ? wrong_sentence(variant) : variant.refused;
         const auto before_pair = [&] {
             if (progress) progress({0, variant.name + " and its limit", true}, {});

@@ -65,7 +65,8 @@ struct BenchRow {
     std::vector<LaunchCost> costs = {};  // only of a case `by_launch`, from separate repeats
     Verdict verdict = Verdict::pending;  // a wrong variant has no time
     std::vector<OutputVerdict> verdicts = {};
-    std::string counted = "";            // counted_words, with Profile::counters
+    std::string counted = "";                   // counted_words, with Profile::counters
+    std::vector<CompiledLaunch> compiled = {};  // for Request::arch
     std::string device = "", host = "";  // where it was measured; the report may be of several machines
 };
 

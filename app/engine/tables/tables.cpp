@@ -316,8 +316,37 @@ Table compiled_table(const Result& result) {
     return table;
 }
 
+std::vector<Table::Column> compiled_columns() {
+    return {
+        {"registers", ""}, {"shared", "B"}, {"spilled", "B"}, {"occupancy", "%"}, {"limited by", "", false}};
+}
+
+std::vector<std::string> compiled_words(const std::vector<CompiledLaunch>& launches) {
+    if (launches.empty()) return std::vector<std::string>(compiled_columns().size());
+    Resources most;
+    const CompiledLaunch* lowest = &launches.front();
+    for (const CompiledLaunch& launch : launches) {
+        most.registers = std::max(most.registers, launch.resources.registers);
+        most.shared_bytes = std::max(most.shared_bytes, launch.resources.shared_bytes);
+        most.spill_bytes = std::max(most.spill_bytes, launch.resources.spill_bytes);
+        if (launch.occupancy.theoretical < lowest->occupancy.theoretical) lowest = &launch;
+    }
+    return {std::to_string(most.registers), std::to_string(most.shared_bytes),
+            std::to_string(most.spill_bytes), percent(lowest->occupancy.theoretical),
+            lowest->occupancy.limiter};
+}
+
+std::string compiled_legend(const std::string& architecture) {
+    return "registers, shared and spilled: the most of all launches compiled for " + architecture +
+           "; occupancy: the lowest, in theory.";
+}
+
 Table sweep_table(const SweepResult& result) {
     Table table;
+    const bool is_compiled = std::any_of(result.cells.begin(), result.cells.end(), [](const SweepCell& cell) {
+        return cell.result && std::any_of(cell.result->variants.begin(), cell.result->variants.end(),
+                                          [](const VariantResult& row) { return !row.compiled.empty(); });
+    });
     for (const SweepAxis& axis : result.sweep.axes)
         for (const std::string& name : names_of(axis)) table.columns.push_back({name, ""});
     const std::vector<PlaceColumn> places = place_columns(result);
@@ -334,22 +363,22 @@ Table sweep_table(const SweepResult& result) {
                                                {"kernel error", ""},
                                                {"approximation", ""},
                                                {"verdict", "", false},
-                                               {"wrong", "", false},
-                                               {"skipped", "", false}});
+                                               {"wrong", "", false}});
+    if (is_compiled) {
+        const auto columns = compiled_columns();
+        table.columns.insert(table.columns.end(), columns.begin(), columns.end());
+    }
+    table.columns.push_back({"skipped", "", false});
     for (const SweepCell& cell : result.cells) {
         if (is_missing(cell)) continue;
         std::vector<std::string> values;
         for (size_t a = 0; a < cell.values.size(); ++a)
             values.insert(values.end(), names_of(result.sweep.axes[a]).size(), to_text(cell.values[a]));
         for (const PlaceColumn& place : places) values.push_back(cell.result ? place.text(*cell.result) : "");
-        const auto add = [&](const std::vector<std::string>& rest) {
-            std::vector<std::string>& row = table.rows.emplace_back(values);
-            row.insert(row.end(), rest.begin(), rest.end());
-        };
         if (!cell.result) {
-            std::vector<std::string> rest(table.columns.size() - values.size());
-            rest.back() = cell.refused;
-            add(rest);
+            std::vector<std::string>& row = table.rows.emplace_back(values);
+            row.resize(table.columns.size());
+            row.back() = cell.refused;
             continue;
         }
         const std::vector<Field> speed_up = speed_up_fields(*cell.result);
@@ -358,14 +387,21 @@ Table sweep_table(const SweepResult& result) {
                 return variant.time ? short_number((*variant.time).*field) : "";
             };
             const auto rate = bytes_per_second(variant.work, variant);
-            add({variant.name, time(&TimeStatistics::median), time(&TimeStatistics::q1),
-                 time(&TimeStatistics::q3), variant.time ? unstable_badge(*variant.time) : "",
-                 speed_up.empty() ? "" : speed_up.front().cell(variant), launches_of(variant),
-                 rate ? short_number(*rate / 1e9) : "",
-                 number_or_nothing(largest_absolute_error(*cell.result, variant)),
-                 number_or_nothing(kernel_error(*cell.result, variant)),
-                 number_or_nothing(approximation_of(*cell.result, variant)), verdict_words(variant),
-                 wrong_words(variant), variant.refused});
+            std::vector<std::string>& row = table.rows.emplace_back(values);
+            row.insert(row.end(),
+                       {variant.name, time(&TimeStatistics::median), time(&TimeStatistics::q1),
+                        time(&TimeStatistics::q3), variant.time ? unstable_badge(*variant.time) : "",
+                        speed_up.empty() ? "" : speed_up.front().cell(variant), launches_of(variant),
+                        rate ? short_number(*rate / 1e9) : "",
+                        number_or_nothing(largest_absolute_error(*cell.result, variant)),
+                        number_or_nothing(kernel_error(*cell.result, variant)),
+                        number_or_nothing(approximation_of(*cell.result, variant)), verdict_words(variant),
+                        wrong_words(variant)});
+            if (is_compiled) {
+                const auto words = compiled_words(variant.compiled);
+                row.insert(row.end(), words.begin(), words.end());
+            }
+            row.push_back(variant.refused);
         }
     }
     return table;

@@ -26,6 +26,13 @@ Table launches_table(const VariantResult& variant, int processors);
 // One row per variant and kind of launch with compiler resources and theoretical occupancy, for a chip that
 // need not be present. Empty if nothing was compiled.
 Table compiled_table(const Result& result);
+
+// One row's words on all launches compiled for a variant: the most registers of a thread, bytes of shared
+// memory of a block and spilled bytes of a thread, and the lowest theoretical occupancy with what limits it.
+// Without launches all are "".
+std::vector<Table::Column> compiled_columns();
+std::vector<std::string> compiled_words(const std::vector<CompiledLaunch>& launches);
+std::string compiled_legend(const std::string& architecture);
 // One row per cell and variant with time, speed-up over the first variant of the cell, launches and errors;
 // wrong results are marked, and refused cells give their reason.
 Table sweep_table(const SweepResult& result);

@@ -8,7 +8,7 @@ Json ceilings_of(const Ceilings& ceilings) {
     Json object = {{"processor", ceilings.processor},
                    {"date", ceilings.date},
                    {"driver", ceilings.driver},
-                   {"clock_mhz", number(ceilings.clock_mhz)},
+                   {"clock_mhz", ceilings.clock_mhz > 0 ? number(ceilings.clock_mhz) : Json()},
                    {"threads", ceilings.threads},
                    {"copy_bytes_per_second", number(ceilings.copy_bytes_per_second)},
                    {"triad_bytes_per_second", number(ceilings.triad_bytes_per_second)},
@@ -46,7 +46,8 @@ std::optional<Ceilings> parse_ceilings(const std::string& text) {
     take(json, "processor", ceilings.processor);
     take(json, "date", ceilings.date);
     take(json, "driver", ceilings.driver);
-    take(json, "clock_mhz", ceilings.clock_mhz);
+    if (const auto clock = json.find("clock_mhz"); clock == json.end() || !clock->is_null())
+        take(json, "clock_mhz", ceilings.clock_mhz);
     take(json, "threads", ceilings.threads);
     take(json, "copy_bytes_per_second", ceilings.copy_bytes_per_second);
     take(json, "triad_bytes_per_second", ceilings.triad_bytes_per_second);

@@ -112,7 +112,7 @@ SAWTOOTH_FIELDS(Spread, median, q1, q3)
 SAWTOOTH_FIELDS(Bound, by, share, step_us, empty_launches)
 SAWTOOTH_FIELDS(LaunchCost, name, meaning, count, bytes, time, over_copy)
 SAWTOOTH_FIELDS(BenchRow, family, name, variant, parameters, time, limit_name, limit, ratio, errors, note,
-                launches, bound, costs, verdict, verdicts, counted, device, host)
+                launches, bound, costs, verdict, verdicts, counted, compiled, device, host)
 SAWTOOTH_FIELDS(BenchReport, device, date, version, rows, notes, repeats, cache, ended)
 
 SAWTOOTH_FIELDS(Chip, backend, name, architecture, multiprocessors, shared_bytes_per_block, memory_bytes,

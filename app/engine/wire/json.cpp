@@ -281,6 +281,7 @@ Json row_of(const BenchRow& row) {
                            {"at_most", number(interval.high)}};
     }
     if (!row.counted.empty()) object["counters"] = row.counted;
+    if (!row.compiled.empty()) object["compiled"] = list_of(row.compiled, compiled_of);
     if (!row.costs.empty()) object["by_launch"] = list_of(row.costs, cost_of);
     return object;
 }
