@@ -70,6 +70,7 @@ struct Engine::Jobs {
         std::shared_ptr<SweepSteps> steps;  // used only by the engine's thread
     };
     struct Look {
+        std::string family;
         View view;
         Parameters figure_parameters;
         uint64_t newest_ticket;  // at the time of the request
@@ -149,9 +150,10 @@ uint64_t Engine::check(CheckRequest request) {
 
 void Engine::cancel_check() { check_.request_stop(); }
 
-void Engine::look(View view, Parameters figure_parameters) {
+void Engine::look(std::string family, View view, Parameters figure_parameters) {
     const std::lock_guard lock(mutex_);
-    jobs_->look = Jobs::Look{std::move(view), std::move(figure_parameters), jobs_->tickets};
+    jobs_->look =
+        Jobs::Look{std::move(family), std::move(view), std::move(figure_parameters), jobs_->tickets};
     jobs_->cell_stop.request_stop();
     changed_.notify_all();
 }
@@ -374,26 +376,27 @@ void Engine::serve_look(std::stop_token stop) {
         newest = jobs_->newest;
         event.ticket = serving_ = jobs_->newest_ticket;
     }
-    if (!newest) return;
-    newest = with_figure_parameters(*newest, look.figure_parameters);
-    const auto figures = guarded([&] {
-        return sources_.of(newest->request).look(event.ticket, look.view, look.figure_parameters, stop);
-    });
-    if (!figures) {
-        // Usually the worker is gone with its arrays: the figures stay unchanged.
-        event.kind = Event::Kind::failed;
-        event.error = figures.error();
-        return send(std::move(event));
+    uint64_t done = 0;  // the ticket of the newest result, if it is of the family that is looked at
+    if (newest && newest->request.family == look.family) {
+        done = event.ticket;
+        newest = with_figure_parameters(*newest, look.figure_parameters);
+        const auto figures = guarded(
+            [&] { return sources_.of(newest->request).look(done, look.view, look.figure_parameters, stop); });
+        if (!figures) {
+            // Usually the worker is gone with its arrays: the figures stay unchanged.
+            event.kind = Event::Kind::failed;
+            event.error = figures.error();
+            return send(std::move(event));
+        }
+        event.figures = *figures;
+        {
+            const std::lock_guard lock(mutex_);
+            jobs_->newest = newest;
+        }
+        send(std::move(event));
     }
-    event.figures = *figures;
-    {
-        const std::lock_guard lock(mutex_);
-        jobs_->newest = newest;
-    }
-    const uint64_t newest_ticket = event.ticket;
-    send(std::move(event));
     for (const Kept& kept : kept_) {
-        if (kept.ticket == newest_ticket || kept.request.family != newest->request.family) continue;
+        if (kept.ticket == done || kept.request.family != look.family) continue;
         const auto earlier = guarded([&] {
             return sources_.of(kept.request).look(kept.ticket, look.view, look.figure_parameters, stop);
         });

@@ -69,7 +69,7 @@ class Engine {
     void cancel_check();
     // Makes the figures of the newest result anew, for another visible range and other values of parameters
     // that affect only figures. Runs nothing.
-    void look(View view, Parameters figure_parameters);
+    void look(std::string family, View view, Parameters figure_parameters);
     // Keeps these earlier results, by their tickets, until the next call: `look` makes the figures of those
     // of the same family, too.
     void keep(std::vector<Kept> results);

@@ -24,7 +24,7 @@ struct BusyEngine {
 
 TEST_CASE("a look does not wait for a cell of a sweep", "[engine]") {
     BusyEngine busy;
-    busy.engine.look({}, {});
+    busy.engine.look("scan", {}, {});
     std::vector<Event> events;
     wait_for(busy.engine, busy.run, Event::Kind::figures, &events);
     for (const Event& event : events) CHECK(event.kind != Event::Kind::cell);
@@ -34,7 +34,7 @@ TEST_CASE("a look is served although a Request that came after it was refused", 
     BusyEngine busy;
     Parameters drawn;
     drawn.set("drawn_channel", int64_t{3});
-    busy.engine.look({}, drawn);
+    busy.engine.look("scan", {}, drawn);
     const uint64_t refused = busy.engine.run(scan_request({{"length", int64_t{-1}}}), {});
     std::vector<Event> events;  // the figures and the refusal, in any order
     wait_for(busy.engine, refused, Event::Kind::failed, &events);
@@ -75,7 +75,7 @@ TEST_CASE("a look makes the figures of kept results, too, until they are kept no
     wait_for(engine, newest, Event::Kind::result);
     Parameters drawn;
     drawn.set("drawn_channel", int64_t{3});
-    engine.look({}, drawn);
+    engine.look("scan", {}, drawn);
     const Event look = wait_for(engine, kept, Event::Kind::figures);
     CHECK(look.figures->front().title.find("channel 3") != std::string::npos);
     const auto has_ends_at = [](const Event& event, double most) {
@@ -85,9 +85,18 @@ TEST_CASE("a look makes the figures of kept results, too, until they are kept no
     };
     CHECK(has_ends_at(look, 64));
 
+    // One for another family leaves the figures of the newest result.
+    Parameters others;
+    others.set("drawn_boundary", int64_t{1});
+    engine.look("memory", {}, others);
+    for (int round = 0; round < 20; ++round) {
+        CHECK(engine.take_events().empty());
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+
     engine.keep({});
     std::vector<Event> events;
-    engine.look({}, {});
+    engine.look("scan", {}, {});
     wait_for(engine, newest, Event::Kind::figures, &events);
     for (int round = 0; round < 20; ++round) {
         for (Event& event : engine.take_events()) events.push_back(event);

@@ -143,7 +143,7 @@ TEST_CASE("another visible range and other figure parameters only make new figur
     view.visible["position"] = {100, 200};
     Parameters drawn;
     drawn.set("drawn_channel", int64_t{3});
-    engine.look(view, drawn);
+    engine.look("scan", view, drawn);
     const Event looked = wait_for(engine, run, Event::Kind::figures);
     const Figure& output = looked.figures->front();
     CHECK(output.title.find("channel 3") != std::string::npos);

@@ -75,7 +75,7 @@ TEST_CASE("an engine runs a Request with a worker there and gets its figures fro
     view.visible["position"] = {100, 200};
     Parameters drawn;
     drawn.set("drawn_channel", int64_t{3});
-    engine.look(view, drawn);
+    engine.look("scan", view, drawn);
     Event looked;
     for (int i = 0; i < 5000 && looked.kind != Event::Kind::figures; ++i) {
         for (Event& event : engine.take_events()) looked = event;
@@ -109,7 +109,7 @@ TEST_CASE("a look that fails in the worker has the error of the worker", "[worke
     Engine engine(shared_cache(), [] {});
     const uint64_t ticket = engine.run(shown_at_once(folder, gone), {});
     REQUIRE(end_of(engine, ticket).result);
-    engine.look({}, {});
+    engine.look("scan", {}, {});
     const Event failed = end_of(engine, ticket);
     REQUIRE(failed.error);
     CHECK(failed.error->text == "the result is gone; run it again");
@@ -264,7 +264,7 @@ TEST_CASE("a sweep cell that hangs leaves the worker of the live result", "[work
     const Event refused = end_of(engine, engine.sweep(sweep));
     REQUIRE(refused.sweep_result);
     CHECK(contains(refused.sweep_result->cells.at(0).refused, "did not finish within 0.2 s"));
-    engine.look(View{}, {});
+    engine.look("scan", View{}, {});
     std::optional<Event> seen;
     for (int i = 0; i < 5000 && !seen; ++i) {
         for (Event& event : engine.take_events())

@@ -15,7 +15,12 @@ class FakeEngine {
   public:
     std::vector<Request> requests;
     std::vector<Sweep> sweeps;
-    std::vector<std::pair<View, Parameters>> looks;
+    struct Look {
+        std::string family;
+        View view;
+        Parameters chosen;
+    };
+    std::vector<Look> looks;
     std::vector<Kept> kept;
     std::vector<uint64_t> cancelled_sweeps;
     std::vector<CheckRequest> checks;
@@ -25,27 +30,28 @@ class FakeEngine {
     Devices devices = without_gpu();
 
     EngineCalls calls() {
-        return {
-            [this](Request request, const View&) {
-                requests.push_back(std::move(request));
-                return run_ticket = ++tickets;
-            },
-            [this](Sweep sweep) {
-                sweeps.push_back(std::move(sweep));
-                return ++tickets;
-            },
-            [this](View view, Parameters chosen) { looks.emplace_back(std::move(view), std::move(chosen)); },
-            [this](std::vector<Kept> results) { kept = std::move(results); },
-            [this] { ++cancelled_runs; },
-            [this](uint64_t ticket) { cancelled_sweeps.push_back(ticket); },
-            [this](CheckRequest request) {
-                checks.push_back(std::move(request));
-                return check_ticket = ++tickets;
-            },
-            [this] { ++cancelled_checks; },
-            [this] { return std::exchange(events_, {}); },
-            {},
-            [this](const std::stop_token&) { return devices; }};
+        return {[this](Request request, const View&) {
+                    requests.push_back(std::move(request));
+                    return run_ticket = ++tickets;
+                },
+                [this](Sweep sweep) {
+                    sweeps.push_back(std::move(sweep));
+                    return ++tickets;
+                },
+                [this](std::string family, View view, Parameters chosen) {
+                    looks.push_back({std::move(family), std::move(view), std::move(chosen)});
+                },
+                [this](std::vector<Kept> results) { kept = std::move(results); },
+                [this] { ++cancelled_runs; },
+                [this](uint64_t ticket) { cancelled_sweeps.push_back(ticket); },
+                [this](CheckRequest request) {
+                    checks.push_back(std::move(request));
+                    return check_ticket = ++tickets;
+                },
+                [this] { ++cancelled_checks; },
+                [this] { return std::exchange(events_, {}); },
+                {},
+                [this](const std::stop_token&) { return devices; }};
     }
 
     static Devices without_gpu() {

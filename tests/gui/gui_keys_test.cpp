@@ -33,6 +33,27 @@ TEST_CASE("keys run, stop and scale", "[gui][window]") {
     CHECK(lab.full_screen);
 }
 
+TEST_CASE("keys of the window do nothing behind a dialog", "[gui][window]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    User user(lab);
+    finish_run(engine, user);
+    user.play([](ImGuiTestContext* ctx) { ctx->KeyPress(ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_S); });
+    REQUIRE(lab.saving);
+    const size_t sent = engine.requests.size();
+    user.play([](ImGuiTestContext* ctx) {
+        ctx->KeyPress(ImGuiKey_F5);
+        ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_B);
+        ctx->KeyPress(ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_P);
+    });
+    CHECK(engine.requests.size() == sent);
+    CHECK(lab.pins.empty());
+    CHECK_FALSE(lab.palette);
+    CHECK(lab.saving);
+    user.play([](ImGuiTestContext* ctx) { ctx->KeyPress(ImGuiKey_Escape); });
+    CHECK_FALSE(lab.saving);
+}
+
 TEST_CASE("F1 explains the control, figure or panel under the mouse; Esc closes it", "[gui][window]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);

@@ -228,7 +228,7 @@ TEST_CASE("a double click fits a plot that was zoomed with the wheel", "[gui][wi
     at_middle([](ImGuiTestContext* ctx) { ctx->MouseWheelY(2); });
     REQUIRE(lab.view.visible.count("position") == 1);
     REQUIRE_FALSE(engine.looks.empty());
-    CHECK(engine.looks.back().first.visible.at("position") == lab.view.visible.at("position"));
+    CHECK(engine.looks.back().view.visible.at("position") == lab.view.visible.at("position"));
     at_middle([](ImGuiTestContext* ctx) { ctx->MouseClickMulti(ImGuiMouseButton_Left, 2); });
     CHECK(lab.view.visible.count("position") == 0);
 }

@@ -148,7 +148,7 @@ TEST_CASE("undo of what only figures show runs nothing", "[gui]") {
     update(at.lab, at.lab.now + 1);
     CHECK(at.engine.requests.size() == sent);
     REQUIRE(at.engine.looks.size() == looks + 1);
-    CHECK(Value(at.engine.looks.back().second.integer(drawn->name)) == drawn->initial);
+    CHECK(Value(at.engine.looks.back().chosen.integer(drawn->name)) == drawn->initial);
 }
 
 TEST_CASE("undo waits for F5 like any change while the lab is not live", "[gui]") {

@@ -44,6 +44,20 @@ TEST_CASE("figure sweeps start after a pause, and again only if their base chang
     CHECK(engine.cancelled_sweeps.size() == engine.sweeps.size() - first.size());
 }
 
+TEST_CASE("sweeps wait for a pause in what only figures show, and then start", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    engine.answer();
+    update(lab, 0.1);
+    REQUIRE(lab.sweeps_due);
+    lab.now = 0.3;
+    set_parameter(lab, row(lab, "drawn_channel"), int64_t{3});
+    REQUIRE(lab.sweeps_due);
+    CHECK(*lab.sweeps_due > 0.75);
+    update(lab, *lab.sweeps_due);
+    CHECK_FALSE(engine.sweeps.empty());
+}
+
 TEST_CASE("sweeps of figures end once their settings are left, or no figure shows them", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);

@@ -260,7 +260,7 @@ TEST_CASE("parameters that only renew figures run nothing", "[gui]") {
     update(lab, lab.now + 0.01);
     CHECK(engine.requests.size() == 1);
     REQUIRE(engine.looks.size() == 1);
-    CHECK(engine.looks[0].second.integer(found->name) == static_cast<int64_t>(found->maximum));
+    CHECK(engine.looks[0].chosen.integer(found->name) == static_cast<int64_t>(found->maximum));
     CHECK(why_outdated(lab).empty());
 }
 
@@ -274,10 +274,10 @@ TEST_CASE("zooming requests new figures after a pause", "[gui]") {
     REQUIRE(due(lab));
     update(lab, *due(lab));
     REQUIRE(engine.looks.size() == 1);
-    CHECK(engine.looks[0].first.visible.at("position") == View::Range{10, 30});
+    CHECK(engine.looks[0].view.visible.at("position") == View::Range{10, 30});
     look_at(lab, "position", {});
     update(lab, lab.now + 1);
-    CHECK(engine.looks.back().first.visible.empty());
+    CHECK(engine.looks.back().view.visible.empty());
     look_at(lab, "axis of one figure alone", View::Range{0, 1});
     update(lab, lab.now + 1);
     CHECK(engine.looks.size() == 2);
@@ -445,6 +445,36 @@ TEST_CASE("during a run events of the engine are drawn rarely and the result at 
     engine.answer();
     update(lab, 10.01);
     CHECK(pacing.next(lab, false) <= 10.01);
+}
+
+TEST_CASE("a choice shows what was set, not the choice of an earlier result", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    choose_family(lab, **find_offered_family("memory"));
+    finish_run(lab, engine);
+    const Parameter& readout = row(lab, "readout");
+    set_parameter(lab, readout, Value("boundary"));
+    CHECK(shown_value(lab, readout) == Value("boundary"));
+    CHECK_FALSE(settled_value(lab, readout));
+    // Only a word such as auto stands for another value.
+    choose_family(lab, **find_offered_family("attention"));
+    CHECK(settled_value(lab, row(lab, "dtype")) == Value("f32"));
+}
+
+TEST_CASE("with a preset, a parameter is reset to the value of the preset", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    choose_preset(lab, "paper");
+    const Parameter& length = row(lab, "length");
+    CHECK_FALSE(is_changed(lab, length));
+    const Value of_preset = shown_value(lab, length);
+    REQUIRE(of_preset != length.initial);
+    CHECK(value_of_reset(lab, length) == of_preset);
+    set_parameter(lab, length, length.initial);
+    CHECK(is_changed(lab, length));
+    reset_parameter(lab, length);
+    CHECK(shown_value(lab, length) == of_preset);
+    CHECK(value_of_reset(lab, row(lab, "op")) == row(lab, "op").initial);
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ TEST_CASE("a note is on the figure of its result, and returns with it", "[gui][s
     const uint64_t ticket = lab.shown_ticket, revision = lab.session.revision;
     write_note(lab, "outputs", "a peak");
     CHECK(lab.session.revision > revision);
-    CHECK(lab.session.has_unsaved_marks);
+    CHECK(has_unsaved_marks(lab));
     REQUIRE(drawn_notes(lab, "outputs").size() == 1);
     const Note note = drawn_notes(lab, "outputs").front();
     CHECK(note.x == 3);
@@ -137,11 +137,51 @@ TEST_CASE("a window that closes with pins or notes that were not saved leaves it
     REQUIRE(left);
     CHECK(left->session.pins.size() == 1);
 
-    lab.session.path = folder.file("mine.sawtooth");
-    take_saved_session(lab, lab.session.path);
+    SECTION("not once they are saved") {
+        lab.session.path = folder.file("mine.sawtooth");
+        save_session(lab);
+        wait_for(lab, [&] { return !lab.settings.recent.empty(); });
+    }
+    SECTION("not without pins") { toggle_pin(lab); }
     autosave.end(lab);
     finish_writes(lab);
     CHECK_FALSE(std::filesystem::exists(lab.session.autosave_path));
+}
+
+TEST_CASE("a note that was written while the session was being saved is not saved", "[gui][session]") {
+    const TemporaryFolder folder;
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    finish_run(lab, engine);
+    lab.session.path = folder.file("mine.sawtooth");
+    write_note(lab, "outputs", "first");
+    save_session(lab);
+    write_note(lab, "outputs", "second");
+    wait_for(lab, [&] { return !lab.settings.recent.empty(); });
+    CHECK(has_unsaved_marks(lab));
+    save_session(lab);
+    wait_for(lab, [&] { return !has_unsaved_marks(lab); });
+}
+
+TEST_CASE("another session closes the dialog of a note", "[gui][window][session]") {
+    const TemporaryFolder folder;
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    User user(lab);
+    finish_run(engine, user);
+    lab.session.path = folder.file("mine.sawtooth");
+    save_session(lab);
+    wait_for(lab, [&] { return !lab.settings.recent.empty(); });
+    write_note(lab, "outputs", "a note");
+    user.frames(2);
+    edit_note(lab, 0, "outputs");
+    user.frames(3);
+    CHECK(ImGui::GetTopMostPopupModal());
+    open_any_file(lab, lab.session.path);
+    wait_for(lab, [&] { return !lab.session.opening; });
+    user.frames(3);
+    CHECK_FALSE(lab.note_form);
+    CHECK_FALSE(ImGui::GetTopMostPopupModal());
 }
 
 TEST_CASE("opening a session keeps the one before it if its pins or notes were not saved", "[gui][session]") {

@@ -8,6 +8,7 @@
 #include "app/gui/state/history.h"
 #include "app/gui/state/lab.h"
 #include "app/gui/state/pins.h"
+#include "app/gui/state/shown_values.h"
 #include "tests/gui/fake_engine.h"
 #include "tests/gui/user.h"
 #include "tests/gui/wait_for.h"
@@ -186,6 +187,72 @@ TEST_CASE("an earlier result of another family brings its family along, and Esc 
     finish_run(at.lab, at.engine);
     CHECK(shown_length(at.lab) == 512);
     CHECK_FALSE(at.lab.looking_back);
+}
+
+TEST_CASE("another family can be chosen while an earlier result is shown", "[gui][history]") {
+    ThreeResults at;
+    const Family& memory = **find_offered_family("memory");
+    const Family& scan = *at.lab.family;
+    follow_changes(at.lab, false);
+    choose_family(at.lab, memory);
+    finish_run(at.lab, at.engine);
+    toggle_pin(at.lab);
+    const Family* expected = &memory;
+    size_t sent = 0;
+    SECTION("from the list") {
+        choose_family(at.lab, scan);
+        finish_run(at.lab, at.engine);
+        look_back(at.lab, at.ticket(1));
+        sent = at.engine.requests.size();
+        choose_family(at.lab, memory);
+    }
+    SECTION("by a pin") {
+        choose_family(at.lab, scan);
+        finish_run(at.lab, at.engine);
+        look_back(at.lab, at.ticket(1));
+        sent = at.engine.requests.size();
+        bring_back(at.lab, at.lab.pins.front().ticket);
+    }
+    SECTION("by undo") {
+        submit(at.lab);
+        finish_run(at.lab, at.engine);
+        follow_changes(at.lab, false);
+        look_back(at.lab, at.ticket(3));
+        sent = at.engine.requests.size();
+        undo(at.lab);
+        expected = &scan;
+    }
+    CHECK_FALSE(at.lab.looking_back);
+    CHECK(at.lab.family == expected);
+    CHECK(at.engine.requests.size() == sent + 1);
+    finish_run(at.lab, at.engine);
+    REQUIRE(at.lab.result);
+    CHECK(at.lab.result->request.family == expected->name);
+}
+
+TEST_CASE("zoom in an earlier result of another family asks for figures of that family", "[gui][history]") {
+    ThreeResults at;
+    choose_family(at.lab, **find_offered_family("memory"));
+    finish_run(at.lab, at.engine);
+    look_back(at.lab, at.ticket(1));
+    look_at(at.lab, "position", View::Range{10, 30});
+    update(at.lab, at.lab.now + 1);
+    REQUIRE_FALSE(at.engine.looks.empty());
+    CHECK(at.engine.looks.back().family == "scan");
+}
+
+TEST_CASE("the settings of a result leave only those variants out that the user left out", "[gui][history]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    choose_family(lab, **find_offered_family("memory"));
+    enable_variant(lab, "tnt", false);
+    finish_run(lab, engine);
+    REQUIRE_FALSE(reason_refused(lab, *lab.family->variant("lattice_gla")).empty());
+    toggle_pin(lab);
+    set_parameter(lab, row(lab, "rule"), Value("lattice"));
+    finish_run(lab, engine);
+    bring_back(lab, lab.pins.front().ticket);
+    CHECK(lab.disabled_variants == std::set<std::string>{"tnt"});
 }
 
 TEST_CASE("a run of another family ends when an earlier result is shown", "[gui][history]") {

@@ -82,6 +82,17 @@ TEST_CASE("a pinned result brings its settings back, and undo returns", "[gui]")
     CHECK(engine.requests.back().parameters.integer("length") == 64);
 }
 
+TEST_CASE("a figure no longer shows a pin that is gone, whatever has its number later", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    finish_run(lab, engine);
+    toggle_pin(lab);
+    lab.pin_in_place["outputs"] = lab.pins.front().number;
+    SECTION("one by one") { unpin(lab, lab.pins.front().ticket); }
+    SECTION("all") { unpin_all(lab); }
+    CHECK(lab.pin_in_place.empty());
+}
+
 TEST_CASE("at most eight results are pinned, each with a number of its own", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);

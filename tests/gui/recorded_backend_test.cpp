@@ -5,6 +5,7 @@
 #include <set>
 
 #include "app/engine/run/run_rows.h"
+#include "app/gui/state/history.h"
 #include "app/gui/state/lab.h"
 #include "app/gui/state/settings.h"
 #include "app/gui/state/shown_values.h"
@@ -48,6 +49,20 @@ TEST_CASE("recordings are offered among the backends, and one stays chosen at th
     choose_backend(lab, BackendChoice::cpu, 0);
     CHECK(lab.request.recording.empty());
     CHECK_FALSE(lab.recording);
+}
+
+TEST_CASE("undo takes a recording back, also for the next start", "[gui][recordings]") {
+    FakeEngine engine;
+    LabState lab = lab_with_recordings(engine);
+    follow_changes(lab, false);
+    choose_backend(lab, BackendChoice::cuda, 0, name);
+    follow_changes(lab, false);
+    CHECK(words_of_undo(lab) == "the backend");
+    undo(lab);
+    CHECK(lab.request.recording.empty());
+    CHECK(lab.settings.recording.empty());
+    redo(lab);
+    CHECK(lab.settings.recording == name);
 }
 
 TEST_CASE("values without recorded times name the nearest, which can be set", "[gui][recordings]") {

@@ -47,6 +47,14 @@ void save_to(LabState& lab, const std::string& path) {
     finish_writes(lab);
 }
 
+// Waits until the session is written and the window knows it.
+void finish_writes_with(LabState& lab) {
+    wait_for(lab, [&] {
+        return lab.session.saved_marks == lab.session.marks &&
+               lab.session.saved == lab.session.written.results;
+    });
+}
+
 void open_and_wait(LabState& lab, const std::string& path) {
     open_any_file(lab, path);
     wait_for(lab, [&] { return !lab.session.opening; });
@@ -224,6 +232,55 @@ TEST_CASE("what the window does not show of a session stays in its file", "[gui]
     CHECK(read->session.notes[0].result == uint64_t{1});
     CHECK_FALSE(read->session.notes[1].result);
     CHECK(read->session.benches.size() == 1);
+}
+
+TEST_CASE("saving keeps every result and sweep of the file, however many there are", "[gui][session]") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("one.sawtooth");
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    const auto save = [&] {
+        save_session(lab);
+        finish_writes_with(lab);
+    };
+    const auto sweep_over_length = [&](const char* values) {
+        open_sweep_form(lab, row(lab, "length"));
+        lab.sweep_form->values = values;
+        start_sweep(lab);
+        const BackgroundSweep& sweep = lab.sweeps.back();
+        engine.cell(sweep.ticket, sweep.sweep, sweep.sweep.cells());
+        update(lab, lab.now);
+    };
+    lab.session.path = path;
+    for (int64_t i = 1; i <= 20; ++i) run_with_length(lab, engine, 8 * i);
+    sweep_over_length("32,64");
+    save();
+    for (int64_t i = 21; i <= 40; ++i) run_with_length(lab, engine, 8 * i);
+    sweep_over_length("64,128");
+    CHECK(lab.past_results.size() == 32);
+    save();
+    CHECK(read_session(path)->session.results.size() == 40);
+    CHECK(read_session(path)->session.sweeps.size() >= 2);
+    const size_t sweeps = read_session(path)->session.sweeps.size();
+
+    LabState other = lab_with(engine);
+    open_and_wait(other, path);
+    CHECK(other.past_results.size() == 32);
+    CHECK(other.session.unshown.size() == 8);
+    CHECK(std::any_of(other.log.begin(), other.log.end(), [](const LogLine& line) {
+        return line.text == "8 results and 1 earlier sweep of the session are not shown, and stay in it";
+    }));
+    for (int64_t i = 1; i <= 3; ++i) run_with_length(other, engine, 4 * i);
+    CHECK(other.session.unshown.size() == 11);
+    choose_family(other, **find_offered_family("memory"));
+    choose_family(other, **find_offered_family("scan"));
+    save_to(other, folder.file("two.sawtooth"));
+    const auto read = read_session(folder.file("two.sawtooth"));
+    REQUIRE(read);
+    CHECK(read->session.results.size() == 43);
+    CHECK(read->session.history.size() == 32);
+    CHECK(read->session.sweeps.size() == sweeps);
+    CHECK(read->session.results.front().summary().parameters.integer("length") == 8);
 }
 
 TEST_CASE("a file that is no session changes nothing, and the Log says why", "[gui][session]") {

@@ -24,6 +24,13 @@ Figure for_others(const LabState& lab, const Figure& figure, uint64_t ticket, Sa
     return ticket == lab.shown_ticket ? with_ghosts(figure, lab.told.ghosts) : figure;
 }
 
+// The Request of the result with that ticket: a figure of maps may show a pinned one.
+const Request& request_of_figures(const LabState& lab, uint64_t ticket) {
+    for (const Pin& pin : lab.pins)
+        if (pin.ticket == ticket) return pin.result->request;
+    return lab.result->request;
+}
+
 // The action for a new note on the figure, at the place where the menu was opened.
 Action note_entry(const ShownFigure& shown) {
     return {
@@ -69,8 +76,8 @@ std::vector<Action> entries_of(const ShownFigure& shown) {
              copy_text(lab, to_csv(for_others(lab, figure, ticket, Saving::Format::csv)),
                        "the figure as CSV");
          }},
-        {group, "Copy as command", [sweep](LabState& lab) {
-             copy_text(lab, sweep ? command_of(sweep->sweep) : command_of(lab.result->request),
+        {group, "Copy as command", [sweep, ticket = shown.ticket](LabState& lab) {
+             copy_text(lab, sweep ? command_of(sweep->sweep) : command_of(request_of_figures(lab, ticket)),
                        "the command");
          }}};
     if (is_zoomable(figure))

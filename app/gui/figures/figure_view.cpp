@@ -309,7 +309,8 @@ void take_events(LabState& lab, const std::string& panel, const ShownFigure& sho
             measuring->time,
             !shown.sweep,
             measured_words(shown.sweep ? nullptr : lab.result.get(), measuring->ink, measuring->time)};
-    if (events.fill) lab.filling = lab.filling.empty() ? name_in(panel, shown) : "";
+    if (const std::string name = name_in(panel, shown); events.fill)
+        lab.filling = lab.filling == name ? "" : name;
 }
 
 // Where a new note goes, on the axes of the figure without ghosts.

@@ -36,7 +36,7 @@ const char* ending_of(Saving::Format format) {
 // A dropped file is known as a session by its name.
 void save_session_as(LabState& lab) {
     if (!is_session_file(lab.saving->path)) lab.saving->path += ".sawtooth";
-    write_saving(lab, session_write(lab, lab.saving->path));
+    write_saving(lab, session_save(lab, lab.saving->path));
 }
 
 // The dialog may have been closed in the meantime, or show another figure.

@@ -255,8 +255,8 @@ void draw_menu(LabState& lab, const Parameter& row) {
     if (ImGui::MenuItem("Sweep…", nullptr, false, reason.empty())) open_sweep_form(lab, row);
     tooltip("Runs a range of values in the background. Results appear in More.");
     if (!reason.empty()) ImGui::TextDisabled("%s", reason.c_str());
-    if (ImGui::MenuItem(fmt::format("Reset to {}", with_unit(to_text(row.initial), row)).c_str(), nullptr,
-                        false, is_changed(lab, row)))
+    if (ImGui::MenuItem(fmt::format("Reset to {}", with_unit(to_text(value_of_reset(lab, row)), row)).c_str(),
+                        nullptr, false, is_changed(lab, row)))
         reset_parameter(lab, row);
     if (row.type != Type::boolean && row.type != Type::choice &&
         ImGui::MenuItem("Type a value", "Ctrl+click"))
@@ -277,7 +277,7 @@ void draw_changed_dot(LabState& lab, const Parameter& row) {
     ImGui::GetWindowDrawList()->AddCircleFilled({corner.x + units(4), corner.y + size.y / 2},
                                                 units(hovered ? 4 : 3),
                                                 ImGui::GetColorU32(ImGuiCol_CheckMark));
-    tooltip(fmt::format("Changed. Click to reset to {}.", with_unit(to_text(row.initial), row)));
+    tooltip(fmt::format("Changed. Click to reset to {}.", with_unit(to_text(value_of_reset(lab, row)), row)));
 }
 
 void draw_by_type(LabState& lab, const Parameter& row) {

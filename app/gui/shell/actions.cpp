@@ -276,6 +276,7 @@ std::vector<Action> all_actions() {
 }
 
 bool is_pressed(const Action& action) {
+    if (ImGui::GetTopMostPopupModal()) return false;  // keys are those of the dialog
     const auto pressed = [](int keys) { return ImGui::Shortcut(keys, ImGuiInputFlags_RouteGlobal); };
     if (!action.yields) return std::any_of(action.keys.begin(), action.keys.end(), pressed);
     // With a visible focus, Enter presses the control that has it.

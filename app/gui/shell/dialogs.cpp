@@ -246,9 +246,14 @@ void draw_save_dialog(LabState& lab) {
 
 void draw_note_dialog(LabState& lab) {
     constexpr const char* name = "Note";
-    if (!lab.note_form) return;
+    if (!lab.note_form && !ImGui::IsPopupOpen(name)) return;
     if (!ImGui::IsPopupOpen(name)) ImGui::OpenPopup(name);
     if (!begin_dialog(name)) return;
+    if (!lab.note_form) {  // another session was opened
+        ImGui::CloseCurrentPopup();
+        ImGui::EndPopup();
+        return;
+    }
     NoteForm& form = *lab.note_form;
     ImGui::TextWrapped("On %s", form.where.c_str());
     if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();

@@ -51,7 +51,7 @@ LabState idle_lab(const WindowSettings& settings) {
     LabState lab;
     lab.engine = {[](const Request&, const View&) { return 0; },
                   [](const Sweep&) { return 0; },
-                  [](const View&, const Parameters&) {},
+                  [](const std::string&, const View&, const Parameters&) {},
                   [](const std::vector<Kept>&) {},
                   [] {},
                   [](uint64_t) {},

@@ -340,6 +340,7 @@ std::optional<Error> run_window_until(const WindowOptions& options,
     if (options.request.device > 0) {
         lab->settings.backend = BackendChoice::cuda;
         lab->settings.device = options.request.device;
+        lab->settings.recording.clear();
     }
     lab->recordings = recording_names();
     lab->wants_kept_backend =

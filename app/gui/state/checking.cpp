@@ -23,6 +23,12 @@ void start_check(LabState& lab) {
 
 void load_finding(LabState& lab, const Finding& finding) {
     lab.request.preset.clear();
+    lab.request.input.clear();
+    lab.given.clear();
+    lab.fixed.clear();
+    lab.request.backend = finding.request.backend;
+    lab.request.device = finding.request.device;
+    lab.request.recording.clear();
     lab.request.parameters = finding.request.parameters;
     lab.request.seed = finding.request.seed;
     lab.request.values = finding.request.values;

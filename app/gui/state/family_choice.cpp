@@ -15,7 +15,7 @@ namespace {
 void forget_results(LabState& lab) {
     cancel_sweeps(lab);
     for (const BackgroundSweep& sweep : lab.sweeps)
-        if (sweep.result) lab.session.sweeps.push_back({sweep.result, sweep.figures});
+        if (sweep.result) lab.session.sweeps.push_back({sweep.result, sweep.figures, sweep.is_saved});
     lab.sweeps.clear();
     lab.given.clear();
     lab.fixed.clear();
@@ -34,13 +34,13 @@ void forget_results(LabState& lab) {
 }
 
 void show_sweeps_before(LabState& lab) {
-    std::vector<SweptBefore> others;
-    for (SweptBefore& swept : std::exchange(lab.session.sweeps, {}))
-        if (swept.result->sweep.base.family == lab.family->name)
-            show_finished_sweep(lab, std::move(swept.result), std::move(swept.figures));
-        else
-            others.push_back(std::move(swept));
+    std::vector<SweptBefore> shown, others;
+    for (const SweptBefore& swept : lab.session.sweeps) {
+        const bool is_here = swept.result->sweep.base.family == lab.family->name;
+        (is_here && !is_replaced(lab, *swept.result) ? shown : others).push_back(swept);
+    }
     lab.session.sweeps = std::move(others);
+    for (const SweptBefore& swept : shown) show_finished_sweep(lab, swept);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 namespace sawtooth {
 
-// Shows another family, and submits if the lab is live.
+// Shows another family, and runs it.
 void choose_family(LabState& lab, const Family& family);
 // The first step of choose_family, for callers that also set something else: stores the settings of the shown
 // family and returns those at which the next family was left.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <tuple>
 #include <utility>
 
 #include "app/engine/run/run_rows.h"
@@ -35,7 +36,7 @@ std::string words_of_change(const Snapshot& from, const Snapshot& to) {
     if (from.request.input != to.request.input) names.emplace_back("the inputs");
     if (from.request.arch != to.request.arch) names.emplace_back("the chip");
     const auto place = [](const Snapshot& step) {
-        return std::pair(step.request.backend, step.request.device);
+        return std::tuple(step.request.backend, step.request.device, step.request.recording);
     };
     if (place(from) != place(to)) names.emplace_back("the backend");
     if (names.empty()) return "a setting";
@@ -68,6 +69,7 @@ void set_settings(LabState& lab, const Snapshot& settings) {
     lab.tried = settings.tried;
     lab.settings.backend = settings.request.backend;
     lab.settings.device = settings.request.device;
+    lab.settings.recording = settings.request.recording;
 }
 
 void go_to(LabState& lab, const Snapshot& settings) {

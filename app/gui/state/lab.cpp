@@ -212,7 +212,9 @@ bool may_sweep(const LabState& lab) { return !lab.pending.ticket && !lab.looking
 EngineCalls calls_of(Engine& engine, std::function<void()> wake) {
     return {[&](Request request, View view) { return engine.run(std::move(request), std::move(view)); },
             [&](Sweep sweep) { return engine.sweep(std::move(sweep)); },
-            [&](View view, Parameters chosen) { engine.look(std::move(view), std::move(chosen)); },
+            [&](std::string family, View view, Parameters chosen) {
+                engine.look(std::move(family), std::move(view), std::move(chosen));
+            },
             [&](std::vector<Kept> results) { engine.keep(std::move(results)); },
             [&] { engine.cancel_run(); },
             [&](uint64_t ticket) { engine.cancel_sweep(ticket); },
@@ -263,7 +265,7 @@ void update(LabState& lab, double now) {
     for (const Event& event : lab.engine.take_events()) take_event(lab, event);
     if (lab.look_due && *lab.look_due <= now) {
         lab.look_due.reset();
-        lab.engine.look(lab.view, figure_parameters(lab));
+        lab.engine.look(lab.family->name, lab.view, figure_parameters(lab));
     }
     if (lab.sweeps_due && *lab.sweeps_due <= now && may_sweep(lab)) {
         lab.sweeps_due.reset();
@@ -308,7 +310,7 @@ void take_change(LabState& lab, const Request& before) {
     const bool acts = acting(lab, before) != acting(lab, now);
     if (!acts && !lab.problem) return take_change_without_effect(lab);
     if (!acts || deciding(lab, before) != deciding(lab, now)) return run_if_live(lab);
-    lab.sweeps_due.reset();
+    if (lab.sweeps_due) lab.sweeps_due = lab.now + rest_before_sweeps;
     if (settle(lab) && lab.result) lab.look_due = lab.now;
 }
 
@@ -399,7 +401,10 @@ void submit(LabState& lab) {
     if (!settle(lab)) return;
     lab.sweeps_due.reset();
     const Request request = request_of(lab);
-    lab.pending = {.ticket = lab.engine.run(request, lab.view), .since = lab.now, .request = request};
+    lab.pending = {.ticket = lab.engine.run(request, lab.view),
+                   .since = lab.now,
+                   .request = request,
+                   .disabled_variants = lab.disabled_variants};
     cancel_outdated_sweeps(lab);
 }
 

@@ -20,7 +20,8 @@ std::optional<double> due(const LabState& lab);
 // The time when the picture drawn at `now` changes without an event; nullopt: never.
 std::optional<double> changes_at(const LabState& lab);
 
-// The following are changes by the user. Each one submits if the lab is live.
+// The following are changes by the user. Each one submits if the lab is live; an example, a preset, a chip
+// and a profile run in any case.
 void set_parameter(LabState& lab, const Parameter& row, Value value);
 // Call after a change of the settings from those of `before`: runs the new ones, or only redraws figures, as
 // needed.

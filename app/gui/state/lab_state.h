@@ -27,7 +27,7 @@ namespace sawtooth {
 struct EngineCalls {
     std::function<uint64_t(Request, View)> run;
     std::function<uint64_t(Sweep)> sweep;
-    std::function<void(View, Parameters)> look;
+    std::function<void(std::string, View, Parameters)> look;
     std::function<void(std::vector<Kept>)> keep;
     std::function<void()> cancel_run;
     std::function<void(uint64_t)> cancel_sweep;
@@ -44,6 +44,7 @@ struct Pending {
     uint64_t ticket = 0;  // 0: nothing runs
     double since = 0;
     Request request = {};
+    std::set<std::string> disabled_variants = {};  // by the user; the Request leaves out refused ones, too
     Progress progress = {};
     // The time at which its worker will be stopped, and when that was first reported, on the clock of
     // LabState::now.
@@ -74,6 +75,7 @@ struct BackgroundSweep {
     Parameters best = {};    // the setting of the fastest correct result, once the sweep is complete
     std::string best_words;  // "fused: chunk 64, 12.3 us …"
     std::shared_ptr<const SweepResult> result = {};  // of the finished sweep, for the session
+    bool is_saved = false;                           // the file of the session has `result`
 
     // Whether the sweep would give the same numbers with other settings. It is kept because every cell must
     // be compared and figures ask in every frame.
@@ -236,6 +238,7 @@ struct LookingBack {
 struct SweptBefore {
     std::shared_ptr<const SweepResult> result;
     Figures figures;
+    bool is_saved = false;  // the file of the session has it
 };
 
 // A session file, ready to be shown: the results of pins and the sweeps are unpacked.
@@ -253,14 +256,30 @@ struct SessionState {
     uint64_t revision = 0;  // grows with every change
     uint64_t next_ticket = first_ticket_of_files;
     std::vector<BenchReport> benches;  // from the file; the window only keeps them
+    // Results that the file at `path` has although they are shown nowhere: they left the history, for
+    // example.
+    struct Unshown {
+        uint64_t ticket = 0;
+        std::shared_ptr<SessionResult> packed;  // as in PastResult
+    };
+    std::vector<Unshown> unshown;
+    std::set<uint64_t> saved;  // tickets of all results of that file
+    // What the last save wrote, or is still writing.
+    struct Written {
+        std::set<uint64_t> results;
+        std::vector<std::shared_ptr<const SweepResult>> sweeps;
+        uint64_t marks = 0;
+    };
+    Written written;
     struct Note {
         SessionNote note;
         uint64_t ticket = 0;  // of its result; 0: none
     };
     std::vector<Note> notes;
-    // The finished sweeps of families that are not shown; they return with their family.
+    // The finished sweeps of families that are not shown; they return with their family. And those of the
+    // file that newer ones of the same title replaced.
     std::vector<SweptBefore> sweeps;
-    bool has_unsaved_marks = false;  // pins or notes since the file was saved
+    uint64_t marks = 0, saved_marks = 0;  // grow with every change of pins and notes, and when they are saved
     struct Opening {
         std::string path;
         bool is_restored = false;  // from an autosaved file, which is no file of the user

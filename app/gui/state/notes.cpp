@@ -10,7 +10,7 @@ namespace {
 
 void marks_changed(LabState& lab) {
     lab.note_form.reset();
-    lab.session.has_unsaved_marks = true;
+    ++lab.session.marks;
     ++lab.session.revision;
 }
 

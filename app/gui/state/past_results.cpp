@@ -105,7 +105,7 @@ void exchange_shown(LabState& lab, LookingBack& back) {
 // After another result is shown.
 void tell_shown(LabState& lab) {
     lab.measured.reset();
-    keep_selection(lab);
+    if (lab.result) keep_selection(lab);  // there is none yet of a family that was just chosen
     keep_results(lab);
     tell_result(lab);
 }
@@ -145,12 +145,15 @@ std::optional<size_t> index_after(const LabState& lab, int steps) {
     return static_cast<size_t>(index);
 }
 
-// Results with notes stay, as long as there are others.
+// Results with notes stay, as long as there are others. One that the file of the session has stays in it.
 void forget_oldest(LabState& lab) {
     auto& results = lab.past_results;
-    const auto oldest = std::find_if(results.begin(), results.end(),
-                                     [&](const PastResult& past) { return !has_note(lab, past.ticket); });
-    results.erase(oldest == results.end() ? results.begin() : oldest);
+    auto oldest = std::find_if(results.begin(), results.end(),
+                               [&](const PastResult& past) { return !has_note(lab, past.ticket); });
+    if (oldest == results.end()) oldest = results.begin();
+    if (lab.session.saved.contains(oldest->ticket))
+        lab.session.unshown.push_back({oldest->ticket, oldest->packed});
+    results.erase(oldest);
 }
 
 }  // namespace
@@ -160,6 +163,7 @@ void remember_result(LabState& lab) {
     PastResult past;
     past.ticket = lab.shown_ticket;
     past.settings = settings_of_result(lab, *lab.result);
+    if (lab.pending.ticket == past.ticket) past.settings.disabled_variants = lab.pending.disabled_variants;
     past.parameters = lab.result->parameters;
     past.device = lab.result->device;
     past.date = date_now();
@@ -230,6 +234,7 @@ void return_to_newest(LabState& lab) {
     if (back.settings.family != lab.family) {
         go_to_family(lab, *back.settings.family);
         set_settings(lab, back.settings);
+        settle(lab);
     }
     exchange_shown(lab, back);
     tell_shown(lab);

@@ -31,7 +31,7 @@ int free_number(const LabState& lab) {
 
 void pins_changed(LabState& lab) {
     keep_results(lab);
-    lab.session.has_unsaved_marks = true;
+    ++lab.session.marks;
     ++lab.session.revision;
     tell_result(lab);
 }
@@ -81,6 +81,7 @@ void unpin(LabState& lab, uint64_t ticket) {
     if (!pin) return;
     const Family* const family = pin->settings.family;
     const bool was_baseline = pin->is_baseline;
+    std::erase_if(lab.pin_in_place, [&](const auto& chosen) { return chosen.second == pin->number; });
     lab.pins.erase(lab.pins.begin() + (pin - lab.pins.data()));
     const auto next = std::find_if(lab.pins.begin(), lab.pins.end(),
                                    [&](const Pin& other) { return is_of_family(other, family); });
@@ -90,6 +91,7 @@ void unpin(LabState& lab, uint64_t ticket) {
 
 void unpin_all(LabState& lab) {
     lab.pins.clear();
+    lab.pin_in_place.clear();
     pins_changed(lab);
 }
 

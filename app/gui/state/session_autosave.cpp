@@ -103,7 +103,7 @@ std::optional<double> SessionAutosave::due(const LabState& lab) const {
 }
 
 void SessionAutosave::end(LabState& lab) {
-    if (!lab.session.has_unsaved_marks) return remove_file(lab, lab.session.autosave_path);
+    if (!has_unsaved_marks(lab)) return remove_file(lab, lab.session.autosave_path);
     follow(lab, last_ + save_rest);
 }
 

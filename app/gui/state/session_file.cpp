@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <utility>
 
 #include "app/engine/guarded.h"
@@ -49,6 +50,8 @@ Parts parts_of(const LabState& lab) {
         return std::find_if(parts.results.begin(), parts.results.end(),
                             [&](const Parts::Kept& kept) { return kept.ticket == ticket; });
     };
+    for (const SessionState::Unshown& result : lab.session.unshown)
+        parts.results.push_back({result.ticket, result.packed});
     for (const PastResult& past : lab.past_results) parts.results.push_back({past.ticket, past.packed, true});
     for (const Pin& pin : lab.pins) {
         // A pin that left the history is older than all of it.
@@ -115,7 +118,7 @@ Outcome<OpenedSession> read(const std::string& path, const std::stop_token& stop
         }
         auto figures = std::make_shared<const std::vector<Figure>>(figures_of(*result));
         opened.sweeps.push_back(
-            {std::make_shared<const SweepResult>(std::move(*result)), std::move(figures)});
+            {std::make_shared<const SweepResult>(std::move(*result)), std::move(figures), true});
     }
     return opened;
 }
@@ -146,6 +149,37 @@ std::vector<uint64_t> history_of(const Session& session) {
     return history;
 }
 
+// Those of the results that are neither in the history nor pinned. Cells are written with their sweeps.
+void take_unshown(LabState& lab, const Session& session, const std::vector<PastResult>& results) {
+    std::set<uint64_t> cells;  // indices
+    for (const SessionSweep& sweep : session.sweeps)
+        for (const SessionSweep::Cell& cell : sweep.cells)
+            if (cell.result) cells.insert(*cell.result);
+    lab.session.unshown.clear();
+    lab.session.saved.clear();
+    for (size_t i = 0; i < results.size(); ++i) {
+        const uint64_t ticket = results[i].ticket;
+        if (!ticket) continue;
+        lab.session.saved.insert(ticket);
+        const bool is_pinned = std::any_of(lab.pins.begin(), lab.pins.end(),
+                                           [&](const Pin& pin) { return pin.ticket == ticket; });
+        if (!is_pinned && !cells.contains(i) && !find_past(lab, ticket))
+            lab.session.unshown.push_back({ticket, results[i].packed});
+    }
+}
+
+// What the file holds that the window does not show; "" if it shows all of it.
+std::string words_of_unshown(const LabState& lab) {
+    const auto hidden =
+        std::count_if(lab.session.sweeps.begin(), lab.session.sweeps.end(),
+                      [&](const SweptBefore& swept) { return is_replaced(lab, *swept.result); });
+    std::string words;
+    if (const size_t results = lab.session.unshown.size()) words = counted(results, "result");
+    if (hidden > 0)
+        words += (words.empty() ? "" : " and ") + counted(static_cast<size_t>(hidden), "earlier sweep");
+    return words.empty() ? "" : words + " of the session are not shown, and stay in it";
+}
+
 void take_results(LabState& lab, const OpenedSession& opened) {
     const Session& session = opened.session;
     const std::vector<PastResult> results = results_of(lab, session);
@@ -162,6 +196,9 @@ void take_results(LabState& lab, const OpenedSession& opened) {
         lab.pins.push_back({past.ticket, static_cast<int>(lab.pins.size()) + 1, session.pins[i].is_baseline,
                             past.settings, opened.pins[i].result, opened.pins[i].figures, past.packed});
     }
+    take_unshown(lab, session, results);
+    lab.pin_in_place.clear();
+    lab.note_form.reset();  // its note is of the session before
     lab.session.notes.clear();
     for (const SessionNote& note : session.notes)
         lab.session.notes.push_back({note, note.result ? results[*note.result].ticket : 0});
@@ -185,7 +222,7 @@ bool has_marks(const LabState& lab) { return !lab.pins.empty() || !lab.session.n
 // Pins and notes are work by hand, which another session must not discard. `opened` is the file of the other
 // session, which must stay as it is.
 void keep_replaced_session(LabState& lab, const std::string& opened) {
-    if (!lab.session.has_unsaved_marks || !has_marks(lab) || lab.session.autosave_path.empty()) return;
+    if (!has_unsaved_marks(lab) || lab.session.autosave_path.empty()) return;
     const fs::path folder = fs::path(lab.session.autosave_path).parent_path();
     std::error_code ignored;
     const bool is_opened = fs::equivalent(folder / "replaced.sawtooth", opened, ignored);
@@ -216,15 +253,27 @@ void show_session(LabState& lab, OpenedSession opened) {
 
 }  // namespace
 
+bool has_unsaved_marks(const LabState& lab) {
+    return lab.session.marks != lab.session.saved_marks && has_marks(lab);
+}
+
 bool is_session_file(std::string_view path) { return path.ends_with(".sawtooth"); }
 
 FileWriter::Write session_write(const LabState& lab, std::string path) {
     return [parts = parts_of(lab), path = std::move(path)] { return write_session(path, session_of(parts)); };
 }
 
+FileWriter::Write session_save(LabState& lab, const std::string& path) {
+    SessionState::Written& written = lab.session.written;
+    const Parts parts = parts_of(lab);
+    written = {{}, parts.sweeps, lab.session.marks};
+    for (const Parts::Kept& kept : parts.results) written.results.insert(kept.ticket);
+    return session_write(lab, path);
+}
+
 void save_session(LabState& lab) {
     const std::string path = lab.session.path;
-    lab.files->add(path, session_write(lab, path),
+    lab.files->add(path, session_save(lab, path),
                    [path](LabState& later, const std::optional<Error>& problem) {
                        if (problem) return note(later, LogLine::Kind::problem, problem->text);
                        note(later, LogLine::Kind::done, fmt::format("saved {}", path));
@@ -233,8 +282,17 @@ void save_session(LabState& lab) {
 }
 
 void take_saved_session(LabState& lab, const std::string& path) {
-    lab.session.path = path;
-    lab.session.has_unsaved_marks = false;
+    SessionState& session = lab.session;
+    session.path = path;
+    session.saved = session.written.results;
+    session.saved_marks = session.written.marks;
+    const auto mark_saved = [&](auto& sweep) {
+        const auto& written = session.written.sweeps;
+        if (std::find(written.begin(), written.end(), sweep.result) != written.end()) sweep.is_saved = true;
+    };
+    for (BackgroundSweep& sweep : lab.sweeps)
+        if (sweep.result) mark_saved(sweep);
+    for (SweptBefore& swept : session.sweeps) mark_saved(swept);
     add_recent_file(lab.settings, path);
 }
 
@@ -264,9 +322,12 @@ void take_opened_session(LabState& lab) {
     // Saving under the same name would lose what this build cannot read.
     lab.session.path = is_restored || opened->is_partial ? "" : path;
     show_session(lab, std::move(*opened));
-    lab.session.has_unsaved_marks = is_restored && has_marks(lab);
+    lab.session.saved_marks = lab.session.marks;
+    if (is_restored) ++lab.session.marks;
     lab.show_open = false;
     for (const std::string& text : notes) note(lab, LogLine::Kind::note, text);
+    if (std::string words = words_of_unshown(lab); !words.empty())
+        note(lab, LogLine::Kind::note, std::move(words));
     note(lab, LogLine::Kind::done,
          fmt::format("{}: {}", is_restored ? "restored the last session" : "opened " + path,
                      words_of_session(lab)));

@@ -13,6 +13,8 @@ bool is_session_file(std::string_view path);
 
 // A function for the thread that writes files. It writes the session as it is now to `path`.
 FileWriter::Write session_write(const LabState& lab, std::string path);
+// The same for a file of the user: the session is its own once that is written (take_saved_session).
+FileWriter::Write session_save(LabState& lab, const std::string& path);
 // Writes the session to its file, which must be known, in the background.
 void save_session(LabState& lab);
 // The session was written to that file: it is its own from now on.
@@ -25,6 +27,8 @@ void take_opened_session(LabState& lab);
 // Opens a file that was chosen or dropped: a session, or an input file of the shown family.
 void open_any_file(LabState& lab, const std::string& path);
 
+// Whether there are pins or notes that the file of the session lacks.
+bool has_unsaved_marks(const LabState& lab);
 // "12 results, 2 pins"
 std::string words_of_session(const LabState& lab);
 // Whether there is something to save.

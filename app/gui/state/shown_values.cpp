@@ -38,16 +38,29 @@ Value shown_value(const LabState& lab, const Parameter& row) {
     return given && lab.parameters.has(row.name) ? lab.parameters.at(row.name) : row.initial;
 }
 
+Value value_of_reset(const LabState& lab, const Parameter& row) {
+    const auto& presets = lab.family->presets;
+    const auto preset = std::find_if(presets.begin(), presets.end(),
+                                     [&](const Preset& each) { return each.name == lab.request.preset; });
+    if (is_run_row(row) || preset == presets.end()) return row.initial;
+    const auto given = std::find_if(preset->values.begin(), preset->values.end(),
+                                    [&](const auto& value) { return value.first == row.name; });
+    return given == preset->values.end() ? row.initial : given->second;
+}
+
 bool is_changed(const LabState& lab, const Parameter& row) {
     if (is_run_row(row)) return run_value(lab.request, row.name) != row.initial;
-    return lab.request.parameters.has(row.name) && lab.request.parameters.at(row.name) != row.initial;
+    return lab.request.parameters.has(row.name) &&
+           lab.request.parameters.at(row.name) != value_of_reset(lab, row);
 }
 
 std::optional<Value> settled_value(const LabState& lab, const Parameter& row) {
     const Value shown = shown_value(lab, row);
-    if (is_run_row(row) || !std::holds_alternative<std::string>(shown)) return {};
+    // A choice may be "auto", too.
+    if (is_run_row(row) || (shown != Value(row.word) && shown != Value("auto"))) return {};
     // Uses the findings of a run where the configuration cannot know the number beforehand.
-    for (const Parameters* known : {&lab.parameters, lab.result ? &lab.result->parameters : nullptr})
+    const Parameters* const found = shows_what_is_set(lab) ? &lab.result->parameters : nullptr;
+    for (const Parameters* known : {&lab.parameters, found})
         if (known && known->has(row.name) && known->at(row.name) != shown) return known->at(row.name);
     return {};
 }

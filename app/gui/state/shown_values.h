@@ -10,6 +10,8 @@ namespace sawtooth {
 // The value that the control of a row shows: the one that was set, otherwise the one in effect.
 Value shown_value(const LabState& lab, const Parameter& row);
 bool is_changed(const LabState& lab, const Parameter& row);
+// The value that reset_parameter sets: that of the preset, or the default.
+Value value_of_reset(const LabState& lab, const Parameter& row);
 // The number that a word ("auto") stands for at present; nullopt if unknown.
 std::optional<Value> settled_value(const LabState& lab, const Parameter& row);
 // The number that a word stands for if it is known, otherwise the shown value.

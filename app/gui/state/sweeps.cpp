@@ -79,6 +79,8 @@ std::string title_of(const Sweep& sweep) {
     return (sweep.search ? "search over " : "sweep over ") + names;
 }
 
+std::string key_of(const Sweep& sweep) { return sweep.id.empty() ? by_hand + title_of(sweep) : sweep.id; }
+
 // The sweep with that key; it is created if there is none.
 BackgroundSweep& background_of(LabState& lab, const std::string& key, bool by_person) {
     for (BackgroundSweep& sweep : lab.sweeps)
@@ -102,6 +104,9 @@ Figures figures_to_come(const Sweep& sweep) {
 
 void start(LabState& lab, BackgroundSweep& background, Sweep sweep) {
     cancel_sweep(lab, background);
+    // What was started by hand and saved stays in its file.
+    if (background.by_person && background.result && std::exchange(background.is_saved, false))
+        lab.session.sweeps.push_back({background.result, background.figures, true});
     background.title = title_of(sweep);
     background.sweep = std::move(sweep);
     background.of_earlier_base =
@@ -215,7 +220,7 @@ void start_sweep(LabState& lab) {
     auto sweep = sweep_of(lab, *lab.sweep_form);
     if (!sweep) return;
     lab.sweep_form.reset();
-    BackgroundSweep& background = background_of(lab, by_hand + title_of(*sweep), true);
+    BackgroundSweep& background = background_of(lab, key_of(*sweep), true);
     start(lab, background, std::move(*sweep));
     note(lab, LogLine::Kind::note, fmt::format("{}: {} points", background.title, background.sweep.cells()));
 }
@@ -263,17 +268,30 @@ void restart_sweeps(LabState& lab) {
     });
 }
 
-void show_finished_sweep(LabState& lab, std::shared_ptr<const SweepResult> result, Figures figures) {
-    const bool by_person = result->sweep.id.empty();
-    const std::string title = title_of(result->sweep);
-    BackgroundSweep& background =
-        background_of(lab, by_person ? by_hand + title : result->sweep.id, by_person);
-    background.sweep = result->sweep;
-    background.title = title;
-    background.done = result->cells.size();
-    background.figures = std::move(figures);
-    if (by_person && result->complete) keep_best(background, *result);
-    background.result = std::move(result);
+void show_finished_sweep(LabState& lab, const SweptBefore& swept) {
+    const SweepResult& result = *swept.result;
+    const bool by_person = result.sweep.id.empty();
+    BackgroundSweep& background = background_of(lab, key_of(result.sweep), by_person);
+    background.sweep = result.sweep;
+    background.title = title_of(result.sweep);
+    background.done = result.cells.size();
+    background.figures = swept.figures;
+    if (by_person && result.complete) keep_best(background, result);
+    background.result = swept.result;
+    background.is_saved = swept.is_saved;
+}
+
+bool is_replaced(const LabState& lab, const SweepResult& sweep) {
+    const std::string &family = sweep.sweep.base.family, key = key_of(sweep.sweep);
+    if (family == lab.family->name && std::any_of(lab.sweeps.begin(), lab.sweeps.end(),
+                                                  [&](const BackgroundSweep& s) { return s.key == key; }))
+        return true;
+    const auto& others = lab.session.sweeps;
+    const auto same = [&](const SweptBefore& other) {
+        return other.result->sweep.base.family == family && key_of(other.result->sweep) == key;
+    };
+    const auto last = std::find_if(others.rbegin(), others.rend(), same);
+    return last != others.rend() && last->result.get() != &sweep;
 }
 
 void take_sweep_event(LabState& lab, const Event& event) {

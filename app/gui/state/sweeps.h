@@ -28,7 +28,9 @@ void announce_sweeps(LabState& lab);
 // changed.
 void restart_sweeps(LabState& lab);
 // Shows a sweep that has finished earlier.
-void show_finished_sweep(LabState& lab, std::shared_ptr<const SweepResult> result, Figures figures);
+void show_finished_sweep(LabState& lab, const SweptBefore& swept);
+// Whether another sweep of the session has its place, a later one of the same family and title.
+bool is_replaced(const LabState& lab, const SweepResult& sweep);
 void take_sweep_event(LabState& lab, const Event& event);
 void cancel_sweep(LabState& lab, BackgroundSweep& sweep);
 void cancel_sweeps(LabState& lab);
