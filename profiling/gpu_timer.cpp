@@ -26,7 +26,8 @@ std::shared_ptr<const LaunchInfo> info_as_ran(const std::shared_ptr<const Launch
                                               const Activity& activity) {
     if (!activity.is_kernel) return planned;
     Resources seen{activity.registers, activity.shared_bytes,
-                   planned->resources ? planned->resources->spill_bytes : 0};
+                   planned->resources ? planned->resources->spill_bytes : 0,
+                   planned->resources ? planned->resources->barriers : 0};
     const bool same = planned->resources && planned->resources->registers == seen.registers &&
                       planned->resources->shared_bytes == seen.shared_bytes &&
                       count_of(planned->grid) == count_of(activity.grid) &&

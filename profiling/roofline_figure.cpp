@@ -179,8 +179,14 @@ std::string caption_of(const Result& result, const std::vector<Marked>& marks) {
     std::string words = found->variant->name + " does " +
                         short_number(std::stod(rounded(found->intensity(), 2))) +
                         " FLOP per byte and reaches ";
-    // Beyond the ridge of f32, a GPU may use tensor cores, whose share in the operations is not known.
     const bool by_memory = found->intensity() < ridge;
+    // Beyond the ridge of f32, a GPU may use tensor cores, whose share in the operations is not known.
+    if (!by_memory && ceilings.gpu)
+        return words + share_words(found->per_second, ceilings.operations_per_second, "the f32 peak") +
+               " and " +
+               share_words(found->per_second, ceilings.gpu->bf16_operations_per_second,
+                           "the bf16 tensor core peak") +
+               ". ";
     const double rate = by_memory ? found->per_second / found->intensity() : found->per_second;
     const double limit = by_memory ? ceilings.copy_bytes_per_second : ceilings.operations_per_second;
     const std::string name = by_memory ? "copy bandwidth" : "the f32 peak";
@@ -189,9 +195,7 @@ std::string caption_of(const Result& result, const std::vector<Marked>& marks) {
         return found->variant->name + " is above " + name +
                (by_memory ? ": a cache holds part of its data. " : ". ");
     words += share_words(rate, limit, name);
-    const bool decided = by_memory || !ceilings.gpu;
-    if (decided && *share >= close) return words + ", which limits it. ";
-    return words + (decided ? ", the nearest ceiling. " : ". ");
+    return words + (*share >= close ? ", which limits it. " : ", the nearest ceiling. ");
 }
 
 }  // namespace

@@ -43,6 +43,13 @@ struct Thousands {
     }
 };
 
+// "12,000.25"
+std::string all_digits(double value, int decimals) {
+    std::string text = fmt::format("{:.{}f}", std::fabs(value), decimals);
+    const size_t whole = std::min(text.find('.'), text.size());
+    return (value < 0 ? "-" : "") + with_thousands(std::stoll(text.substr(0, whole))) + text.substr(whole);
+}
+
 std::vector<Tick> linear_ticks(Range range, int most) {
     std::vector<Tick> found;
     const double step = round_step((range.high - range.low) / std::max(most, 1));
@@ -63,7 +70,7 @@ std::vector<Tick> linear_ticks(Range range, int most) {
             found.push_back(
                 {value, with_exponent(value, std::max(0, std::min(own, largest_exponent) - step_exponent))});
         } else if (decimals > 2 && thousands.exponent > 0)  // zoomed in: all digits
-            found.push_back({value, with_thousands(std::llround(value))});
+            found.push_back({value, all_digits(value, std::max(0, -step_exponent))});
         else
             found.push_back({value, fmt::format("{:.{}f}{}", value / thousands.size, std::max(0, decimals),
                                                 thousands.suffix)});

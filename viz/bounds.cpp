@@ -105,6 +105,17 @@ bool has_bars(const Figure& figure) {
                        [](const Mark& mark) { return std::holds_alternative<Bars>(mark); });
 }
 
+// The range of y; values that only differ in digits that ticks should not have count as equal.
+Range told_apart(const Axis& axis, const Extents& extents) {
+    constexpr double least = 1e-6;  // of the largest value
+    const Range range = extents.y.range();
+    const double largest = std::max(std::fabs(range.low), std::fabs(range.high));
+    if (extents.exact_y || axis.scale != Scale::linear || range.high - range.low > least * largest)
+        return range;
+    const double middle = range.low + (range.high - range.low) / 2;
+    return {middle, middle};
+}
+
 Range settled(const Axis& axis, Range fitted, bool exact, double share) {
     const bool names = !axis.categories.empty();
     const Scale scale = names ? Scale::linear : axis.scale;
@@ -133,7 +144,7 @@ Bounds bounds_of(const Figure& figure, std::optional<Range> visible) {
     bounds.x = settled(figure.x, extents.x.range(), extents.exact_x, bars ? 0.0 : share_x);
     if (bars && figure.x.scale != Scale::linear && !figure.x.minimum)
         bounds.x.low /= 2;  // keeps the shortest bar visible
-    bounds.y = settled(figure.y, extents.y.range(), extents.exact_y, 0.06);
+    bounds.y = settled(figure.y, told_apart(figure.y, extents), extents.exact_y, 0.06);
     if (visible && visible->low < visible->high) bounds.x = *visible;
     return bounds;
 }

@@ -16,6 +16,16 @@ std::string error_of(const Result& result, const VariantResult& variant) {
     return error ? ", relative error " + error_words(*error) : "";
 }
 
+// ", relative error 4.1 %", or of several variants ", relative errors 4.1 % and 92 %",
+std::string errors_of(const Result& result, const std::vector<const VariantResult*>& variants) {
+    if (variants.size() == 1) return error_of(result, *variants.front());
+    std::string words;
+    for (const VariantResult* variant : variants)
+        if (const auto error = reference_error(result, *variant))
+            words += fmt::format("{}{} {}", words.empty() ? "" : ", ", variant->name, error_words(*error));
+    return words.empty() ? "" : "; relative errors: " + words;
+}
+
 // The baseline of all comparisons: the first variant with a time.
 const VariantResult* baseline_of(const Result& result) {
     for (const VariantResult& variant : result.variants)
@@ -75,10 +85,9 @@ std::vector<SummaryLine> summary_of(const Result& result) {
     std::vector<SummaryLine> lines;
     if (const auto fastest = fastest_right(result); !fastest.empty())
         lines.push_back({"Fastest correct result: " + fastest_words(fastest) +
-                         speed_up_of(result, *fastest.front()) + error_of(result, *fastest.front()) + "."});
+                         speed_up_of(result, *fastest.front()) + errors_of(result, fastest) + "."});
     if (const auto rough = fastest_approximations(result); !rough.empty())
-        lines.push_back(
-            {"Fastest approximation: " + fastest_words(rough) + error_of(result, *rough.front()) + "."});
+        lines.push_back({"Fastest approximation: " + fastest_words(rough) + errors_of(result, rough) + "."});
     if (const std::string idle = idle_sentence(result); !idle.empty()) lines.push_back({idle});
     for (const VariantResult& variant : result.variants)
         if (const std::string words = wrong_sentence(variant); !words.empty())

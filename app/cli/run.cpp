@@ -142,17 +142,20 @@ int run(const Arguments& arguments) {
     bar.clear();
     if (!ran) return fail(ran.error());
     const Result& result = *ran->result;
-    if (arguments.has("--output"))
-        if (const auto problem = write_npz(arguments.value("--output"), all_arrays(result)))
-            return fail(*problem);
-    if (arguments.has("--trace"))
-        if (const auto problem = write_trace(arguments.value("--trace"), result)) return fail(*problem);
+    // What was measured is printed and kept wherever that is possible.
     const int printed = print(arguments.has("--json") ? to_json(result) : text_of(*settings->family, result));
-    const auto problem = add_to_session(arguments, [&](Session& session) {
+    std::vector<std::optional<Error>> problems;
+    if (arguments.has("--output"))
+        problems.push_back(write_npz(arguments.value("--output"), all_arrays(result)));
+    if (arguments.has("--trace")) problems.push_back(write_trace(arguments.value("--trace"), result));
+    problems.push_back(add_to_session(arguments, [&](Session& session) {
         session.history.push_back(session.results.size());
         session.results.emplace_back(result, ran->figures);
-    });
-    if (problem) return fail(*problem);
+    }));
+    int failed = 0;
+    for (const auto& problem : problems)
+        if (problem) failed = fail(*problem);
+    if (failed) return failed;
     return exit_code(printed, first_wrong(result), arguments.has("--allow-wrong"));
 }
 

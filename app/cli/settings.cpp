@@ -312,12 +312,13 @@ Outcome<std::vector<SweepAxis>> settle_axes(const Arguments& arguments, const Se
     return axes;
 }
 
-std::optional<Error> check_export(const Arguments& arguments, const Settings& settings) {
+std::optional<Error> check_export(const Arguments& arguments, const Settings& settings,
+                                  const std::vector<SweepAxis>& axes) {
     std::string kind;
     OptionReader reader(arguments);
     reader.word<std::string>("--export", {{"json", "json"}, {"triton", "triton"}}, kind);
     if (reader.error() || kind != "triton") return reader.error();
-    return check_triton(*settings.family);
+    return check_triton(*settings.family, axes);
 }
 
 Outcome<std::optional<Shard>> settle_shard(const Arguments& arguments) {

@@ -32,7 +32,8 @@ Outcome<Settings> settle(const Arguments& arguments);
 std::optional<Error> check_for_all_cells(const Settings& settings);
 Outcome<std::vector<SweepAxis>> settle_axes(const Arguments& arguments, const Settings& settings);
 // Checks the kind of --export, and that the family can be exported to it.
-std::optional<Error> check_export(const Arguments& arguments, const Settings& settings);
+std::optional<Error> check_export(const Arguments& arguments, const Settings& settings,
+                                  const std::vector<SweepAxis>& axes);
 // The value of --seconds; absent if it was not given.
 Outcome<std::optional<double>> settle_seconds(const Arguments& arguments);
 // The value of --shard; absent if it was not given.

@@ -46,6 +46,9 @@ Outcome<std::optional<SweepFile>> open_file(const Arguments& arguments, SweepRes
 std::optional<Error> check_together(const Arguments& arguments, const Settings& settings,
                                     const Sweep& sweep) {
     const bool searches = arguments.has("--best");
+    if (searches && !sweep.base.recording.empty())
+        return Error::usage(
+            "--best measures the fastest again and again, which a recording cannot; leave one out");
     if (searches && settings.workers.size() > 1)
         return Error::usage("--best measures the fastest in turns on one machine; give one --on");
     for (const char* const option : {"--shard", "--resume"}) {
@@ -58,12 +61,12 @@ std::optional<Error> check_together(const Arguments& arguments, const Settings& 
                 fmt::format("{} needs --session FILE, the file that keeps the cells", option));
     }
     for (const char* const option : {"--best", "--export"})
-        if (const Parameter* const shape = swept_shape(sweep, *settings.family);
-            shape && arguments.has(option))
+        if (const Parameter* const inputs = swept_inputs(sweep, *settings.family);
+            inputs && arguments.has(option))
             return Error::usage(fmt::format(
                 "{} looks for the fastest values, but cells that differ in {} do different work; leave it "
                 "out of --over",
-                option, shape->name));
+                option, inputs->name));
     return {};
 }
 
@@ -109,7 +112,7 @@ int sweep(const Arguments& arguments) {
     const auto axes = settle_axes(arguments, *settings);
     if (!axes) return fail(axes.error());
     const Sweep sweep{"", settings->request, *axes, arguments.has("--best")};
-    if (const auto problem = check_export(arguments, *settings)) return fail(*problem);
+    if (const auto problem = check_export(arguments, *settings, *axes)) return fail(*problem);
     if (const auto problem = check_together(arguments, *settings, sweep)) return fail(*problem);
     const auto shard = settle_shard(arguments);
     if (!shard) return fail(shard.error());

@@ -42,10 +42,18 @@ std::string first_wrong(const SweepResult& result) {
 std::string best_lines(const SweepResult& result) {
     if (!result.complete || result.cells.size() < 2) return "";
     const std::vector<BestCells> all = best_cells(result);
+    const Family& family = **find_offered_family(result.sweep.base.family);
     std::string lines;
-    if (has_best(result.sweep, **find_offered_family(result.sweep.base.family)))
+    if (has_best(result.sweep, family)) {
         for (const BestCells& best : all)
             lines += wrapped("fastest " + best_words(result, best), 110, 2) + "\n";
+        for (const Variant& variant : family.variants)
+            if (std::count_if(result.cells.begin(), result.cells.end(), [&](const SweepCell& cell) {
+                    return right_in(cell, variant.name) != nullptr;
+                }) == 1)
+                lines += variant.name +
+                         " has a right result with a time in one cell only, so no cell is the fastest\n";
+    }
     const std::string few = few_repeats_words(result.sweep.base.repeats);
     if (!all.empty() && !few.empty() && !result.sweep.search) lines += "note: " + few + "\n";
     return lines.empty() ? "" : "\n" + lines;

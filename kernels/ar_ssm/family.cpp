@@ -30,8 +30,10 @@ std::vector<Parameter> parameters() {
             "gate_hidden", "Width of the gate's hidden layer; auto: a quarter of d_model, at least 1.", shape,
             "units", 1, 1, 16384, Step::powers_of_two, Renews::inputs)),
         cited("Fused Associative Scan Implementation, Requirement 8.4",
-              flag_parameter("bidirectional", "Also scans from the end and averages both directions.",
-                             algorithm, false, Renews::inputs)),
+              flag_parameter(
+                  "bidirectional",
+                  "Also scans from the end: y = (t + uv + uv_rev) / 2, which halves the local part t, too.",
+                  algorithm, false, Renews::inputs)),
         cited("Fused Associative Scan Implementation, Requirement 8.4",
               only_for("bidirectional", {true},
                        flag_parameter("use_anticausal",
@@ -87,7 +89,7 @@ struct Intermediate {
 
 const std::vector<Intermediate>& intermediates() {
     static const std::vector<Intermediate> all = {
-        {"t", "Local part of y, the convolution."},
+        {"t", "Local part of y, the convolution; y has half of it if bidirectional."},
         {"u", "(x U^T) g, which is scanned.", true},
         {"v", "(x V^T) g, which reads the scan.", true},
         {"c", "Scan of u.", true, false},

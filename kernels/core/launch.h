@@ -35,6 +35,7 @@ struct Resources {
     int registers = 0;
     int64_t shared_bytes = 0;
     int64_t spill_bytes = 0;
+    int barriers = 0;  // of a block, named ones included; 0: not known
 };
 
 struct LaunchInfo {

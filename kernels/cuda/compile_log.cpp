@@ -50,6 +50,7 @@ CompileLog read_compile_log(std::string_view log, const std::string& file) {
         if (entry && has(line, "Used ")) {
             entry->registers = static_cast<int>(number_before(line, " registers"));
             entry->shared_bytes = number_before(line, " bytes smem");
+            entry->barriers = static_cast<int>(number_before(line, " barriers"));
         }
         if (is_warning(line)) result.warnings += (result.warnings.empty() ? "" : "\n") + line;
         if (result.first_error.empty() && is_error(line))

@@ -37,7 +37,7 @@ std::string words_of(const Source& source, const std::string& architecture, int 
 }
 
 // Must change when the format of cache files changes.
-constexpr const char* cache_format = "sawtooth cubin 1";
+constexpr const char* cache_format = "sawtooth cubin 2";
 
 std::string key_of(const std::vector<SourceText>& texts, const std::vector<std::string>& options,
                    const NvrtcVersion& version) {

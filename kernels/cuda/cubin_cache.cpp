@@ -34,7 +34,7 @@ std::string content_of(const std::string& key, const Compiled& compiled) {
     content << key << ' ' << compiled.kernels.size() << '\n';
     for (const auto& [name, resources] : compiled.kernels)
         content << name << ' ' << resources.registers << ' ' << resources.shared_bytes << ' '
-                << resources.spill_bytes << '\n';
+                << resources.spill_bytes << ' ' << resources.barriers << '\n';
     content << compiled.log.size() << ' ' << compiled.cubin.size() << '\n' << compiled.log << compiled.cubin;
     return content.str();
 }
@@ -48,7 +48,8 @@ Compiled compiled_from(const std::string& content) {
     for (size_t i = 0; i < kernels; ++i) {
         std::string name;
         Resources resources;
-        words >> name >> resources.registers >> resources.shared_bytes >> resources.spill_bytes;
+        words >> name >> resources.registers >> resources.shared_bytes >> resources.spill_bytes >>
+            resources.barriers;
         compiled.kernels[name] = resources;
     }
     words >> log_bytes >> cubin_bytes;

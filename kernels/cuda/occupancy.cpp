@@ -32,6 +32,7 @@ cudaOccFuncAttributes attributes_of(const Resources& resources) {
     attributes.maxThreadsPerBlock = most_threads_per_block;
     attributes.numRegs = resources.registers;
     attributes.sharedSizeBytes = 0;
+    attributes.numBlockBarriers = resources.barriers;
     attributes.partitionedGCConfig = PARTITIONED_GC_OFF;
     attributes.shmemLimitConfig = FUNC_SHMEM_LIMIT_OPTIN;
     attributes.maxDynamicSharedSizeBytes = static_cast<size_t>(resources.shared_bytes);
@@ -43,6 +44,7 @@ std::string limiter_of(unsigned factors) {
     if (factors & OCC_LIMIT_WARPS) return "warps";
     if (factors & OCC_LIMIT_REGISTERS) return "registers";
     if (factors & OCC_LIMIT_SHARED_MEMORY) return "shared memory";
+    if (factors & OCC_LIMIT_BARRIERS) return "barriers";
     return "blocks";
 }
 

@@ -14,11 +14,12 @@ constexpr double chance = 0.005;  // the chance that an interval misses the true
 // How many of the smallest and of the largest of `count` samples lie outside the interval of the sign test,
 // which misses the median with at most that chance. Returns 0 if no interval does.
 size_t cut_of_median(size_t count) {
-    double exactly = std::pow(0.5, static_cast<double>(count)), tail = 0;
+    // In logarithms, as 2^-1075 is 0.
+    double exactly = static_cast<double>(count) * std::log(0.5), tail = 0;
     for (size_t k = 0; 2 * k < count; ++k) {
-        tail += exactly;
+        tail += std::exp(exactly);
         if (2 * tail > chance) return k;
-        exactly *= static_cast<double>(count - k) / static_cast<double>(k + 1);
+        exactly += std::log(static_cast<double>(count - k) / static_cast<double>(k + 1));
     }
     return 0;
 }

@@ -137,17 +137,15 @@ std::string cell_words(const Sweep& sweep, const std::vector<Value>& values) {
     return words;
 }
 
-const Parameter* swept_shape(const Sweep& sweep, const Family& family) {
+const Parameter* swept_inputs(const Sweep& sweep, const Family& family) {
     for (const SweepAxis& axis : sweep.axes)
         for (const std::string& name : names_of(axis))
-            if (const Parameter* const row = family.parameter(name); row && row->group == Group::shape)
+            if (const Parameter* const row = family.parameter(name); row && row->renews == Renews::inputs)
                 return row;
     return nullptr;
 }
 
-bool has_best(const Sweep& sweep, const Family& family) {
-    return sweep.search || !swept_shape(sweep, family);
-}
+bool has_best(const Sweep& sweep, const Family& family) { return !swept_inputs(sweep, family); }
 
 int repeats_of_visit(const Sweep& sweep, size_t visit) {
     if (!sweep.search) return sweep.base.repeats;
@@ -218,7 +216,7 @@ BestCells best_cells(const SweepResult& sweep, const std::string& variant, const
 std::vector<BestCells> best_cells(const SweepResult& sweep) {
     struct Place {
         std::string variant;
-        std::set<std::string> devices;
+        std::map<std::string, int> cells;  // by device
     };
     std::map<int, Place> places;  // by index of the variant
     std::set<std::string> devices;
@@ -228,17 +226,15 @@ std::vector<BestCells> best_cells(const SweepResult& sweep) {
         for (const VariantResult& variant : cell.result->variants) {
             if (!right_in(cell, variant.name)) continue;
             places[variant.index].variant = variant.name;
-            places[variant.index].devices.insert(cell.result->device);
+            ++places[variant.index].cells[cell.result->device];
         }
     }
     std::vector<BestCells> all;
-    for (const auto& [index, place] : places) {
-        if (devices.size() < 2)
-            all.push_back(best_cells(sweep, place.variant));
-        else
-            for (const std::string& device : place.devices)
-                all.push_back(best_cells(sweep, place.variant, device));
-    }
+    const bool has_one_cell = sweep.sweep.cells() == 1;
+    for (const auto& [index, place] : places)
+        for (const auto& [device, cells] : place.cells)
+            if (cells > 1 || has_one_cell)
+                all.push_back(best_cells(sweep, place.variant, devices.size() < 2 ? "" : device));
     return all;
 }
 

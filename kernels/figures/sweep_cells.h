@@ -33,9 +33,10 @@ std::vector<std::string> names_of(const SweepAxis& axis);
 // "chunk 64", "BLOCK_M 64, BLOCK_N 32", "chunk and C_G 64".
 std::string cell_words(const Sweep& sweep, const std::vector<Value>& values);
 
-// A parameter of the axes that changes the shape, and so the work, of the cells; null if none does.
-const Parameter* swept_shape(const Sweep& sweep, const Family& family);
-// Whether a cell may be called the fastest: all do the same work, or a search asked for the least time.
+// A parameter of the axes that changes the inputs or what is computed from them, so that the cells do
+// different work; null if none does.
+const Parameter* swept_inputs(const Sweep& sweep, const Family& family);
+// Whether a cell may be called the fastest: all do the same work.
 bool has_best(const Sweep& sweep, const Family& family);
 
 // A search measures a cell several times: the samples of one visit follow those of the one before.
@@ -59,7 +60,8 @@ struct BestCells {
     std::string device = "";  // the chip, if the sweep ran on several: times of two chips are not compared
 };
 BestCells best_cells(const SweepResult& sweep, const std::string& variant, const std::string& device = "");
-// The best cells of every variant that has right results, in the order of the family, on every chip.
+// The best cells of every variant that has right results in several cells (or in the only one), in the order
+// of the family, on every chip.
 std::vector<BestCells> best_cells(const SweepResult& sweep);
 // The result of the variant in a cell if it is timed and right, otherwise null.
 const VariantResult* right_in(const SweepCell& cell, const std::string& variant);

@@ -18,6 +18,10 @@
 namespace sawtooth {
 namespace {
 
+// What figures say that have no data yet.
+constexpr const char* points_to_come = "Points appear as the sweep runs.";
+constexpr const char* bars_to_come = "Bars appear as the sweep runs.";
+
 bool are_numbers(const SweepAxis& axis) {
     return std::all_of(axis.values.begin(), axis.values.end(),
                        [](const Value& value) { return as_number(value).has_value(); });
@@ -243,15 +247,26 @@ void explain_missing(std::vector<Figure>& figures, const SweepResult& sweep, con
 }
 
 void add_lines(Figure& figure, std::vector<Line> lines) {
-    if (lines.empty()) figure.missing = "Points appear as the sweep runs.";
+    if (lines.empty()) figure.missing = points_to_come;
     for (Line& line : lines) figure.marks.push_back(std::move(line));
 }
 
 void add_bars(Figure& figure, Bars bars) {
     if (bars.bars.empty())
-        figure.missing = "Bars appear as the sweep runs.";
+        figure.missing = bars_to_come;
     else
         figure.marks.push_back(std::move(bars));
+}
+
+void say_why_empty(std::vector<Figure>& figures, const SweepResult& sweep) {
+    const auto refused = std::find_if(sweep.cells.begin(), sweep.cells.end(),
+                                      [](const SweepCell& cell) { return !cell.refused.empty(); });
+    for (Figure& figure : figures)
+        if (figure.missing == points_to_come || figure.missing == bars_to_come)
+            figure.missing = refused == sweep.cells.end()
+                                 ? "No cell of the sweep has such a number."
+                                 : "No cell has such a number. " + cell_words(sweep.sweep, refused->values) +
+                                       ": " + refused->refused + ".";
 }
 
 namespace {

@@ -70,6 +70,8 @@ void explain_missing(std::vector<Figure>& figures, const SweepResult& sweep, con
 // Add lines or bars to a figure, or the sentence that they are still missing if there are none.
 void add_lines(Figure& figure, std::vector<Line> lines);
 void add_bars(Figure& figure, Bars bars);
+// Says in the figures that are still empty why they stay so: the sweep is complete.
+void say_why_empty(std::vector<Figure>& figures, const SweepResult& sweep);
 // "time-against-chunk", "Time against chunk": `what` over the parameter that labels the axis x.
 Figure figure_against(const std::string& what, std::string caption, Axis x, Axis y, std::vector<Line> lines);
 // "Time against X" with add_times.

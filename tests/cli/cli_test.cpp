@@ -316,18 +316,20 @@ TEST_CASE("the copied command of a sweep reads as the same sweep", "[cli]") {
 }
 
 TEST_CASE("an export needs a kind, a family that has it, and standard output", "[cli]") {
-    const auto checked = [](const std::vector<const char*>& words) -> Outcome<int> {
+    const auto checked = [](const std::vector<const char*>& words, const char* over) -> Outcome<int> {
         const auto reading = read(words);
         REQUIRE(reading);
         const auto settings = settle(reading->arguments);
         REQUIRE(settings);
-        const auto error = check_export(reading->arguments, *settings);
+        const auto error = check_export(reading->arguments, *settings, {{over, {int64_t{4}}}});
         return error ? Outcome<int>(*error) : Outcome<int>(0);
     };
-    CHECK(checked({"sweep", "attention", "--export", "triton"}));
-    CHECK(checked({"sweep", "ar_ssm", "--export", "json"}));
-    check_usage(checked({"sweep", "ar_ssm", "--export", "triton"}), "ar_ssm has no tiling parameters");
-    check_usage(checked({"sweep", "scan", "--export", "tritn"}), "Did you mean triton?");
+    CHECK(checked({"sweep", "attention", "--export", "triton"}, "BLOCK_M"));
+    CHECK(checked({"sweep", "ar_ssm", "--export", "json"}, "max_rank"));
+    check_usage(checked({"sweep", "ar_ssm", "--export", "triton"}, "max_rank"),
+                "ar_ssm has no tiling parameters");
+    check_usage(checked({"sweep", "attention", "--export", "triton"}, "window"), "window is none");
+    check_usage(checked({"sweep", "scan", "--export", "tritn"}, "block_size"), "Did you mean triton?");
     check_usage(settle_files(read({"sweep", "scan", "--export", "json", "--json"})->arguments), "--json");
     check_usage(settle_files(read({"sweep", "scan", "--export", "json", "--csv", "-"})->arguments), "--csv");
 }

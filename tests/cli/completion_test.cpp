@@ -75,7 +75,8 @@ TEST_CASE("an option accepts the choices that the tables name", "[cli]") {
             const auto settings = settle(reading->arguments);
             REQUIRE(settings);
             if (row.commands & bit(Command::window)) CHECK(settle_window(reading->arguments));
-            if (row.commands == bit(Command::sweep)) CHECK_FALSE(check_export(reading->arguments, *settings));
+            if (row.commands == bit(Command::sweep))
+                CHECK_FALSE(check_export(reading->arguments, *settings, {}));
         }
 }
 

@@ -224,6 +224,11 @@ def a_search_ends_with_the_best_and_exports_it(program):
     assert program("sweep", *sizes, "--json").wants(0).json()["best"] == []
     for option in (["--export", "json"], ["--best"]):
         program("sweep", *sizes, *option).wants(2, option[0], "cells that differ in length do different work")
+    for over in ("backward=false,true", "causal=false,true", "window=16,64"):
+        name = over.split("=")[0]
+        program("sweep", "attention", "--set", "N=128", "--over", over, "--best").wants(2, f"cells that differ in {name}")
+    program("sweep", "scan", "--over", "block_size=256,512", "--recording", "h200-2026-11", "--best").wants(2, "recording")
+    program("sweep", "memory", "--over", "readout=evolving,boundary", "--export", "triton").wants(2, "readout is none")
     text = program("sweep", *words, "--variant", "streaming", "--export", "triton").wants(0).out
     assert re.search(r'^triton\.Config\(\{"BLOCK_M": (32|64), "BLOCK_N": (16|32|64)\}\)$', text, re.M), text
     assert all(line.startswith(("#", "triton.Config(")) for line in text.splitlines())

@@ -159,7 +159,8 @@ def a_file_that_may_not_grow_is_a_failure_and_no_signal(program):
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 
-    program("run", "scan", "--repeat", 1, "--output", "out.npz", preexec_fn=limit).wants(1, "out.npz", "too large")
+    done = program("run", "scan", "--repeat", 1, "--output", "out.npz", preexec_fn=limit).wants(1, "out.npz", "too large")
+    assert "lookback" in done.out, "what was measured is printed all the same"
     program("shot", "a.png", "--family", "lut", "--repeat", 1, "--size", "320x240", preexec_fn=limit).wants(1, "a.png", "too large")
     assert program.names() == []
 

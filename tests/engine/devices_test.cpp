@@ -2,14 +2,17 @@
 
 #include "app/engine/machine/devices.h"
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "app/engine/files/files.h"
 #include "app/engine/run/runner.h"
 #include "app/engine/wire/json.h"
 #include "kernels/cuda/chips.h"
 #include "kernels/families.h"
 #include "tests/kit/catch.h"
 #include "tests/kit/child_process.h"
+#include "tests/kit/temporary_folder.h"
 #include "tests/kit/workshop.h"
 
 namespace {
@@ -174,6 +177,28 @@ TEST_CASE("a compilation is announced with its file", "[devices][cuda]") {
     REQUIRE(ran);
     CHECK(contains(said, "compiling kernels/scan/cuda/lookback"));
     CHECK(contains(said, "(first time only)"));
+}
+
+TEST_CASE("a cache that cores share counts once, and those of several chiplets count together", "[devices]") {
+    const TemporaryFolder folder;
+    const auto add = [&](int core, int index, const std::string& level, const char* size,
+                         const char* sharing) {
+        const std::string cache =
+            folder.file("cpu" + std::to_string(core) + "/cache/index" + std::to_string(index));
+        std::filesystem::create_directories(cache);
+        CHECK_FALSE(write_file(cache + "/level", level));
+        CHECK_FALSE(write_file(cache + "/size", size));
+        CHECK_FALSE(write_file(cache + "/shared_cpu_list", sharing));
+    };
+    for (const int core : {0, 1, 2, 3}) {
+        add(core, 0, "1\n", "32K\n", std::to_string(core).c_str());
+        add(core, 2, "2\n", "512K\n", std::to_string(core).c_str());
+        add(core, 3, "3\n", "32768K\n", core < 2 ? "0-1\n" : "2-3\n");
+    }
+    CHECK(last_level_caches(folder.path(), {0, 1}) == int64_t{32} << 20);
+    CHECK(last_level_caches(folder.path(), {0, 1, 2, 3}) == int64_t{64} << 20);
+    CHECK(last_level_caches(folder.path(), {2}) == int64_t{32} << 20);
+    CHECK(last_level_caches(folder.file("nothing"), {0}) == 0);
 }
 
 }  // namespace

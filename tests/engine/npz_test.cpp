@@ -10,6 +10,7 @@
 #include "kernels/core/random.h"
 #include "tests/engine/short_disk.h"
 #include "tests/kit/catch.h"
+#include "tests/kit/contains.h"
 #include "tests/kit/temporary_folder.h"
 
 using namespace sawtooth;
@@ -107,6 +108,18 @@ TEST_CASE("arrays of any shape survive saving bit by bit", "[npz]") {
         REQUIRE(read->size() == arrays.size());
         for (size_t i = 0; i < arrays.size(); ++i) CHECK(same(arrays[i], (*read)[i]));
     }
+}
+
+TEST_CASE("numbers of float64 that become infinite are noted", "[npz]") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("a.npz");
+    const double infinite = std::numeric_limits<double>::infinity();
+    const auto values = bytes_of_values<double>({0.1, 1e300, -1e39, infinite});
+    make_archive(path, {{"a.npy", npy(dictionary("<f8", "(4,)"), values), false}});
+    const auto read = read_npz(path);
+    REQUIRE(read);
+    REQUIRE(read->notes.size() == 1);
+    CHECK(contains(read->notes[0], "array a: 2 numbers are beyond the range of float32 and became infinite"));
 }
 
 TEST_CASE("wide arrays are narrowed and small ones widened", "[npz]") {

@@ -116,6 +116,27 @@ TEST_CASE("a search among cells that cannot be told halves them and says how man
     CHECK(machine.repeats <= 16 * 9 + 3 * 9 * 3);
 }
 
+TEST_CASE("a search with more repeats than an int holds measures no less", "[engine]") {
+    InventedMachine machine{[](size_t cell, const std::string&, int sample) {
+        return (10 + 0.1 * static_cast<double>(cell)) * (1 + 0.4 * ((sample * 7 + cell * 5) % 11) / 10);
+    }};
+    Sweep sweep = over(25, true);
+    sweep.base.repeats = 100'000'000;
+    const SweepResult result = machine.run(sweep);
+    CHECK(machine.repeats > 25 * 9 + 3 * 9 * 3);
+}
+
+TEST_CASE("a variant with a time in one cell of several has no fastest cell", "[engine]") {
+    InventedMachine machine{[](size_t, const std::string&, int) { return 10.0; }};
+    SweepResult result = machine.run(over(5, false));
+    REQUIRE(best_cells(result).size() == 1);
+    for (size_t cell = 0; cell < 4; ++cell)
+        result.cells[cell] = {result.cells[cell].values, "not recorded", nullptr};
+    CHECK(best_cells(result).empty());
+    const SweepResult alone = machine.run(over(1, false));
+    CHECK(best_cells(alone).size() == 1);
+}
+
 TEST_CASE("only right results are searched", "[engine]") {
     InventedMachine machine{
         [](size_t cell, const std::string&, int) { return cell == 1 ? 1.0 : 10.0 + 20 * cell; }};

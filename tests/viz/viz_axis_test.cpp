@@ -44,6 +44,21 @@ TEST_CASE("large numbers are written in one way on every axis", "[viz]") {
     CHECK(ticks(Scale::log2, {1, 32768}, 20).back().text == "32k");
     // Zoomed in, numbers have all their digits.
     CHECK(ticks(Scale::linear, {524288, 524300}, 3).front().text == "524,290");
+    CHECK(ticks(Scale::linear, {12000, 12000.6}, 7)[1].text == "12,000.1");
+    CHECK(ticks(Scale::linear, {-12000.6, -12000}, 7)[0].text == "-12,000.6");
+}
+
+TEST_CASE("values that differ in the ninth digit get no ticks with nine digits", "[viz]") {
+    Figure figure;
+    Line line;
+    line.x = {0, 1};
+    line.y = {0.0215, 0.0215 * (1 + 1e-8)};
+    figure.marks.emplace_back(line);
+    const Bounds bounds = bounds_of(figure, {});
+    CHECK(bounds.y.low < 0.0214);
+    CHECK(bounds.y.high > 0.0216);
+    std::get<Line>(figure.marks[0]).y[1] = 0.022;
+    CHECK(bounds_of(figure, {}).y.low > 0.0214);
 }
 
 TEST_CASE("an axis whose data still comes ends at round numbers and moves rarely", "[viz]") {

@@ -54,8 +54,10 @@ void set_up_axes(const Canvas& canvas, const Figure& figure, const Layout& layou
     set_up_scale(ImAxis_X1, frame.scale_x);
     set_up_scale(ImAxis_Y1, frame.scale_y);
     if (is_zoomable(figure)) {
-        ImPlot::SetupAxisLimitsConstraints(ImAxis_X1, figure.x.minimum.value_or(-infinity),
-                                           figure.x.maximum.value_or(infinity));
+        // An axis of one position reaches beyond it.
+        const double lowest = figure.x.minimum.value_or(-infinity),
+                     highest = figure.x.maximum.value_or(infinity);
+        if (lowest < highest) ImPlot::SetupAxisLimitsConstraints(ImAxis_X1, lowest, highest);
         ImPlot::SetupAxisLinks(ImAxis_X1, &range.low, &range.high);
     } else {
         ImPlot::SetupAxisLimits(ImAxis_X1, range.low, range.high, ImPlotCond_Always);
@@ -87,7 +89,8 @@ void draw_plot_marks(const Pen& pen, const Figure& figure) {
         if constexpr (std::is_same_v<Type, Line>) {
             const Stroke stroke = stroke_of_line(pen.theme, mark);
             const bool dense = static_cast<float>(mark.x.size()) > 2 * pen.frame.box.width();
-            if (!mark.joined || stroke.dash != Dash::solid || dense || pen.over_cells ||
+            const bool is_point = mark.x.size() == 1;
+            if (!mark.joined || stroke.dash != Dash::solid || dense || is_point || pen.over_cells ||
                 is_crowded(pen, mark)) {
                 draw(pen, mark);
                 return;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <complex>
 #include <cstring>
 #include <set>
@@ -79,6 +80,17 @@ std::optional<std::pair<int64_t, int64_t>> too_wide(const std::byte* from, int64
     return {};
 }
 
+// How many finite numbers become infinite in float32.
+int64_t count_too_large(const std::byte* from, int64_t count) {
+    int64_t found = 0;
+    for (int64_t i = 0; i < count; ++i) {
+        double value;
+        std::memcpy(&value, from + i * static_cast<int64_t>(sizeof value), sizeof value);
+        found += std::isfinite(value) && std::isinf(static_cast<float>(value));
+    }
+    return found;
+}
+
 // Converts `count` items of the format to items of its dtype.
 void convert(const Format& format, const std::byte* from, int64_t count, std::byte* to) {
     if (format.native)
@@ -129,6 +141,12 @@ class ArrayReader {
         return {};
     }
     const Array& array() const { return array_; }
+    // What reading the data changed in it; "" if nothing.
+    std::string note() const {
+        if (too_large_ == 0) return "";
+        return fmt::format("{}{} beyond the range of float32 and became infinite", place_,
+                           too_large_ == 1 ? "1 number is" : fmt::format("{} numbers are", too_large_));
+    }
 
     // Call after `read_shape`. The error is `cancelled` if stopped.
     Outcome<Array> read_data(const std::stop_token& stop) {
@@ -208,6 +226,8 @@ class ArrayReader {
                 if (const auto wide = too_wide(raw.data(), count))
                     return wrong(
                         fmt::format("element {} = {} does not fit int32", first + wide->first, wide->second));
+            if (format_->name == "<f8" || format_->name == "<c16")
+                too_large_ += count_too_large(raw.data(), count * format_->bytes / 8);
             convert(*format_, raw.data(), count, fortran_order_ ? converted.data() : at(first));
             for (int64_t i = 0; fortran_order_ && i < count; ++i)
                 std::memcpy(at(order.next()), converted.data() + i * item, static_cast<size_t>(item));
@@ -223,6 +243,7 @@ class ArrayReader {
     MemberHandle member_;
     const Format* format_ = nullptr;
     bool fortran_order_ = false;
+    int64_t too_large_ = 0;  // count_too_large of all data
     int64_t bytes_ = 0, header_bytes_ = 0;
 };
 
@@ -312,6 +333,7 @@ Outcome<InputFile> read_npz(const std::string& path, const ReadLimits& limits) {
         auto array = (*readers)[i].read_data(limits.stop);
         if (!array) return array.error();
         file.arrays[i] = std::move(*array);
+        if (std::string words = (*readers)[i].note(); !words.empty()) file.notes.push_back(std::move(words));
     }
     return file;
 }

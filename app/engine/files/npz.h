@@ -15,6 +15,8 @@ struct InputFile {
     Arrays arrays;
     // Members with '/' in their names, which is how outputs of variants are named.
     std::vector<std::string> skipped;
+    std::vector<std::string> notes =
+        {};  // "x: 3 numbers are beyond the range of float32 and became infinite"
 };
 
 // Limits for reading: a small file may contain large arrays.

@@ -1,11 +1,13 @@
 #include "app/engine/machine/devices.h"
 
+#include <fmt/format.h>
 #include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <ctime>
 #include <fstream>
+#include <map>
 
 #include "app/engine/files/files.h"
 #include "app/engine/machine/machine.h"
@@ -37,36 +39,67 @@ std::string processor_name() {
     return "unknown processor";
 }
 
-int usable_cores() {
+// The numbers of the cores that this process may use; without a limit those of the first `CPU_SETSIZE`.
+std::vector<int> usable_cores() {
     cpu_set_t set;
     CPU_ZERO(&set);
-    if (::sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
-    return static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+    std::vector<int> cores;
+    const bool is_known = ::sched_getaffinity(0, sizeof set, &set) == 0;
+    const auto online = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+    for (int core = 0; core < CPU_SETSIZE; ++core)
+        if (is_known ? CPU_ISSET(core, &set) : core < online) cores.push_back(core);
+    return cores;
 }
 
-// The cache of one core, from "index3/size", which contains "32768K". The C library serves if there is no
-// such file: on some machines it adds up all caches of a level.
-int64_t last_level_cache() {
-    int64_t largest = 0;
-    for (int index = 0; index < 8; ++index) {
-        const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index);
-        largest = std::max(largest, leading_number_in(folder + "/size").value_or(0) * 1024);
-    }
-    if (largest > 0) return largest;
+std::string first_line_of(const std::string& path) {
+    std::ifstream file(path);
+    std::string line;
+    std::getline(file, line);
+    return line;
+}
+
+// The C library serves if there are no files: on some machines it adds up all caches of a level.
+int64_t last_level_cache(const std::vector<int>& cores) {
+    int64_t bytes = last_level_caches("/sys/devices/system/cpu", cores);
+    if (bytes > 0) return bytes;
     for (const int level : {_SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL4_CACHE_SIZE})
-        largest = std::max<int64_t>(largest, ::sysconf(level));
-    return largest;
+        bytes = std::max<int64_t>(bytes, ::sysconf(level));
+    return bytes;
 }
 
 }  // namespace
 
+int64_t last_level_caches(const std::string& folder, const std::vector<int>& cores) {
+    std::map<std::string, int64_t> sizes;  // by the cores that share the cache
+    for (const int core : cores) {
+        int64_t level = 0;
+        std::string last;
+        for (int index = 0; index < 5; ++index) {
+            const std::string cache = fmt::format("{}/cpu{}/cache/index{}", folder, core, index);
+            const int64_t own = leading_number_in(cache + "/level").value_or(0);
+            if (own <= level) continue;
+            level = own;
+            last = cache;
+        }
+        if (last.empty()) continue;
+        sizes[first_line_of(last + "/shared_cpu_list")] =
+            leading_number_in(last + "/size").value_or(0) * 1024;
+    }
+    int64_t all = 0;
+    for (const auto& [sharing, size] : sizes) all += size;
+    return all;
+}
+
 Devices::Cpu find_cpu() {
     Devices::Cpu cpu;
     cpu.name = processor_name();
-    cpu.cores = usable_cores();
+    const std::vector<int> cores = usable_cores();
+    cpu.cores = static_cast<int>(cores.size());
     cpu.vectors = cpu::vector_target();
     cpu.memory_bytes = ::sysconf(_SC_PHYS_PAGES) * ::sysconf(_SC_PAGESIZE);
-    cpu.last_level_cache_bytes = last_level_cache();
+    // Hundreds of cores have thousands of files.
+    static const int64_t last_level_cache_bytes = last_level_cache(cores);
+    cpu.last_level_cache_bytes = last_level_cache_bytes;
     return cpu;
 }
 

@@ -16,7 +16,7 @@ struct Devices {
         int cores = 0;
         std::string vectors;  // the Highway target in use, such as "AVX3"
         int64_t memory_bytes = 0;
-        int64_t last_level_cache_bytes = 0;
+        int64_t last_level_cache_bytes = 0;  // of all cores that may be used together
     };
     using Gpu = Chip;
     Cpu cpu;
@@ -33,6 +33,9 @@ struct Devices {
 // `try_counters` tests them.
 Devices find_devices();
 Devices::Cpu find_cpu();
+// The bytes of all last-level caches of these cores, from files such as FOLDER/cpu0/cache/index3/size
+// ("32768K"). A cache that several cores share counts once. 0: there are no such files.
+int64_t last_level_caches(const std::string& folder, const std::vector<int>& cores);
 // Tests whether counters can be read on the first GPU and fills in the result. Takes half a second; closes
 // the GPU again.
 void try_counters(Devices& devices);

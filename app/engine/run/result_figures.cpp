@@ -100,6 +100,7 @@ std::vector<Figure> figures_of(const SweepResult& result) {
         std::all_of(result.cells.begin(), result.cells.end(),
                     [](const SweepCell& c) { return c.result && !has_times(*c.result); });
     if (result.complete && !recording.empty() && only_times_miss) say_no_times(recording, figures);
+    if (result.complete) say_why_empty(figures, result);
     return figures;
 }
 

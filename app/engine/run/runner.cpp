@@ -42,10 +42,10 @@ struct InputKey {
 
 namespace {
 
-InputKey key_of(const Configuration& configuration, const Request& request) {
+InputKey key_of(const Configuration& configuration, const Request& request, const FileStamp& file) {
     const Family& family = *configuration.family;
     const Parameters acting = family.acting(configuration.parameters, configuration.backend);
-    InputKey key{family.name, request.seed, request.values, request.optional, stamp_of(request.input), {}};
+    InputKey key{family.name, request.seed, request.values, request.optional, file, {}};
     for (const Parameter& row : family.parameters)
         if (row.renews == Renews::inputs) key.parameters[row.name] = acting.at(row.name);
     return key;
@@ -120,7 +120,7 @@ std::map<std::string, Value> computing(const Configuration& configuration) {
 struct Runner::Kept {
     FileStamp file;
     Arrays given;
-    std::vector<std::string> skipped;
+    std::vector<std::string> skipped, notes;  // those of the file
     std::optional<InputKey> key;
     Arrays inputs, reference;
 
@@ -204,13 +204,14 @@ Outcome<Ceilings> Runner::ceilings(const Machine& machine, std::stop_token stop,
 
 Outcome<Ceilings> Runner::cpu_ceilings(cpu::Pool& pool, std::stop_token stop, bool anew) {
     const Devices::Cpu processor = find_cpu();
+    constexpr int64_t mebibyte = 1 << 20;
     const std::string path =
-        fmt::format("{}/ceilings-{}-{}.json", cache_directory_, file_word(processor.name), pool.threads());
+        fmt::format("{}/ceilings-{}-{}-{}MiB.json", cache_directory_, file_word(processor.name),
+                    pool.threads(), processor.last_level_cache_bytes / mebibyte);
     const auto kept = kept_ceilings(path, processor.name, pool.threads());
     if (kept && !anew) return *kept;
     pool.set_stop(stop);
-    // Each array alone is larger than the last-level cache.
-    constexpr int64_t mebibyte = 1 << 20;
+    // Each array alone is larger than all last-level caches.
     const int64_t bytes = std::clamp(processor.last_level_cache_bytes + processor.last_level_cache_bytes / 4,
                                      64 * mebibyte, std::max(64 * mebibyte, free_memory_bytes() / 16));
     auto measured = measure_ceilings(pool, bytes, stop);
@@ -256,12 +257,14 @@ std::optional<Error> Runner::read_input(const Request& request, const Family& fa
     if (stamp == kept_->file && stamp.size >= 0) return {};
     kept_->given.clear();
     kept_->skipped.clear();
+    kept_->notes.clear();
     kept_->file = {};
     if (request.input.empty()) return {};
     auto file = sawtooth::read_input(family, request, std::move(stop));
     if (!file) return file.error();
     kept_->given = std::move(file->arrays);
     kept_->skipped = std::move(file->skipped);
+    kept_->notes = std::move(file->notes);
     kept_->file = stamp;
     return {};
 }
@@ -269,7 +272,8 @@ std::optional<Error> Runner::read_input(const Request& request, const Family& fa
 // Computes inputs and reference unless they are cached.
 std::optional<Error> Runner::renew_inputs(const Request& request, const Configuration& configuration,
                                           TimeLimit& limit, const OnProgress& progress, Stopwatch& clock) {
-    InputKey key = key_of(configuration, request);
+    // With the stamp of the file that was read, as it may have been replaced since.
+    InputKey key = key_of(configuration, request, kept_->file);
     if (kept_->key == key) return {};
     kept_->key.reset();
     kept_->kernel_key.reset();
@@ -320,6 +324,7 @@ Outcome<std::shared_ptr<const Result>> Runner::run_within(const Request& request
     if (!configuration) return configuration.error();
     if (std::string words = skipped_words(**family, request.input, kept_->skipped); !words.empty())
         configuration->notes.push_back(std::move(words));
+    configuration->notes.insert(configuration->notes.end(), kept_->notes.begin(), kept_->notes.end());
     if (!machine) return machine.error();
 
     const bool with_extras = stores_extras(*configuration, request.extras);

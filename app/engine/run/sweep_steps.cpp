@@ -46,10 +46,10 @@ SweepSteps::SweepSteps(Sweep sweep) : result_{std::move(sweep), {}, false} {}
 
 // The largest number of repeats of a variant: as many as without a search, and enough to tell the finalists
 // apart.
-int SweepSteps::budget() const {
+int64_t SweepSteps::budget() const {
     const Sweep& sweep = result_.sweep;
-    return static_cast<int>(sweep.cells()) * sweep.base.repeats +
-           static_cast<int>(finalists * visits_to_tell) * repeats_of_visit(sweep, 1);
+    return static_cast<int64_t>(sweep.cells()) * sweep.base.repeats +
+           static_cast<int64_t>(finalists * visits_to_tell) * repeats_of_visit(sweep, 1);
 }
 
 std::optional<SweepSteps::Step> SweepSteps::next() const {
@@ -68,7 +68,7 @@ void SweepSteps::take(SweepCell cell) {
     const size_t all = result_.sweep.cells();
     if (cell.result)
         for (const VariantResult& variant : cell.result->variants)
-            if (variant.time) spent_[variant.name] += static_cast<int>(variant.time->samples.size());
+            if (variant.time) spent_[variant.name] += std::ssize(variant.time->samples);
     if (round_ == 0) {
         result_.cells.push_back(std::move(cell));
         if (result_.cells.size() < all) return;
@@ -106,7 +106,7 @@ std::vector<size_t> SweepSteps::wanted_of(const std::string& variant) {
     if (cells.size() < 2 || is_told || round_ > most_rounds) return {};
     std::sort(cells.begin(), cells.end(),
               [&](size_t one, size_t other) { return time(one).median < time(other).median; });
-    const auto left = static_cast<size_t>(std::max(0, budget() - spent_[variant]));
+    const auto left = static_cast<size_t>(std::max<int64_t>(0, budget() - spent_[variant]));
     const auto repeats = static_cast<size_t>(repeats_of_visit(result_.sweep, 1));
     const size_t affordable = left / (repeats * (round_ < visits_to_tell ? visits_to_tell - round_ : 1));
     cells.resize(std::min(cells.size(), std::max({finalists, (playing.size() + 1) / 2, affordable})));

@@ -38,12 +38,12 @@ class SweepSteps {
     };
     void begin_round();
     std::vector<size_t> wanted_of(const std::string& variant);
-    int budget() const;
+    int64_t budget() const;
 
     SweepResult result_;
     std::vector<Visit> visits_;  // the remaining visits of this round, the next one last
     size_t round_ = 0;
-    std::map<std::string, int> spent_;                 // number of repeats by variant
+    std::map<std::string, int64_t> spent_;             // number of repeats by variant
     std::map<std::string, std::set<size_t>> playing_;  // by variant, the cells that may still be visited
 };
 

@@ -49,6 +49,9 @@ std::string text_of(const Family& family, const SweepResult& sweep, const BestCe
     if (best.cells.size() > 1)
         text += fmt::format("# {} of {} other settings may be as fast\n", best.cells.size() - 1,
                             sweep.cells.size() - 1);
+    if (const size_t left_out = best.left_out.size())
+        text += fmt::format("# {} more with longer medians {} not measured again, so {} not ruled out\n",
+                            left_out, left_out == 1 ? "was" : "were", left_out == 1 ? "it is" : "they are");
     if (!unused.empty())
         text += fmt::format("# without effect in this measurement, so not tuned: {}\n", listed(unused));
     return text + config + "\n";
@@ -56,18 +59,27 @@ std::string text_of(const Family& family, const SweepResult& sweep, const BestCe
 
 }  // namespace
 
-std::optional<Error> check_triton(const Family& family) {
-    if (std::any_of(family.parameters.begin(), family.parameters.end(), is_tiling)) return {};
-    return Error::usage(
-        Refusal{"--export", "triton",
-                family.name + " has no tiling parameters for a triton.Config; use --export json"});
+std::optional<Error> check_triton(const Family& family, const std::vector<SweepAxis>& axes) {
+    if (std::none_of(family.parameters.begin(), family.parameters.end(), is_tiling))
+        return Error::usage(
+            Refusal{"--export", "triton",
+                    family.name + " has no tiling parameters for a triton.Config; use --export json"});
+    for (const SweepAxis& axis : axes)
+        for (const std::string& name : names_of(axis))
+            if (const Parameter* const row = family.parameter(name); row && !is_tiling(*row))
+                return Error::usage(Refusal{
+                    "--export", "triton",
+                    "a triton.Config has tiling parameters, and " + name + " is none; use --export json"});
+    return {};
 }
 
 Outcome<std::string> triton_configs(const SweepResult& sweep) {
     const auto family = find_offered_family(sweep.sweep.base.family);
     if (!family) return family.error();
     const auto all = best_cells(sweep);
-    if (all.empty()) return Error::failure("--export triton: no variant has a right result in any cell");
+    if (all.empty())
+        return Error::failure(
+            "--export triton: no variant has right results in several cells to choose from");
     std::string text;
     for (const BestCells& best : all) text += text_of(**family, sweep, best);
     return text;

@@ -8,8 +8,8 @@
 
 namespace sawtooth {
 
-// Why the family has no parameters for a Triton configuration.
-std::optional<Error> check_triton(const Family& family);
+// Why these axes give no Triton configuration: it has only tiling parameters.
+std::optional<Error> check_triton(const Family& family, const std::vector<SweepAxis>& axes);
 
 // The fastest correct setting of every variant as a line of Python, for triton.autotune:
 //     triton.Config({"BLOCK_M": 64, "BLOCK_N": 32}, num_warps=4, num_stages=2)

@@ -51,7 +51,7 @@ SAWTOOTH_FIELDS(Work, bytes, operations)
 // The storage and the address have no meaning in another process.
 SAWTOOTH_SENT_FIELDS(Buffer, (name, shape, element_bytes), name, shape, element_bytes, storage, address)
 SAWTOOTH_FIELDS(Extent, x, y, z)
-SAWTOOTH_FIELDS(Resources, registers, shared_bytes, spill_bytes)
+SAWTOOTH_FIELDS(Resources, registers, shared_bytes, spill_bytes, barriers)
 SAWTOOTH_FIELDS(LaunchInfo, name, meaning, grid, grid_formula, block, reads, writes, resources, scratch_bytes,
                 work)
 SAWTOOTH_FIELDS(Occupancy, theoretical, achieved, limiter, blocks)

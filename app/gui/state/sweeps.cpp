@@ -211,6 +211,10 @@ Outcome<Sweep> sweep_of(const LabState& lab, const SweepForm& form) {
     if (!form.second.empty())
         if (auto error = add(form.second, form.second_values)) return *error;
     if (auto error = check_sweep(sweep)) return *error;
+    if (const Parameter* const inputs = swept_inputs(sweep, *lab.family); inputs && form.search)
+        return Error::usage(fmt::format(
+            "a search looks for the fastest values, but cells that differ in {} do different work",
+            inputs->name));
     if (const auto without = axes_without_effect(sweep); !without.empty())
         return Error::usage(without.front());
     return sweep;

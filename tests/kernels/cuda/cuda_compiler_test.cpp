@@ -30,7 +30,7 @@ TEST_CASE("the compile log has registers, shared memory and spills of every kern
         "ptxas info    : Compiling entry function 'first' for 'sm_90a'\n"
         "ptxas info    : Function properties for first\n"
         "ptxas         .     608 bytes stack frame, 372 bytes spill stores, 440 bytes spill loads\n"
-        "ptxas info    : Used 32 registers, used 1 barriers, 608 bytes cumulative stack size, 400 bytes "
+        "ptxas info    : Used 32 registers, used 16 barriers, 608 bytes cumulative stack size, 400 bytes "
         "smem\n"
         "ptxas info    : Compiling entry function '_Z6secondILi3EEvPf' for 'sm_90a'\n"
         "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
@@ -40,6 +40,7 @@ TEST_CASE("the compile log has registers, shared memory and spills of every kern
     CHECK(log.kernels.at("first").registers == 32);
     CHECK(log.kernels.at("first").shared_bytes == 400);
     CHECK(log.kernels.at("first").spill_bytes == 812);
+    CHECK(log.kernels.at("first").barriers == 16);
     CHECK(log.kernels.at("_Z6secondILi3EEvPf").registers == 8);
     CHECK(log.kernels.at("_Z6secondILi3EEvPf").shared_bytes == 0);
     CHECK(log.kernels.at("_Z6secondILi3EEvPf").spill_bytes == 0);

@@ -65,6 +65,18 @@ TEST_CASE("a block that does not fit on an SM has an occupancy of 0", "[cuda]") 
     CHECK(*on("sm_90a", 2048, 16).theoretical == 0);
 }
 
+TEST_CASE("barriers limit occupancy from Hopper on", "[cuda]") {
+    // 48 registers and 29.5 KiB leave room for 5 blocks, 64 barriers for 4 blocks with 16.
+    const auto with = [](const char* architecture, int barriers) {
+        return cuda::theoretical_occupancy(*cuda::chip_of(architecture), 256, {48, 30208, 0, barriers});
+    };
+    CHECK(with("sm_90a", 1).blocks == 5);
+    CHECK(with("sm_90a", 16).blocks == 4);
+    CHECK(with("sm_90a", 16).limiter == "barriers");
+    CHECK(*with("sm_90a", 16).theoretical == 0.5);
+    CHECK(with("sm_90a", 0).blocks == 5);  // not known
+}
+
 TEST_CASE("an unknown chip has no theoretical occupancy", "[cuda]") {
     Chip future = *cuda::chip_of("sm_100");
     future.compute_capability = 990;

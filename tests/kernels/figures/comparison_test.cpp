@@ -4,6 +4,7 @@
 #include <random>
 
 #include "kernels/figures/comparison.h"
+#include "kernels/figures/intervals.h"
 #include "profiling/measure.h"
 #include "tests/kit/catch.h"
 
@@ -76,6 +77,19 @@ TEST_CASE("fewer repeats than needed to exclude chance tell nothing", "[comparis
     }
     CHECK(compare_in_turns(constant(1, 9), constant(9, 8)).pace == Pace::cannot_tell);
     CHECK(compare_in_turns(constant(0), constant(9)).pace == Pace::cannot_tell);
+}
+
+TEST_CASE("many repeats tell no less than few", "[comparison]") {
+    for (const size_t count : {1000, 1100, 5000}) {
+        std::mt19937 random(1);
+        std::normal_distribution<double> noise(0, 0.05);
+        std::vector<double> ratios;
+        for (size_t i = 0; i < count; ++i) ratios.push_back(1.2 * std::exp(noise(random)));
+        const Interval interval = interval_of_median(ratios);
+        INFO(count);
+        CHECK(interval.low > 1.19);
+        CHECK(interval.high < 1.21);
+    }
 }
 
 TEST_CASE("a machine may change between two measurements, so apart only a large difference is told",
