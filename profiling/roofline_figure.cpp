@@ -176,17 +176,19 @@ std::string caption_of(const Result& result, const std::vector<Marked>& marks) {
     if (found == marks.end()) return "";
     const Ceilings& ceilings = *result.ceilings;
     const double ridge = ceilings.operations_per_second / ceilings.copy_bytes_per_second;
-    std::string words = found->variant->name + " does " +
-                        short_number(std::stod(rounded(found->intensity(), 2))) +
-                        " FLOP per byte and reaches ";
+    const std::string intensity = short_number(std::stod(rounded(found->intensity(), 2)));
+    std::string words = found->variant->name + " does " + intensity + " FLOP per byte and reaches ";
     const bool by_memory = found->intensity() < ridge;
     // Beyond the ridge of f32, a GPU may use tensor cores, whose share in the operations is not known.
-    if (!by_memory && ceilings.gpu)
-        return words + share_words(found->per_second, ceilings.operations_per_second, "the f32 peak") +
-               " and " +
-               share_words(found->per_second, ceilings.gpu->bf16_operations_per_second,
-                           "the bf16 tensor core peak") +
-               ". ";
+    if (!by_memory && ceilings.gpu) {
+        const auto of = [&](double peak, const std::string& name) {
+            return (share_of_limit(found->per_second, peak) ? "reaches " : "is ") +
+                   share_words(found->per_second, peak, name);
+        };
+        return found->variant->name + " does " + intensity + " FLOP per byte, " +
+               of(ceilings.operations_per_second, "the f32 peak") + " and " +
+               of(ceilings.gpu->bf16_operations_per_second, "the bf16 tensor core peak") + ". ";
+    }
     const double rate = by_memory ? found->per_second / found->intensity() : found->per_second;
     const double limit = by_memory ? ceilings.copy_bytes_per_second : ceilings.operations_per_second;
     const std::string name = by_memory ? "copy bandwidth" : "the f32 peak";

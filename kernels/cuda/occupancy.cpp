@@ -40,11 +40,13 @@ cudaOccFuncAttributes attributes_of(const Resources& resources) {
 }
 
 // Names the limit. If several are equal, warps come first: occupancy is then the maximum for this block size.
-std::string limiter_of(unsigned factors) {
-    if (factors & OCC_LIMIT_WARPS) return "warps";
-    if (factors & OCC_LIMIT_REGISTERS) return "registers";
-    if (factors & OCC_LIMIT_SHARED_MEMORY) return "shared memory";
-    if (factors & OCC_LIMIT_BARRIERS) return "barriers";
+// `limitingFactors` would do, but it keeps those that barriers go below.
+std::string limiter_of(const cudaOccResult& result) {
+    const int blocks = result.activeBlocksPerMultiprocessor;
+    if (result.blockLimitWarps == blocks) return "warps";
+    if (result.blockLimitRegs == blocks) return "registers";
+    if (result.blockLimitSharedMem == blocks) return "shared memory";
+    if (result.blockLimitBarriers == blocks) return "barriers";
     return "blocks";
 }
 
@@ -66,7 +68,7 @@ Occupancy theoretical_occupancy(const Chip& chip, int64_t threads_per_block, con
     const int64_t most_warps = chip.threads_per_multiprocessor / warp;
     return {static_cast<double>(warps) / static_cast<double>(most_warps),
             {},
-            limiter_of(result.limitingFactors),
+            limiter_of(result),
             result.activeBlocksPerMultiprocessor};
 }
 
