@@ -220,11 +220,13 @@ std::vector<Figure> launches_figures(const Result& result, const View& view, std
     Tracks tracks;
     for (const VariantResult* variant : ran) {
         tracks.tracks.push_back(launch_track(*variant, variant->name, seen));
-        figure.caption += (figure.caption.empty() ? "" : " ") + variant->name + ": " +
-                          (variant == most ? idle_words(result, *variant)
-                                           : words_of_launches(variant->launch_count) + ", " +
-                                                 short_time(end_us_of(variant->launches))) +
-                          ".";
+        figure.caption +=
+            (figure.caption.empty() ? "" : " ") + variant->name + ": " +
+            (variant == most ? idle_words(result, *variant)
+                             : words_of_launches(variant->launch_count) + ", " +
+                                   short_time(end_us_of(variant->launches)) +
+                                   words_when_not_recorded(result, *variant, end_us_of(variant->launches))) +
+            ".";
     }
     figure.marks.push_back(std::move(tracks));
     if (most->launches.size() <= most_without_zoom) return {std::move(figure)};

@@ -110,11 +110,14 @@ std::string idle_words(const Result& result, const VariantResult& variant) {
                         std::to_string(std::lrint(100 * idle_share(variant.launches))) +
                         " % of the time: " + (once ? "it" : "each") + " takes " + short_time(each) +
                         ", of which " + short_time(busy_us_of(variant.launches) / kept) + " is work";
-    // CUPTI slows every launch, but timed repeats may run without it.
-    if (result.backend == Backend::cpu || !variant.time) return words;
-    const double timed = variant.time->median / static_cast<double>(variant.launch_count);
-    if (timed < 0.95 * each) words += " (" + short_time(timed) + " when not recorded)";
-    return words;
+    return words + words_when_not_recorded(result, variant, each, variant.launch_count);
+}
+
+std::string words_when_not_recorded(const Result& result, const VariantResult& variant, double recorded_us,
+                                    int64_t parts) {
+    if (result.backend == Backend::cpu || !variant.time) return "";
+    const double timed = variant.time->median / static_cast<double>(parts);
+    return timed < 0.95 * recorded_us ? " (" + short_time(timed) + " when not recorded)" : "";
 }
 
 int64_t workers_of(const LaunchRecord& launch, int workers) {

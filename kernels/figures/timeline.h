@@ -26,6 +26,10 @@ double utilisation(const std::vector<LaunchRecord>& launches, int workers, View:
 std::string terms_of_launches(Backend backend);
 // "1,024 launches, idle 60 % of the time: each takes 2.7 us, of which 0.9 us is work"
 std::string idle_words(const Result& result, const VariantResult& variant);
+// " (9.4 us when not recorded)" where the timed repeats took clearly less: CUPTI slows every launch, but
+// timed repeats may run without it. `parts` divides the time. "" otherwise.
+std::string words_when_not_recorded(const Result& result, const VariantResult& variant, double recorded_us,
+                                    int64_t parts = 1);
 // How many of `workers` a launch uses. On a GPU this is not recorded; a thread block uses at most one SM.
 int64_t workers_of(const LaunchRecord& launch, int workers);
 

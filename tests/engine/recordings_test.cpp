@@ -28,19 +28,27 @@ Request recorded_scan(int64_t length) {
     return request;
 }
 
-// Results of scan "on a GPU" with these lengths.
-Recording recording_of(const std::vector<int64_t>& lengths) {
+// A result of scan "on a GPU" as a recording has it.
+std::shared_ptr<Result> recorded_result(int64_t length) {
+    Request request = recorded_scan(length);
+    request.recording.clear();
+    auto result = gpu_result(request, "NVIDIA H200, sm_90a");
+    result->parameters = configure_shapes(request, {}, Backend::cuda)->parameters;
+    for (VariantResult& variant : result->variants)
+        variant.launch_count = static_cast<int64_t>(variant.launches.size());
+    return result;
+}
+
+Recording recording_with(const std::vector<std::shared_ptr<Result>>& recorded) {
     std::vector<SessionResult> results;
-    for (const int64_t length : lengths) {
-        Request request = recorded_scan(length);
-        request.recording.clear();
-        auto result = gpu_result(request, "NVIDIA H200, sm_90a");
-        result->parameters = configure_shapes(request, {}, Backend::cuda)->parameters;
-        for (VariantResult& variant : result->variants)
-            variant.launch_count = static_cast<int64_t>(variant.launches.size());
-        results.emplace_back(*result, Figures(), "2026-11-26 10:20:30");
-    }
+    for (const auto& result : recorded) results.emplace_back(*result, Figures(), "2026-11-26 10:20:30");
     return Recording(scan(), std::move(results));
+}
+
+Recording recording_of(const std::vector<int64_t>& lengths) {
+    std::vector<std::shared_ptr<Result>> recorded;
+    for (const int64_t length : lengths) recorded.push_back(recorded_result(length));
+    return recording_with(recorded);
 }
 
 std::shared_ptr<const Result> live_result(const Request& request) {
@@ -76,6 +84,21 @@ TEST_CASE("recorded settings have the recorded times, and outputs of this CPU", 
     CHECK(std::any_of(result.notes.begin(), result.notes.end(), [](const std::string& note) {
         return contains(note, "outputs were computed by this CPU");
     }));
+}
+
+TEST_CASE("a variant that was not recorded at these settings says so in its place", "[recordings]") {
+    const auto result = recorded_result(64);
+    const std::string left_out = result->variants[1].name;
+    result->variants.erase(result->variants.begin() + 1);
+    const Recording recording = recording_with({result});
+    const auto shown = RecordedRun::prepare(recorded_scan(64), recording)->shown(nullptr);
+    REQUIRE(shown);
+    CHECK((*shown)->variants.at(1).name == left_out);
+    CHECK((*shown)->variants.at(1).refused == "was not recorded at these settings");
+    CHECK_FALSE((*shown)->variants.at(1).time);
+    Request few = recorded_scan(64);
+    few.variants = {result->variants[0].name};
+    CHECK((*RecordedRun::prepare(few, recording)->shown(nullptr))->variants.size() == 1);
 }
 
 TEST_CASE("settings that were not recorded have no times, and name the nearest", "[recordings]") {

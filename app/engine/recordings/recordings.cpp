@@ -42,6 +42,22 @@ void take_arrays(const Result& live, Result& shown) {
     }
 }
 
+// Adds the variants that other settings of the recording may have, and these have not.
+void add_unrecorded(const Family& family, const std::vector<const Variant*>& wanted, Result& shown) {
+    for (const Variant* variant : wanted) {
+        if (!variant->runs_on(Backend::cuda) || find(shown, variant->name)) continue;
+        VariantResult missing;
+        missing.name = variant->name;
+        missing.index = static_cast<int>(variant - family.variants.data());
+        missing.refused = "was not recorded at these settings";
+        shown.notes.push_back(missing.name + " skipped: " + missing.refused);
+        const auto later =
+            std::find_if(shown.variants.begin(), shown.variants.end(),
+                         [&](const VariantResult& other) { return other.index > missing.index; });
+        shown.variants.insert(later, std::move(missing));
+    }
+}
+
 bool has_cpu_form(const Family& family, const std::string& variant) {
     return std::any_of(family.variants.begin(), family.variants.end(), [&](const Variant& each) {
         return each.name == variant && each.runs_on(Backend::cpu);
@@ -193,6 +209,7 @@ Outcome<RecordedRun> RecordedRun::prepare(const Request& asked, const Recording&
     RecordedRun run;
     run.asked_ = asked;
     run.parameters_ = configuration->parameters;
+    run.variants_ = configuration->variants;
     run.recorded_ = *recorded;
     if (!run.recorded_)
         run.not_recorded_ = fmt::format(
@@ -228,6 +245,7 @@ Outcome<std::shared_ptr<const Result>> RecordedRun::shown(const Result* live) co
         shown->notes.push_back(not_recorded_);
         return std::shared_ptr<const Result>(std::move(shown));
     }
+    add_unrecorded(**find_offered_family(asked_.family), variants_, *shown);
     if (live) take_arrays(*live, *shown);
     shown->notes.push_back(
         fmt::format("times, launches, occupancy, counters and errors were recorded on {}; outputs {}",

@@ -70,7 +70,8 @@ class RecordedRun {
     Parameters parameters_;  // settled for CUDA
     std::optional<Request> live_;
     std::shared_ptr<const Result> recorded_;
-    std::string not_recorded_;  // a note; "" if there is a recorded result
+    std::vector<const Variant*> variants_;  // the requested ones
+    std::string not_recorded_;              // a note; "" if there is a recorded result
 };
 
 // The recording that was opened last.
