@@ -105,18 +105,22 @@ void draw_bar_badge(const Pen& pen, Point left, const std::string& words) {
 }
 
 // The rows with room for their texts: all of them, or only those of bars without the remarks between them, or
-// none.
+// only those without ghosts, or none.
 std::vector<size_t> rows_with_text(const Pen& pen, const Bars& bars) {
     const float pitch = std::fabs(pen.frame.at_y(1) - pen.frame.at_y(0)),
                 need = 0.8f * pen.canvas.line_height();
-    std::vector<size_t> all(bars.bars.size()), of_bars;
-    std::iota(all.begin(), all.end(), size_t{0});
-    if (pitch >= need) return all;
-    std::copy_if(all.begin(), all.end(), std::back_inserter(of_bars),
-                 [&](size_t row) { return !bars.bars[row].segments.empty(); });
-    for (size_t i = 1; i < of_bars.size(); ++i)
-        if (pitch * static_cast<float>(of_bars[i] - of_bars[i - 1]) < need) return {};
-    return of_bars;
+    std::vector<size_t> rows(bars.bars.size());
+    std::iota(rows.begin(), rows.end(), size_t{0});
+    const auto fit = [&] {
+        for (size_t i = 1; i < rows.size(); ++i)
+            if (pitch * static_cast<float>(rows[i] - rows[i - 1]) < need) return false;
+        return true;
+    };
+    if (fit()) return rows;
+    std::erase_if(rows, [&](size_t row) { return bars.bars[row].segments.empty(); });
+    if (fit()) return rows;
+    std::erase_if(rows, [&](size_t row) { return bars.bars[row].ink.ghost > 0; });
+    return fit() ? rows : std::vector<size_t>();
 }
 
 void draw_bar_texts(const Pen& pen, const Bars& bars) {

@@ -140,7 +140,8 @@ std::string cell_words(const Sweep& sweep, const std::vector<Value>& values) {
 const Parameter* swept_inputs(const Sweep& sweep, const Family& family) {
     for (const SweepAxis& axis : sweep.axes)
         for (const std::string& name : names_of(axis))
-            if (const Parameter* const row = family.parameter(name); row && row->renews == Renews::inputs)
+            if (const Parameter* const row = family.parameter(name);
+                row && row->renews == Renews::inputs && row->group != Group::tiling)
                 return row;
     return nullptr;
 }

@@ -34,7 +34,7 @@ std::vector<std::string> names_of(const SweepAxis& axis);
 std::string cell_words(const Sweep& sweep, const std::vector<Value>& values);
 
 // A parameter of the axes that changes the inputs or what is computed from them, so that the cells do
-// different work; null if none does.
+// different work; null if none does. A tiling does not, even where the inputs have its layout (BL of btp).
 const Parameter* swept_inputs(const Sweep& sweep, const Family& family);
 // Whether a cell may be called the fastest: all do the same work.
 bool has_best(const Sweep& sweep, const Family& family);

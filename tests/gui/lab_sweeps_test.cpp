@@ -173,14 +173,19 @@ TEST_CASE("a form takes ranges, a second axis, repeats and a search, and says wh
     CHECK(wrong({"lenght", "16"}).find("Did you mean length?") != std::string::npos);
     CHECK(wrong({"length", "16", "length", "32"}).find("only once") != std::string::npos);
     CHECK(wrong({"length", "16", "drawn_batch", "0"}).find("only affects figures") != std::string::npos);
+    CHECK(wrong({"length", "1k..4k", "block_size", "128,256", 5, true}).find("differ in length") !=
+          std::string::npos);
     CHECK(engine.sweeps.empty());
 
-    lab.sweep_form = SweepForm{"length", "1k..4k", "block_size", "128,256", 5, true};
+    const auto sizes = sweep_of(lab, {"length", "1k..4k", "block_size", "128,256", 5});
+    REQUIRE(sizes);
+    CHECK(sizes->axes[0].values == std::vector<Value>{int64_t{1024}, int64_t{2048}, int64_t{4096}});
+    lab.sweep_form = SweepForm{"block_size", "128..512", "compensated", "false,true", 5, true};
     start_sweep(lab);
     REQUIRE(engine.sweeps.size() == 1);
     const Sweep& sweep = engine.sweeps.back();
-    CHECK(sweep.axes[0].values == std::vector<Value>{int64_t{1024}, int64_t{2048}, int64_t{4096}});
-    CHECK(sweep.axes[1].parameter == "block_size");
+    CHECK(sweep.axes[0].values.size() == 3);
+    CHECK(sweep.axes[1].parameter == "compensated");
     CHECK(sweep.base.repeats == 5);
     CHECK(sweep.search);
 

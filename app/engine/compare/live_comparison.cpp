@@ -9,6 +9,7 @@
 #include "app/engine/guarded.h"
 #include "app/engine/identity.h"
 #include "app/engine/machine/devices.h"
+#include "app/engine/machine/memory.h"
 #include "kernels/figures/correctness.h"
 #include "profiling/pairs.h"
 
@@ -198,6 +199,15 @@ class LiveComparison {
         return !variant.unknown.empty() || !variant.a.wrong.empty() || !variant.b.wrong.empty();
     }
 
+    // The copies of the inputs, in the memory that is free beside the runs of both sides.
+    std::optional<Error> check_copies() const {
+        int64_t bytes = 0;
+        for (const Subject* side : {&*of_a_, &*of_b_})
+            if (!side->machine.device())
+                for (const Array& array : side->result->inputs) bytes += array.bytes();
+        return check_memory(bytes, a_.request.memory_limit_bytes);
+    }
+
     // In odd rounds B is first: whatever the first plan gets, such as better memory, each gets about as
     // often.
     std::optional<Error> measure_round(ComparedVariant& variant, int round) {
@@ -205,6 +215,7 @@ class LiveComparison {
         ComparedSide &first = is_swapped ? variant.b : variant.a,
                      &second = is_swapped ? variant.a : variant.b;
         const Subject &of_first = is_swapped ? *of_b_ : *of_a_, &of_second = is_swapped ? *of_a_ : *of_b_;
+        if (auto problem = check_copies()) return problem;
         const Arrays inputs_of_first = placed_inputs(*of_first.result, of_first.machine);
         auto one = plan_of(of_first, first.variant, inputs_of_first, stop_);
         if (!one) return one.error();

@@ -247,11 +247,16 @@ TEST_CASE("an unstable time has a badge at its point, a stable one has none", "[
     CHECK(swept_with(270).unstable == std::vector<std::string>{"", "unstable: 3x"});
 }
 
-TEST_CASE("only sweeps whose cells have the same work, and searches, say which is fastest", "[figures]") {
-    const auto [group, search, says] = GENERATE(table<Group, bool, bool>(
-        {{Group::tiling, false, true}, {Group::shape, false, false}, {Group::shape, true, true}}));
-    const auto row = [group = group](const char* name) {
-        return integer_parameter(name, "", group, "", 16, 1, 1024, Step::powers_of_two, Renews::kernels);
+TEST_CASE("only sweeps whose cells have the same work say which is fastest, searches too", "[figures]") {
+    const auto [group, renews, says] =
+        GENERATE(table<Group, Renews, bool>({{Group::tiling, Renews::kernels, true},
+                                             {Group::tiling, Renews::inputs, true},
+                                             {Group::algorithm, Renews::kernels, true},
+                                             {Group::algorithm, Renews::inputs, false},
+                                             {Group::shape, Renews::inputs, false}}));
+    const bool search = GENERATE(false, true);
+    const auto row = [group = group, renews = renews](const char* name) {
+        return integer_parameter(name, "", group, "", 16, 1, 1024, Step::powers_of_two, renews);
     };
     Family family;
     family.parameters = {row("chunk"), row("d")};
