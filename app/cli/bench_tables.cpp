@@ -65,7 +65,8 @@ std::vector<std::string> ratio_cells(const BenchRow& row) {
     std::vector<std::string> cells(3);
     if (!row.time || !row.limit) return cells;
     const Comparison comparison = compare_in_turns(*row.limit, *row.time);
-    const double numbers[] = {comparison.ratio, comparison.low, comparison.high};
+    const double numbers[] = {row.ratio ? row.ratio->median : comparison.ratio, comparison.low,
+                              comparison.high};
     for (size_t i = 0; i < cells.size(); ++i)
         if (numbers[i] > 0 && std::isfinite(numbers[i])) cells[i] = short_number(numbers[i]);
     return cells;

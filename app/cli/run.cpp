@@ -113,9 +113,16 @@ Extras extras_of(const Arguments& arguments) {
 
 // Refuses files that cannot be written, before the run.
 std::optional<Error> check_files(const Arguments& arguments, const Request& request) {
-    for (const char* option : {"--output", "--trace"})
-        if (arguments.has(option))
-            if (auto problem = check_replaceable(arguments.value(option))) return problem;
+    std::vector<std::string> taken;
+    for (const char* option : {"--session", "--output", "--trace"}) {
+        if (!arguments.has(option)) continue;
+        const std::string path = arguments.value(option), place = place_of(path);
+        if (std::find(taken.begin(), taken.end(), place) != taken.end())
+            return Error::usage(Refusal{option, path, "another document is already written there"});
+        taken.push_back(place);
+        if (option == std::string_view("--session")) continue;  // checked below
+        if (auto problem = check_replaceable(path)) return problem;
+    }
     if (arguments.has("--trace") && request.profile == Profile::none)
         return Error::usage(
             "--trace needs launches, and --profile none records none; use --profile timeline");

@@ -391,9 +391,8 @@ Outcome<ShotOptions> settle_shot(const Arguments& arguments) {
     return options;
 }
 
-namespace {
+namespace {}  // namespace
 
-// Gives one text for all names of the same file.
 std::string place_of(const std::string& path) {
     if (path == "-") return path;
     std::error_code problem;
@@ -401,14 +400,13 @@ std::string place_of(const std::string& path) {
     return problem ? path : place.string();
 }
 
-}  // namespace
-
 Outcome<TableFiles> settle_files(const Arguments& arguments) {
     TableFiles files;
     std::vector<std::string> taken;
     if (arguments.has("--json") && arguments.has("--export"))
         return Error::usage("--export and --json both print a document to standard output; give one of them");
     if (arguments.has("--json") || arguments.has("--export")) taken.push_back("-");
+    if (arguments.has("--session")) taken.push_back(place_of(arguments.value("--session")));
     for (const auto& [option, to] :
          {std::pair("--json-file", &files.json), std::pair("--csv", &files.csv),
           std::pair("--markdown", &files.markdown), std::pair("--junit", &files.junit)}) {

@@ -47,6 +47,8 @@ std::span<const std::string_view> own_options_of_sides();
 Outcome<std::pair<Settings, Settings>> settle_sides(const Arguments& arguments);
 Outcome<ShotOptions> settle_shot(const Arguments& arguments);
 
+// One text for all names of the same file.
+std::string place_of(const std::string& path);
 // The files of --json-file, --csv, --markdown and --junit, checked to be writable. At most one document goes
 // to standard output.
 struct TableFiles {

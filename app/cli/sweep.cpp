@@ -90,7 +90,8 @@ std::optional<Error> measure(const Settings& settings, SweepResult& result, cons
         show(bar, result, cell_words(result.sweep, result.sweep.cell(cell)));
     };
     show(bar, result, "first cell");
-    if (settings.workers.size() > 1)
+    // A team starts a lost worker again, and leaves its cell unmeasured if that is lost, too.
+    if (!settings.workers.empty() && !result.sweep.search)
         return run_cells_in_team(settings.workers, settings.cache_directory, result, cells, stop, done,
                                  [&](const std::string& line) { note_beside(bar, line); });
     CommandSources sources(settings.cache_directory);

@@ -108,11 +108,15 @@ int write_sweep(const Arguments& arguments, const TableFiles& files, const Sweep
                 const std::optional<Error>& error) {
     const Table table = sweep_table(result);
     const auto text = text_asked(arguments, result, table);
-    if (!text) return fail(text.error());
-    const int written = write_documents(
-        files, arguments.has("--json"),
-        {.text = *text, .json = to_json(result), .csv = table.csv(), .markdown = table.markdown()});
-    return error ? fail(*error) : exit_code(written, first_wrong(result), arguments.has("--allow-wrong"));
+    const int written = write_documents(files, arguments.has("--json"),
+                                        {.text = text ? *text : std::string(),
+                                         .json = to_json(result),
+                                         .csv = table.csv(),
+                                         .markdown = table.markdown()});
+    if (error) return fail(*error);
+    const std::string wrong = first_wrong(result);
+    if (!text && wrong.empty()) return fail(text.error());
+    return exit_code(written, wrong, arguments.has("--allow-wrong"));
 }
 
 }  // namespace sawtooth::cli

@@ -59,7 +59,8 @@ About about() {
         "u = (x U^T) g     v = (x V^T) g\nc_l = u_0 + u_1 + ... + u_l\n"
         "y = t + (c v) W_o^T + b_o",
         {{"gate_mode hard: every rank is open or closed",
-          "Gates: only 0 and 1 are left. Effective rank: it counts open ranks, so it moves in whole steps.",
+          "Gates: only 0 and 1 are left (zoom in: a cell of several positions shows their mean). Effective "
+          "rank: it counts open ranks, so it moves in whole steps.",
           {{"gate_mode", "hard"}},
           ranks_are_counted},
          {"bidirectional: both ends see everything",

@@ -48,26 +48,27 @@ About about() {
         "away (q2 k2). streaming visits the keys tile by tile and keeps only a running maximum m and sum l "
         "per query. Tiles entirely inside or outside the window need only one of the two encodings. Fused "
         "RoPE Triton Implementation reports 6x over an implementation in three passes on an RTX 4090: "
-        "Speed-up against N measures it here. With H_kv below H, heads share keys and values (grouped "
+        "Speed-up of streaming over naive measures it here. With H_kv below H, heads share keys and values "
+        "(grouped "
         "queries). "
         "With N_q below N, queries stand at the last positions, and the keys before them are a cache.",
         "s_ij = scale (q1_i . k1_j  if |i - j| < window, else  q2_i . k2_j)\n"
         "o_i = sum_j softmax_j(s_ij) v_j\nlse_i = log2 sum_j exp(s_ij)",
         {{"window 512: plain attention",
-          "Tile map: no tile is far or mixed; q2 k2 is never multiplied, and dq2 and dk2 are zero.",
+          "Tiles: none is far or mixed; streaming never multiplies q2 k2, and dq2 and dk2 are zero.",
           {{"window", int64_t{512}}},
           is_plain_attention},
          {"BLOCK_M = BLOCK_N = 16: tiles follow the edge of the window",
-          "Tile map: fewer pairs lie in mixed tiles, which compute both encodings. Times: small tiles read "
+          "Tiles: fewer pairs lie in mixed tiles, which compute both encodings. Times: small tiles read "
           "every key more often.",
           {{"BLOCK_M", int64_t{16}}, {"BLOCK_N", int64_t{16}}},
           small_tiles_save_more},
          {"N_q = 1: decoding with a cache",
-          "Tile map: one row of tiles, of which none is skipped. Times: the prologue still rotates all keys.",
+          "Tiles: one row of tiles, of which none is skipped. Times: the prologue still rotates all keys.",
           {{"N_q", int64_t{1}}},
           reads_the_whole_cache},
          {"scale = 5: scores of a hundred do not overflow",
-          "Running softmax: m follows the largest score, so no exponential exceeds 1. Probabilities: one key "
+          "Running softmax: m follows the largest score, so no exponential exceeds 1. Weights: one key "
           "gets nearly all the weight.",
           {{"scale", 5.0}},
           nothing_overflows}},

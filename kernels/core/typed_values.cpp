@@ -10,7 +10,6 @@
 namespace sawtooth {
 namespace {
 
-constexpr size_t most_values = 1000;  // values of a sweep
 constexpr const char* range_form =
     "a range is FIRST..LAST, FIRST..LASTxFACTOR or FIRST..LAST+STEP, like 16..256, 16..256x2 or 64..512+64";
 
@@ -210,14 +209,14 @@ std::vector<double> choices_within(const Parameter& row, double first, double la
     return numbers;
 }
 
-// Returns the values of a range, at most most_values + 1 of them.
+// Returns the values of a range, at most most_swept_values + 1 of them.
 std::vector<double> numbers_of(const Parameter& row, const TypedRange& range) {
     if (!range.factor && !range.step)
         return row.type == Type::choice ? choices_within(row, range.first, range.last)
                                         : automatic_steps(row, range.first, range.last);
     const double last = range.last + 1e-9 * std::abs(range.last);
     std::vector<double> numbers;
-    for (double number = range.first; number <= last && numbers.size() <= most_values;) {
+    for (double number = range.first; number <= last && numbers.size() <= most_swept_values;) {
         numbers.push_back(tidy(number));
         number = range.factor ? number * *range.factor
                               : range.first + static_cast<double>(numbers.size()) * *range.step;
@@ -330,7 +329,7 @@ Outcome<std::vector<Value>> parse_values(const Parameter& row, std::string_view 
         }
         start = comma + 1;
     }
-    if (values.size() > most_values) {
+    if (values.size() > most_swept_values) {
         constexpr size_t most_quoted = 80;  // a list of so many values fills a screen
         return Error::usage(
             Refusal{row.name, text.size() > most_quoted ? "" : std::string(text), "more than 1000 values"});

@@ -30,6 +30,8 @@ std::string no_such_parameter(std::string_view typed, const Family& family);
 // "H (heads)", "rule"
 std::string name_and_title(const Parameter& row);
 
+constexpr size_t most_swept_values = 1000;  // of an axis
+
 // Reads the values of a sweep, a comma-separated list of values and ranges; a repeated value counts once. A
 // range is FIRST..LAST, FIRST..LASTxFACTOR ("16..256x2") or FIRST..LAST+STEP ("64..512+64"). Without factor
 // and step a range has both ends and all powers of two between them, or about eight even steps; of choices,

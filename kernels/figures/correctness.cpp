@@ -117,40 +117,66 @@ bool is_right(const Result& result, std::string_view variant) {
 
 bool has_speed(const VariantResult& variant) { return variant.time && variant.verdict() != Verdict::wrong; }
 
+int64_t broken_values(const Result& result, const OutputError& error) {
+    std::optional<int64_t> of_exact;
+    for (const VariantResult& variant : result.variants)
+        if (const OutputError* const other = variant.exact ? error_of(variant, error.output) : nullptr)
+            of_exact = std::min(of_exact.value_or(other->nonfinite), other->nonfinite);
+    return std::max<int64_t>(0, error.nonfinite - of_exact.value_or(0));
+}
+
 bool has_diverged(const Result& result, const VariantResult& variant) {
     constexpr double as_large = 0.995;  // prints as 100 %
     if (variant.exact) return false;
     const OutputError* const error = error_of(variant, result.main_output);
-    return error && (error->nonfinite > 0 || error->rel_l2.value_or(0) >= as_large);
+    return error && (broken_values(result, *error) > 0 || error->rel_l2.value_or(0) >= as_large);
 }
 
 std::string words_of_errors(const Result& result, std::string_view output) {
-    std::string words, broken;
-    int known = 0;
-    double least = INFINITY, largest = 0;
     const auto short_error = [](double error) {
         char number[32];
         std::snprintf(number, sizeof number, "%.2g", error);
         return std::string(number);
     };
+    // What is known of all variants, or only of the exact ones, or only of the others.
+    struct Known {
+        int count = 0;
+        double least = INFINITY, largest = 0;
+
+        void add(double error) {
+            ++count;
+            least = std::min(least, error);
+            largest = std::max(largest, error);
+        }
+    };
+    std::string words, broken;
+    Known all, exact, rough;
     for (const VariantResult& variant : result.variants)
         for (const OutputError& error : variant.errors) {
             if (error.output != output) continue;
-            if (error.nonfinite > 0)
-                broken += variant.name + " has " + with_thousands(error.nonfinite) +
-                          " values that are not finite. ";
+            const int64_t count = broken_values(result, error);
+            if (count > 0)
+                broken += variant.name + " has " + with_thousands(count) +
+                          (count == 1 ? " value that is not finite. " : " values that are not finite. ");
             if (!error.max_abs) continue;
             words += words.empty() ? variant.name + " is within " : ", " + variant.name + " within ";
-            words += short_error(*error.max_abs);
-            ++known;
-            least = std::min(least, *error.max_abs);
-            largest = std::max(largest, *error.max_abs);
+            words += short_error(*error.max_abs) + (count > 0 ? " elsewhere" : "");
+            all.add(*error.max_abs);
+            (variant.exact ? exact : rough).add(*error.max_abs);
         }
     constexpr int most_named = 2;
-    const bool both = known == 2 && short_error(least) == short_error(largest);
-    if ((known > most_named || both) && broken.empty())
-        words = (both ? std::string("Both variants") : "All " + std::to_string(known) + " variants") +
-                " are within " + short_error(largest);
+    const bool both = all.count == 2 && short_error(all.least) == short_error(all.largest);
+    const auto variants = [](int count, const std::string& kind) {
+        return std::to_string(count) + kind + (count == 1 ? "" : "s");
+    };
+    if (broken.empty() && both)
+        words = "Both variants are within " + short_error(all.largest);
+    else if (broken.empty() && all.count > most_named && exact.count > 0 && rough.count > 0)
+        words = variants(exact.count, " exact variant") + (exact.count == 1 ? " is" : " are") + " within " +
+                short_error(exact.largest) + ", " + variants(rough.count, " approximation") + " within " +
+                short_error(rough.largest);
+    else if (broken.empty() && all.count > most_named)
+        words = "All " + std::to_string(all.count) + " variants are within " + short_error(all.largest);
     return broken + (words.empty() ? "" : words + " of the float64 reference.");
 }
 

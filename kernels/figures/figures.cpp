@@ -430,7 +430,7 @@ std::string stability_words(const Result& result) {
 
 std::string rate_words(const Copy& copy) {
     const double rate = copy.gigabytes_per_second();
-    return short_number(rate < 10 ? std::round(10 * rate) / 10 : std::round(rate)) + " GB/s";
+    return (rate < 10 ? rounded(rate, 2) : short_number(std::round(rate))) + " GB/s";
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ std::vector<ArraySpec> arrays() {
          .role = Role::output,
          .dimensions = {"batch", "outputs"}},
         {.name = "lookup_index",
-         .meaning = "Row chosen by each detector; bit r is set if the difference of pair r is positive.",
+         .meaning = "Row chosen by each detector; bit r is set if the difference of pair r is above eps.",
          .role = Role::output,
          .dtype = Dtype::int32,
          .dimensions = found},

@@ -61,9 +61,9 @@ About about() {
         "y_o = sum_t w(t, row_t, o)\n"
         "dx_a += g up'(d), dx_b -= g up'(d)     g = sum_o dy_o (w(row) - w(row with its weakest bit "
         "flipped))\n"
-        "up'(d) = 0.5 sign(d) / (1 + |d|)^2",
+        "up'(d) = 0.5 sign(d) / (1 + |d|)^2, sign(0) = -1",
         {{"dragged_by 1: drag an input over its neighbours",
-          "Bits: red frames are the bits that flipped. y against input: y changes in steps and is flat "
+          "Bits: dashed frames are the bits that flipped. y against input: y changes in steps and is flat "
           "elsewhere.",
           {{"dragged_by", 1.0}},
           dragging_flips_bits},

@@ -47,9 +47,9 @@ About about() {
         "and PE of their distance. The rows that a position chooses with all earlier ones add up to its "
         "output. unfused has the launches of LUT Runtime CUDA Kernels Documentation: from pairs to events to "
         "outputs, with a hash table for the gradients. fused goes from pairs to outputs directly.",
-        "row_ij = (Q_j << (C + P)) | (K_i << P) | PE_(j-i)\n"
+        "row_ij = (Q_j << (C + P)) | (K_i << P) | PE_(j-i-1)\n"
         "y_j = sum_(i < j) sum_t weights[t, row_ij]\n"
-        "du = g up'(delta), up'(d) = sign(d) / (2 (1 + |d|)^2)",
+        "du = g up'(delta), up'(d) = sign(d) / (2 (1 + |d|)^2), sign(0) = -1",
         {{"hash mixed: keys spread over the hash table",
           "Hash table: with sum, keys try neuron + position first and pile up in the first slots. With "
           "mixed, "

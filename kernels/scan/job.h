@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -98,5 +99,11 @@ std::string scan_of(const std::string& launch);
 // Adds the launches of one scan by the variant of that name.
 template <class Builder>
 void launch_scan(Builder& builder, std::string_view variant, const Job& job);
+
+// The number of blocks per look-back tile on the CPU. Scanning a block of one channel is faster than looking
+// back for its prefix, so such a tile has at least 8192 steps.
+inline int64_t blocks_a_lookback_tile(int64_t channels, int64_t block_size) {
+    return channels == 1 ? std::max<int64_t>(8192 / block_size, 1) : 1;
+}
 
 }  // namespace sawtooth::scan

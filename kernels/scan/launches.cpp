@@ -232,12 +232,14 @@ const std::vector<Algorithm>& algorithms() {
          [](int64_t length, int64_t) { return length; },
          {"sequential"}},
         {"hillis_steele",
-         "In step k, each position combines with the one 2^k positions before it: log2 L launches.",
+         "In step k = 1, 2, ..., each position combines with the one 2^(k - 1) positions before it: log2 L "
+         "launches.",
          add_hillis_steele,
          [](int64_t length, int64_t) { return levels_of(length); },
          {"double_"}},
         {"blelloch",
-         "Totals go up a binary tree, then prefixes come down: 2 log2 L launches, 2 combines per element.",
+         "Totals go up a binary tree, then prefixes come down: 2 log2 L - 1 launches, 2 combines per "
+         "element.",
          add_blelloch,
          [](int64_t length, int64_t) { return std::max<int64_t>(2 * levels_of(length) - 1, 1); },
          {"up_sweep_", "down_sweep_"}},
@@ -339,8 +341,14 @@ std::string scan_of(const std::string& launch) {
     return "";
 }
 
-int64_t depth_of(const Variant& variant, int64_t length, int64_t block_size) {
-    return algorithms()[variant.row].depth(length, block_size);
+std::optional<int64_t> depth_of(const Variant& variant, const Parameters& parameters, Backend backend,
+                                int64_t block_size) {
+    const Algorithm& algorithm = algorithms()[variant.row];
+    const bool looks_back = algorithm.add == add_lookback;
+    if (backend == Backend::cuda && (looks_back || algorithm.add == add_three_phase)) return {};
+    const int64_t blocks =
+        looks_back ? blocks_a_lookback_tile(parameters.integer("channels"), block_size) : 1;
+    return algorithm.depth(parameters.integer("length"), blocks * block_size);
 }
 
 int64_t automatic_block_size(const Job& job, Backend backend) {

@@ -16,8 +16,10 @@ Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays
 std::vector<BenchCase> bench_cases(Backend backend);
 std::vector<FigureSweep> sweeps(const Parameters& parameters);
 std::vector<Figure> figures(const Result& result, const View& view);
-// The longest chain of dependent combines of a variant.
-int64_t depth_of(const Variant& variant, int64_t length, int64_t block_size);
+// The longest chain of dependent combines of a variant, with blocks of that size. Absent for tiles on a GPU,
+// which threads and warps share in ways that depend on the shape.
+std::optional<int64_t> depth_of(const Variant& variant, const Parameters& parameters, Backend backend,
+                                int64_t block_size);
 std::vector<StoryRow> story();
 About about();
 

@@ -229,6 +229,9 @@ def a_search_ends_with_the_best_and_exports_it(program):
         program("sweep", "attention", "--set", "N=128", "--over", over, "--best").wants(2, f"cells that differ in {name}")
     program("sweep", "scan", "--over", "block_size=256,512", "--recording", "h200-2026-11", "--best").wants(2, "recording")
     program("sweep", "memory", "--over", "readout=evolving,boundary", "--export", "triton").wants(2, "readout is none")
+    refused = [*words, "--memory-limit", "1KiB", "--csv", "refused.csv", "--export", "triton"]
+    program("sweep", *refused).wants(1, "no variant has right results")
+    assert program.names() == ["refused.csv"], "the other documents are written all the same"
     text = program("sweep", *words, "--variant", "streaming", "--export", "triton").wants(0).out
     assert re.search(r'^triton\.Config\(\{"BLOCK_M": (32|64), "BLOCK_N": (16|32|64)\}\)$', text, re.M), text
     assert all(line.startswith(("#", "triton.Config(")) for line in text.splitlines())

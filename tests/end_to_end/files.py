@@ -166,6 +166,18 @@ def a_file_that_may_not_grow_is_a_failure_and_no_signal(program):
 
 
 @test
+def two_documents_cannot_go_to_one_file(program):
+    quick = ["--repeat", 1, "--set", "length=64"]
+    program("run", "scan", *quick, "--session", "keep.sawtooth").wants(0)
+    before = open(program.file("keep.sawtooth"), "rb").read()
+    for words in (["run", "scan", *quick, "--session", "keep.sawtooth", "--trace", "./keep.sawtooth"],
+                  ["run", "scan", *quick, "--trace", "a", "--output", "a"],
+                  ["sweep", "scan", "--over", "length=10,20", "--session", "keep.sawtooth", "--csv", "keep.sawtooth"]):
+        program(*words).wants(2, "another document is already written there")
+    assert open(program.file("keep.sawtooth"), "rb").read() == before
+
+
+@test
 def two_files_that_fail_are_told_in_one_line(program):
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))

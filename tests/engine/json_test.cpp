@@ -331,6 +331,10 @@ TEST_CASE("a command has everything that differs from the defaults, quoted for a
     Request request;
     request.family = "scan";
     CHECK(command_of(request) == "sawtooth run scan");
+    Request recorded = request;
+    recorded.backend = BackendChoice::cuda;
+    recorded.recording = "h200-2026-11";
+    CHECK(command_of(recorded) == "sawtooth run scan --recording h200-2026-11");
     request.parameters.set("length", int64_t{777});
     request.variants = {"lookback"};
     request.seed = 2;

@@ -301,6 +301,10 @@ std::string command_of(const Finding& finding) {
 Outcome<CheckReport> check(Runner& runner, const CheckRequest& request, std::stop_token stop,
                            const OnCheck& news) {
     const auto start = Clock::now();
+    if (request.parts < 1 || request.part < 0 || request.part >= request.parts || request.first < 0 ||
+        request.most < 0)
+        return Error::usage(fmt::format("check: part {} of {}, first {}, most {}: impossible", request.part,
+                                        request.parts, request.first, request.most));
     const auto family = find_offered_family(request.base.family);
     if (!family) return family.error();
     auto machine = runner.machine(request.base, **family);

@@ -60,6 +60,9 @@ std::optional<Error> check_sweep(const Sweep& sweep) {
             Refusal{"--over", std::to_string(sweep.axes.size()), "a sweep has one or two axes"});
     std::vector<std::string> seen;
     for (const SweepAxis& axis : sweep.axes) {
+        if (axis.values.size() > most_swept_values)
+            return Error::usage(fmt::format("--over {}: {} values; an axis has at most {}", axis.parameter,
+                                            axis.values.size(), most_swept_values));
         if (auto error = check_axis(axis, **family)) return error;
         for (const std::string& name : names_of(axis)) {
             if (std::find(seen.begin(), seen.end(), name) != seen.end())

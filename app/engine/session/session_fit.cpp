@@ -8,6 +8,7 @@
 #include "app/engine/run/configure.h"
 #include "app/engine/wire/checked.h"
 #include "kernels/core/table.h"
+#include "kernels/core/typed_values.h"
 
 namespace sawtooth {
 namespace {
@@ -199,7 +200,8 @@ class Fitter {
         });
     }
 
-    // Figures of a family rely on its axes and variants: any other sweep is drawn as one of the user.
+    // Figures of a family rely on its axes, variants and parameters, of which an older file may lack some:
+    // any other sweep is drawn as one of the user.
     static void fit_id(Sweep& sweep, const Family& family) {
         if (sweep.id.empty()) return;
         Parameters parameters = family.defaults();
@@ -219,7 +221,10 @@ class Fitter {
             return other.id == sweep.id && std::equal(sweep.axes.begin(), sweep.axes.end(),
                                                       other.axes.begin(), other.axes.end(), is_like);
         });
-        if (!is_own) sweep.id.clear();
+        if (is_own)
+            sweep.base.parameters = std::move(parameters);
+        else
+            sweep.id.clear();
     }
 
     std::string fit_cells(SessionSweep& sweep) {
@@ -227,6 +232,9 @@ class Fitter {
         const auto is_empty = [](const SweepAxis& axis) { return axis.values.empty(); };
         if (axes.empty() || axes.size() > 2 || std::any_of(axes.begin(), axes.end(), is_empty))
             return "a sweep has no cells";
+        if (std::any_of(axes.begin(), axes.end(),
+                        [](const SweepAxis& axis) { return axis.values.size() > most_swept_values; }))
+            return fmt::format("a sweep has an axis of more than {} values", most_swept_values);
         uint64_t next = 0;
         for (SessionSweep::Cell& cell : sweep.cells) {
             if (cell.index < next) return "the cells of a sweep are not in order";

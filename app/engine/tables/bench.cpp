@@ -11,6 +11,7 @@
 #include "app/engine/machine/devices.h"
 #include "app/engine/run/configure.h"
 #include "app/engine/run/limit_plans.h"
+#include "app/engine/run/time_limit.h"
 #include "app/engine/tables/main_launch.h"
 #include "kernels/core/ceilings.h"
 #include "kernels/core/common_parameters.h"
@@ -215,8 +216,14 @@ Outcome<std::vector<BenchRow>> run_case(Runner& runner, const Family& family, co
             return std::find(fixed->notes.begin(), fixed->notes.end(), note) != fixed->notes.end();
         });
     add_notes(family, news, notes);
-    machine->set_stop(stop);
+    TimeLimit limit(stop, base.time_limit_seconds);
+    machine->set_stop(limit.token());
     auto rows = measure_rows(result, family, *machine, bench, base, progress);
+    machine->set_stop(stop);
+    if (!rows && rows.error().kind == Error::Kind::cancelled)
+        if (const Error error = limit.reason(rows.error(), "timing " + bench.name);
+            error.kind != Error::Kind::cancelled)
+            rows = rows_without_time(family, bench, error.text);
     if (machine->timer && !is_abandoned(*machine)) machine->timer->stop_recording();
     return rows;
 }

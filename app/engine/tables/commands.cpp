@@ -66,9 +66,13 @@ std::string options_of(const Request& request) {
     for (const auto& [name, value] : request.parameters.values)
         if (!changes_nothing(request, name, value)) add("--set", name + "=" + exact_text(value));
     for (const std::string& variant : request.variants) add("--variant", variant);
-    if (request.backend == BackendChoice::cuda) add("--backend", "cuda");
+    if (!request.recording.empty())
+        add("--recording", request.recording);
+    else if (request.backend == BackendChoice::cuda)
+        add("--backend", "cuda");
     if (request.backend == BackendChoice::automatic) add("--backend", "auto");
-    if (request.device != usual.device) add("--device", std::to_string(request.device));
+    if (request.device != usual.device && request.recording.empty())
+        add("--device", std::to_string(request.device));
     if (request.threads != usual.threads) add("--threads", std::to_string(request.threads));
     if (request.seed != usual.seed) add("--seed", std::to_string(request.seed));
     if (request.values != usual.values) add("--values", name_of(request.values));

@@ -31,6 +31,12 @@ void draw_claim(const LabState& lab, const Try& example) {
     if (lab.looking_back) return quiet(example.look);
     if (!is_known) return quiet(lab.problem ? problem_words(*lab.problem) : "Running.");
     quiet(example.look);
+    // A recording has times of the settings that were recorded alone.
+    if (!lab.nearest_recorded.values.empty()) {
+        ImGui::TextWrapped(
+            "These settings have no recorded times: choose another backend to see all of this.");
+        return;
+    }
     if (!example.holds || example.holds(*lab.result)) return;
     ImGui::PushStyleColor(ImGuiCol_Text, problem_colour(lab));
     ImGui::TextWrapped("This run does not show it.");

@@ -189,7 +189,7 @@ Figure rank_error_figure(const Result& result) {
     const Vector products = inner_products(result, drawn, drawn.doubles(*gates), count);
     const Vector first = errors_by_rank(products, first_ranks(rank), size),
                  largest = errors_by_rank(products, largest_ranks(products, rank), size);
-    if (!std::isfinite(first.front())) {
+    if (!std::isfinite(size) || !std::isfinite(first.front())) {
         leave_out(figure, "y is 0 or not finite in this sequence: choose another drawn_batch or seed.");
         return figure;
     }

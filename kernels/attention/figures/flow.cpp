@@ -33,15 +33,22 @@ struct Flow {
     }
 };
 
-// Counts bytes by the tiling of a result. All tiles count as full.
+// Counts bytes by the tiling of a result. All tiles count as full, as tensor cores multiply them; the CPU
+// computes only the queries and keys that there are.
 struct FlowModel {
     explicit FlowModel(const Result& result)
         : on_cpu(result.backend == Backend::cpu),
-          block_m(static_cast<double>(result.parameters.integer("BLOCK_M"))),
-          block_n(static_cast<double>(result.parameters.integer("BLOCK_N"))),
+          block_m(present(result, "BLOCK_M", queries_of(result.parameters))),
+          block_n(present(result, "BLOCK_N", result.parameters.integer("N"))),
           d(static_cast<double>(result.parameters.integer("D"))),
           warps(static_cast<double>(result.parameters.integer("warps"))),
           element(on_cpu ? 4 : 2) {}  // the CPU computes in f32, tensor cores in f16 or bf16
+
+    // The rows of a tile of that parameter, of as many positions.
+    static double present(const Result& result, const char* name, int64_t positions) {
+        const int64_t rows = result.parameters.integer(name);
+        return static_cast<double>(result.backend == Backend::cpu ? std::min(rows, positions) : rows);
+    }
 
     bool on_cpu;
     double block_m, block_n, d, warps;
@@ -161,10 +168,13 @@ Flow add_rows(const FlowModel& model, const TileCounts& tiles, const Parameters&
 std::string caption_of(const FlowModel& model, const TileCounts& tiles) {
     const Flow plain = model.step(TileKind::near), mixed = model.step(TileKind::mixed);
     return fmt::format(
-        "A near tile brings {} to {} for {:.3g} million operations, {:.0f} per byte; a mixed tile brings "
-        "{:.1f}x. The launch has {} tiles per head.",
-        short_bytes(plain.to_tile), model.on_cpu ? "the cache" : "shared memory", plain.operations / 1e6,
-        plain.operations / plain.to_tile, mixed.to_tile / plain.to_tile, with_thousands(tiles.computed()));
+        "A near tile brings {} to {} for {} operations, {} per byte; a mixed tile brings {:.1f}x. The launch "
+        "has {} tile{} per head.",
+        short_bytes(plain.to_tile), model.on_cpu ? "the cache" : "shared memory",
+        plain.operations < 1e6 ? with_thousands(std::llround(plain.operations))
+                               : fmt::format("{:.3g} million", plain.operations / 1e6),
+        short_number(std::stod(rounded(plain.operations / plain.to_tile, 2))), mixed.to_tile / plain.to_tile,
+        with_thousands(tiles.computed()), tiles.computed() == 1 ? "" : "s");
 }
 
 Figure flow_figure(const Result& result, const VariantResult& streaming) {

@@ -65,9 +65,11 @@ KindMap map_of(const Result& result, const Drawn& drawn, const View& view) {
 }
 
 std::string caption_of(const TileCounts& counts) {
-    if (counts.far + counts.mixed == 0) return "The window covers every pair: q2 k2 is never multiplied.";
-    return fmt::format("Only mixed tiles compute both encodings, so {:.0f} % of score products are saved.",
-                       100 * counts.saved());
+    if (counts.far + counts.mixed == 0)
+        return "The window covers every pair: streaming never multiplies q2 k2.";
+    return fmt::format(
+        "streaming computes both encodings in mixed tiles alone, which saves {:.0f} % of the score products.",
+        100 * counts.saved());
 }
 
 }  // namespace

@@ -105,7 +105,15 @@ bool is_exact(const std::vector<double>& errors) {
     return std::all_of(errors.begin(), errors.end(), [](double error) { return error == 0; });
 }
 
+// "16 to 31 positions back", "1 position back"
+std::string words_of_reach(int64_t least, int64_t most) {
+    if (least == most) return fmt::format("{} position{} back", least, least == 1 ? "" : "s");
+    return fmt::format("{} to {} positions back", least, most);
+}
+
 std::string caption_of(const Drawn& drawn, const Truncation& truncation, std::span<const float> gates) {
+    if (!std::isfinite(truncation.largest_x))
+        return "x is not finite here, so what an order loses has no size. ";
     if (drawn.order == Order::full)
         return fmt::format("Order full is exact. Order 1 loses up to {}, order 2 {}. ",
                            words_of_largest(truncation.first_order, truncation.largest_x),
@@ -113,9 +121,9 @@ std::string caption_of(const Drawn& drawn, const Truncation& truncation, std::sp
     const int order = drawn.order == Order::one ? 1 : 2;
     const int64_t least = (order - 1) * drawn.block;
     return fmt::format(
-        "Order {} loses up to {}: it sees {} to {} positions back. {} ", order,
+        "Order {} loses up to {}: it sees {}. {} ", order,
         words_of_largest(order == 1 ? truncation.first_order : truncation.second_order, truncation.largest_x),
-        least, least + drawn.block - 1, words_of_fading(gates));
+        words_of_reach(least, least + drawn.block - 1), words_of_fading(gates));
 }
 
 Line line_of_errors(const Figure& figure, const View& view, int order, const std::vector<double>& errors) {

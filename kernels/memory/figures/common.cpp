@@ -145,7 +145,7 @@ About about() {
         "an approximation that gets worse as the chunk grows. exact_chunk computes the true prediction "
         "errors by solving a small triangular system. sequential_persistent walks token by token in one "
         "launch, without gaps; on an H200 it takes 369 us where exact_chunk takes 71 us (rule delta, batch "
-        "4, length 1024, d 64: docs/speed.md).",
+        "4, length 1024, d 64: docs/speed-h200.csv).",
         "e = M k - v\nS = eta S - theta e k^T\nM = (1 - alpha) M + S\ny = M q",
         {{"d = 4, chunk 256, length 1024: frozen errors diverge",
           "Error against chunk: chunkwise_gd is more than 100 % off, exact_chunk stays exact. A narrow "

@@ -59,9 +59,9 @@ View::Range range_of(const std::vector<Line>& lines) {
 }
 
 // The relative L2 error of y; a gap if it is unknown or has non-finite values.
-double error_of_y(const Result&, const VariantResult& variant) {
+double error_of_y(const Result& result, const VariantResult& variant) {
     if (variant.errors.empty() || !variant.errors.front().rel_l2) return gap;
-    return variant.errors.front().nonfinite > 0 ? gap : *variant.errors.front().rel_l2;
+    return broken_values(result, variant.errors.front()) > 0 ? gap : *variant.errors.front().rel_l2;
 }
 
 // Adds a band behind the curves, over x from `low` to `high`.
@@ -91,11 +91,12 @@ std::string ratio_digits(double ratio) {
 }
 
 // "diverged: off by 4.1e+07 times y" if that is finite; "" if nothing diverged.
-std::string words_of_divergence(const VariantResult& variant) {
+std::string words_of_divergence(const Result& result, const VariantResult& variant) {
     constexpr double most = 100;  // times as large as y itself
     if (variant.errors.empty()) return "";
     const OutputError& error = variant.errors.front();
-    if (error.nonfinite > 0) return fmt::format("diverged: {} non-finite values of y", error.nonfinite);
+    if (const int64_t broken = broken_values(result, error); broken > 0)
+        return fmt::format("diverged: {} non-finite values of y", broken);
     if (!error.rel_l2 || *error.rel_l2 < most) return "";
     return fmt::format("diverged: off by {} times y", ratio_digits(*error.rel_l2));
 }
@@ -107,7 +108,7 @@ void add_diverged(Figure& figure, const SweepResult& sweep, View::Range y) {
         if (!cell.result) continue;
         for (const VariantResult& variant : cell.result->variants) {
             const std::string curve = variant.name + words_of_inner(sweep, cell);
-            const std::string words = words_of_divergence(variant);
+            const std::string words = words_of_divergence(*cell.result, variant);
             if (words.empty() || !said.insert(curve).second) continue;
             const double error = error_of_y(*cell.result, variant);
             figure.marks.push_back(

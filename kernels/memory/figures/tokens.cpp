@@ -27,17 +27,21 @@ std::vector<Figure> y_figures(const Result& result, const View& view) {
     const DrawnLine line = drawn_line(y, result.parameters);
     Figure output = output_figure(result, view, y, line);
     output.caption =
-        "Each variant over the float64 reference. A visible gap means that the chunk is too long.";
+        "Each variant over the float64 reference. A visible gap is what the method of a variant leaves out; "
+        "shorter chunks may close it.";
     Figure error = error_figure(result, view, y, line, ErrorOf::all_lines);
-    error.caption = "Within a chunk, prediction errors come from the memory at its start.";
+    if (const VariantResult* const chunkwise = find(result, "chunkwise_gd");
+        chunkwise && chunkwise->ran() && !result.parameters.is("rule", "hebbian"))
+        error.caption = "chunkwise_gd takes all prediction errors of a chunk from the memory at its start.";
     const Drawn drawn(result.parameters);
     add_boundaries(error, drawn.length, drawn.chunk, view);
     return {std::move(output), std::move(error)};
 }
 
-std::string words_of_growth(const std::string& strategy, double ratio) {
+std::string words_of_growth(const std::string& strategy, double ratio, bool has_next) {
     const std::string sizes = fmt::format("{}: at the end of a chunk the error is {}x that at its start",
                                           strategy, rounded(ratio, 3));
+    if (!has_next) return sizes + ".";
     return sizes + (ratio > 1.1
                         ? ". Each boundary refreshes the prediction errors."
                         : ": the memory passed on is off throughout. With readout = boundary the error "
@@ -65,7 +69,8 @@ Figure age_figure(const Result& result) {
             return sum / static_cast<double>(whole);
         });
         if (variant.name == drawn.strategy && means.y.front() > 0)
-            figure.caption = words_of_growth(variant.name, means.y.back() / means.y.front());
+            figure.caption =
+                words_of_growth(variant.name, means.y.back() / means.y.front(), drawn.length > drawn.chunk);
         figure.marks.push_back(line_of(variant.name, ink_of(variant), std::move(means)));
     }
     if (figure.marks.empty())
@@ -196,10 +201,13 @@ std::vector<Figure> readout_figures(const SweepResult& sweep) {
     for (const SweepCell& cell : sweep.cells)
         if (cell.result && cell.result->variants.front().errors.front().rel_l2)
             errors.push_back(*cell.result->variants.front().errors.front().rel_l2);
+    // Without a next boundary, or where neither follows the reference, it does not grow up to one.
+    const int64_t chunk = parameters.integer("chunk");
+    const bool grows = errors.size() == 2 && chunk > 1 && chunk < length && errors[0] < 1 && errors[1] < 1;
     if (errors.size() == 2)
         figure.caption =
-            fmt::format("evolving is {} off, boundary (dashed) {}: it grows up to the next boundary.",
-                        error_words(errors[0]), error_words(errors[1]));
+            fmt::format("evolving is {} off, boundary (dashed) {}{}.", error_words(errors[0]),
+                        error_words(errors[1]), grows ? ": it grows up to the next boundary" : "");
     return {std::move(figure)};
 }
 

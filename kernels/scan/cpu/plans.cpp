@@ -311,13 +311,8 @@ void add(cpu::PlanBuilder& builder, const Stage& stage, const AddPrefixes& phase
 // lookback: an item scans one tile of one strip. All sequences (strips of a batch item) advance together, and
 // an item waits only for items with a smaller index.
 
-// The number of blocks per look-back tile. Scanning a block of one channel is faster than looking back for
-// its prefix, so such a tile has at least 8192 steps.
-int64_t blocks_a_tile(const Job& job) {
-    return job.channels == 1 ? std::max<int64_t>(8192 / job.block_size, 1) : 1;
-}
 Side tiles_of(const Job& job) {
-    const int64_t blocks = blocks_a_tile(job);
+    const int64_t blocks = blocks_a_lookback_tile(job.channels, job.block_size);
     const std::string name = blocks == 1 ? "block_size" : "(" + std::to_string(blocks) + " block_size)";
     return pieces("L", job.length, name, blocks * job.block_size);
 }
@@ -340,7 +335,7 @@ struct LookbackScan {
     LookbackScan(cpu::PlanBuilder& builder, const Job& scanned)
         : job(scanned),
           strips(strips_of(scanned, scanned.block_size)),
-          tile_steps(blocks_a_tile(scanned) * scanned.block_size),
+          tile_steps(blocks_a_lookback_tile(scanned.channels, scanned.block_size) * scanned.block_size),
           tiles(tiles_of(scanned).count),
           sequences(scanned.batch * strips.count),
           board(builder, tiles, sequences) {

@@ -75,9 +75,15 @@ void add_output_without_arrays(std::vector<Figure>& all, const Result& result, c
 std::string words_of_work(const std::vector<std::string>& names, const std::vector<std::vector<double>>& rows,
                           int64_t block_size, bool counts) {
     constexpr size_t combines = 1;
-    const auto [least, most] =
-        std::minmax_element(rows.begin(), rows.end(),
-                            [](const auto& one, const auto& other) { return one.back() < other.back(); });
+    auto least = rows.end(), most = rows.end();
+    bool all_known = true;
+    for (auto row = rows.begin(); row != rows.end(); ++row) {
+        all_known = all_known && !std::isnan(row->back());
+        if (std::isnan(row->back())) continue;
+        if (least == rows.end() || row->back() < least->back()) least = row;
+        if (most == rows.end() || row->back() >= most->back()) most = row;
+    }
+    if (least == rows.end()) return "The depth of tiles on a GPU depends on how threads share them.";
     const auto words = [&](auto row) {
         const std::string count = counts ? rounded((*row)[combines], 3) : "";
         return fmt::format("{}: {}{}depth {}.", names[static_cast<size_t>(row - rows.begin())], count,
@@ -88,6 +94,7 @@ std::string words_of_work(const std::vector<std::string>& names, const std::vect
     };
     return words(least) + (least == most ? "" : " " + words(most)) +
            fmt::format(" Depth with blocks of {}: the longest chain of combines.", block_size) +
+           (all_known ? "" : " That of tiles on a GPU depends on how threads share them.") +
            (counts ? "" : " Combines, reads and writes are counted on the CPU only.");
 }
 
@@ -112,8 +119,9 @@ Figure work_figure(const Result& result) {
         if (counts)
             for (const int64_t count : {tally.combines, tally.read, tally.written})
                 row.push_back(static_cast<double>(count) / elements);
-        row.push_back(static_cast<double>(depth_of(scan_family().variants[static_cast<size_t>(variant.index)],
-                                                   result.parameters.integer("length"), block_size)));
+        const auto depth = depth_of(scan_family().variants[static_cast<size_t>(variant.index)],
+                                    result.parameters, result.backend, block_size);
+        row.push_back(depth ? static_cast<double>(*depth) : gap);
         matrix.row_labels.push_back(variant.name);
         numbers.push_back(std::move(row));
     }
@@ -123,11 +131,16 @@ Figure work_figure(const Result& result) {
     }
     for (const auto& row : numbers)
         for (size_t c = 0; c < row.size(); ++c) {
-            const bool least = std::all_of(numbers.begin(), numbers.end(),
-                                           [&](const auto& other) { return row[c] <= other[c] * 1.0001; });
+            const bool is_known = !std::isnan(row[c]);
+            const bool least =
+                is_known && std::all_of(numbers.begin(), numbers.end(), [&](const auto& other) {
+                    return std::isnan(other[c]) || row[c] <= other[c] * 1.0001;
+                });
             const bool whole = c == 0 || c + 1 == row.size();
             matrix.cells.push_back(least ? 1 : 0);
-            matrix.texts.push_back(whole ? fmt::format("{:.0f}", row[c]) : fmt::format("{:.3g}", row[c]));
+            matrix.texts.push_back(!is_known ? ""
+                                   : whole   ? fmt::format("{:.0f}", row[c])
+                                             : fmt::format("{:.3g}", row[c]));
         }
     figure.caption = words_of_work(matrix.row_labels, numbers, block_size, counts);
     figure.marks.push_back(std::move(matrix));
@@ -170,7 +183,7 @@ Figure ladder_figure(const Parameters& parameters) {
     }
     return example_figure(
         "ladder-hillis-steele", "Hillis-Steele network",
-        fmt::format("In step k, each position adds the value 2^(k - 1) positions before it. "
+        fmt::format("In step k, each position combines with the one 2^(k - 1) positions before it. "
                     "a:b combines inputs a to b. Highlighted: step {} of {}.",
                     lit, steps),
         std::move(tree), std::move(rows));

@@ -204,6 +204,10 @@ TEST_CASE("indices of no result and numbers that are none are refused", "[sessio
     CHECK(contains(refused([](SessionIndex& index) { index.sweeps[0].cells.back().index = 99; }),
                    "too many cells"));
     CHECK(contains(refused([](SessionIndex& index) { index.sweeps[0].sweep.axes.clear(); }), "no cells"));
+    CHECK(contains(refused([](SessionIndex& index) {
+                       index.sweeps[0].sweep.axes[0].values.resize(20000, Value(int64_t{1}));
+                   }),
+                   "more than 1000 values"));
     CHECK(contains(refused([](SessionIndex& index) { index.sweeps[0].sweep.axes[0].values.clear(); }),
                    "no cells"));
     CHECK(contains(refused([](SessionIndex& index) { index.results[0].request.threads = -5; }),
