@@ -123,6 +123,7 @@ TEST_CASE("an unstable time of a bench says so, and a ratio to the limit has its
                    timed_row("scan", "sum [4, 8192, 512]", "blelloch", {Bound::By::bytes, 0.5, {}, {}})};
     report.rows[1].time = TimeStatistics{40, 40, 40, std::vector<double>(20, 40.0)};
     report.rows[1].limit = TimeStatistics{20, 20, 20, std::vector<double>(20, 20.0)};
+    report.rows[1].ratio = Spread{2, 2, 2};
     CHECK(contains(bench_text(report), "123 ms unstable: 30x"));
     CHECK(contains(bench_text(report), "40 us ±0%"));
     report.rows[1].time = TimeStatistics{40, 40, 40, {40.0}};  // one repeat has no spread
