@@ -12,6 +12,13 @@
 #include "kernels/core/chip.h"
 #include "kernels/core/refusal.h"
 
+#ifdef __GLIBCXX__
+// libstdc++ takes a variant of these types for one that always has a value. If copying a text or a list fails
+// for lack of memory, the copy has none, and its destructor jumps anywhere. This makes it look.
+template <>
+struct std::__detail::__variant::_Never_valueless_alt<std::vector<int64_t>> : std::false_type {};
+#endif
+
 namespace sawtooth {
 
 // A text is a choice, or a word in place of a number ("auto", "none").
