@@ -94,7 +94,7 @@ int compare(const Arguments& arguments) {
     const std::vector<std::string>& words = arguments.families;
     if (words.size() == 2) {
         for (const std::string& word : words)
-            if (find_offered_family(word) && !word.empty())
+            if (find_offered_family(word))
                 return fail(
                     Error::usage("compare takes one family, with --b NAME=VALUE, or two session files; " +
                                  word + " is a family"));

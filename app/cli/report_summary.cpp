@@ -16,7 +16,7 @@ std::string error_of(const Result& result, const VariantResult& variant) {
     return error ? ", relative error " + error_words(*error) : "";
 }
 
-// ", relative error 4.1 %", or of several variants ", relative errors 4.1 % and 92 %",
+// ", relative error 4.1 %", or of several variants "; relative errors: chunkwise_gd 4.1 %, tnt 92 %".
 std::string errors_of(const Result& result, const std::vector<const VariantResult*>& variants) {
     if (variants.size() == 1) return error_of(result, *variants.front());
     std::string words;

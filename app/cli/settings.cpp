@@ -391,8 +391,6 @@ Outcome<ShotOptions> settle_shot(const Arguments& arguments) {
     return options;
 }
 
-namespace {}  // namespace
-
 std::string place_of(const std::string& path) {
     if (path == "-") return path;
     std::error_code problem;

@@ -96,6 +96,11 @@ TEST_CASE("a variant that was not recorded at these settings says so in its plac
     CHECK((*shown)->variants.at(1).name == left_out);
     CHECK((*shown)->variants.at(1).refused == "was not recorded at these settings");
     CHECK_FALSE((*shown)->variants.at(1).time);
+    // A result with all variants comes first, wherever it is in the recording.
+    const Recording both = recording_with({result, recorded_result(64)});
+    const auto whole = RecordedRun::prepare(recorded_scan(64), both)->shown(nullptr);
+    REQUIRE(whole);
+    CHECK((*whole)->variants.at(1).time);
     Request few = recorded_scan(64);
     few.variants = {result->variants[0].name};
     CHECK((*RecordedRun::prepare(few, recording)->shown(nullptr))->variants.size() == 1);

@@ -78,8 +78,8 @@ TEST_CASE("values without recorded times name the nearest, which can be set", "[
     CHECK(lab.nearest_recorded.values.empty());
     CHECK(lab.parameters.integer("length") == usual);
     CHECK(reason_fixed(lab, length).empty());
-    // Only one value of the batch was recorded.
-    CHECK(contains(reason_fixed(lab, row(lab, "batch")), "H200, recorded 2026-11 has only batch = "));
+    // Only one direction was recorded.
+    CHECK(contains(reason_fixed(lab, row(lab, "direction")), "H200, recorded 2026-11 has only direction = "));
     for (const Parameter& run_row : run_rows()) {
         INFO(run_row.name);
         const std::set<std::string> recorded_once = {"seed", "values", "optional", "cache"};

@@ -142,15 +142,18 @@ std::pair<int, double> Recording::distance(const Entry& entry, const Parameters&
 
 Outcome<std::shared_ptr<const Result>> Recording::find(const Parameters& settled) const {
     const Parameters acting = family_.acting(settled, Backend::cuda);
-    for (const Entry& entry : entries_) {
-        if (distance(entry, acting).first > 0) continue;
-        auto opened = entry.result.open();
-        if (!opened) return opened.error();
-        auto result = std::make_shared<Result>(*opened->result);
-        result->device += ", recorded " + entry.result.summary().date.substr(0, 10);
-        return std::shared_ptr<const Result>(std::move(result));
-    }
-    return std::shared_ptr<const Result>();
+    // Cells of a sweep may have some of the variants only.
+    const auto variants = [](const Entry& entry) { return entry.result.summary().variants.size(); };
+    const Entry* found = nullptr;
+    for (const Entry& entry : entries_)
+        if (distance(entry, acting).first == 0 && (!found || variants(entry) > variants(*found)))
+            found = &entry;
+    if (!found) return std::shared_ptr<const Result>();
+    auto opened = found->result.open();
+    if (!opened) return opened.error();
+    auto result = std::make_shared<Result>(*opened->result);
+    result->device += ", recorded " + found->result.summary().date.substr(0, 10);
+    return std::shared_ptr<const Result>(std::move(result));
 }
 
 Parameters Recording::changes_to_nearest(const Parameters& settled) const {

@@ -417,8 +417,9 @@ std::string words_of(const Ceilings& ceilings) {
     if (ceilings.clock_mhz > 0) conditions += fmt::format(", {:.0f} MHz", ceilings.clock_mhz);
     if (!ceilings.gpu)
         return fmt::format(
-            "Limits of this machine with {} threads, measured {}: {}, an empty launch takes {}",
-            ceilings.threads, conditions, memory, short_time(ceilings.launch_us));
+            "Limits of this machine with {} thread{}, measured {}: {}, an empty launch takes {}",
+            ceilings.threads, ceilings.threads == 1 ? "" : "s", conditions, memory,
+            short_time(ceilings.launch_us));
     std::string launches = fmt::format(
         "an empty launch takes {} with a wait, {} in a stream, {} in a graph", short_time(ceilings.launch_us),
         short_time(ceilings.gpu->launch_stream_us), short_time(ceilings.gpu->launch_graph_us));

@@ -29,11 +29,14 @@ struct Item {
         const Detectors all(result);
         for (int64_t t = 0; t < drawn.detectors; ++t) {
             detectors.push_back(all.check(drawn.item, t));
-            for (int64_t r = 0; r < drawn.anchors; ++r)
-                if (const int sign = all.pair(t, r).sign_of(drawn.dragged_input);
-                    sign != 0 && !all.pair(t, r).is_skipped())
-                    moved.push_back(
-                        {t, r, detectors.back().deltas[static_cast<size_t>(r)] - double{drawn.eps}, sign});
+            for (int64_t r = 0; r < drawn.anchors; ++r) {
+                const Detectors::Pair pair = all.pair(t, r);
+                if (pair.is_skipped()) continue;
+                const double difference = detectors.back().deltas[static_cast<size_t>(r)];
+                equal += difference == 0 && pair.first != pair.second;
+                if (const int sign = pair.sign_of(drawn.dragged_input); sign != 0)
+                    moved.push_back({t, r, difference - double{drawn.eps}, sign});
+            }
         }
     }
     // The detector with the smallest difference other than 0 (an input compared with itself gives 0); -1 if
@@ -56,6 +59,7 @@ struct Item {
 
     std::vector<Checked> detectors;
     std::vector<Moved> moved;
+    int64_t equal = 0;  // pairs of two inputs that are equal
 };
 
 // "3, 7 and 20", "3, 7, 20 and 5 more"
@@ -87,17 +91,28 @@ std::string words_of_dragging(const Drawn& drawn, const Item& item) {
     const Moved& nearest = *std::min_element(
         item.moved.begin(), item.moved.end(),
         [](const Moved& one, const Moved& other) { return std::abs(one.above) < std::abs(other.above); });
+    if (nearest.above == 0)
+        return words + fmt::format(": the smallest move {} flips the first bit, of detector {}. ",
+                                   nearest.sign > 0 ? "up" : "down", nearest.detector);
     return words + fmt::format(": dragged_by {:+.2g} flips the first bit, of detector {}. ",
                                nearest.flips_at(), nearest.detector);
 }
 
 std::string words_of_weakest(const Drawn& drawn, const Item& item) {
     const int64_t weakest = item.weakest();
-    if (weakest < 0) return "No bit is close to flipping: all pairs are skipped or equal. ";
+    std::string words;
+    if (item.equal > 0 && drawn.eps == 0)
+        words = item.equal == 1
+                    ? "1 pair of inputs is equal: the smallest move flips its bit. "
+                    : fmt::format("{} pairs of inputs are equal: the smallest move flips their bits. ",
+                                  item.equal);
+    if (weakest < 0) return words.empty() ? "No bit is close to flipping: all pairs are skipped. " : words;
     const Checked& detector = item.at(weakest);
-    return fmt::format("{}: bit {} of detector {} (difference {:.2g}). ",
-                       drawn.eps > 0 ? "Smallest difference" : "Closest to flipping", detector.weakest,
-                       weakest, detector.min_delta);
+    const char* const what = drawn.eps > 0    ? "Smallest difference other than 0"
+                             : !words.empty() ? "Closest of the others"
+                                              : "Closest to flipping";
+    return words + fmt::format("{}: bit {} of detector {} (difference {:.2g}). ", what, detector.weakest,
+                               weakest, detector.min_delta);
 }
 
 Axis detector_axis(const Drawn& drawn) {
@@ -159,9 +174,9 @@ std::string words_of_margins(const Item& item) {
     std::sort(margins.begin(), margins.end());
     const int64_t weakest = item.weakest();
     return fmt::format(
-        "Median margin {:.2g}; smallest {:.2g} (detector {}). {}", margins[margins.size() / 2],
-        std::abs(item.at(weakest).min_delta), weakest,
-        zeros == 0 ? "" : fmt::format("{} more {} 0 (equal inputs). ", zeros, zeros == 1 ? "is" : "are"));
+        "Median margin {:.2g}; smallest{} {:.2g} (detector {}). {}", margins[margins.size() / 2],
+        zeros == 0 ? "" : " above 0", std::abs(item.at(weakest).min_delta), weakest,
+        zeros == 0 ? "" : fmt::format("{} {} 0 (equal inputs). ", zeros, zeros == 1 ? "is" : "are"));
 }
 
 // A line with a level for every detector, as wide as its column.

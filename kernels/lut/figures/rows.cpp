@@ -97,8 +97,9 @@ Figure hits_figure(const Drawn& drawn, const Detectors& detectors, const Counted
     const auto all = static_cast<double>(drawn.rows) * static_cast<double>(counted.detectors);
     Figure figure = new_figure(
         "rows", Place::views, "Table rows that are hit",
-        fmt::format("{} items use {:.2g} % of the rows (by chance {:.2g} %). {}",
-                    with_thousands(counted.items), percent_of(used, all),
+        fmt::format("{} {:.2g} % of the rows (by chance {:.2g} %). {}",
+                    counted.items == 1 ? "1 item uses" : with_thousands(counted.items) + " items use",
+                    percent_of(used, all),
                     100 * share_by_chance(static_cast<double>(drawn.rows), counted.items),
                     drawn.words_of_page()) +
             (per_column > 1 ? fmt::format("A cell is {} rows.", per_column) : "Empty cells: no item.") +
