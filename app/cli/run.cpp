@@ -151,18 +151,17 @@ int run(const Arguments& arguments) {
     const Result& result = *ran->result;
     // What was measured is printed and kept wherever that is possible.
     const int printed = print(arguments.has("--json") ? to_json(result) : text_of(*settings->family, result));
-    std::vector<std::optional<Error>> problems;
-    if (arguments.has("--output"))
-        problems.push_back(write_npz(arguments.value("--output"), all_arrays(result)));
-    if (arguments.has("--trace")) problems.push_back(write_trace(arguments.value("--trace"), result));
-    problems.push_back(add_to_session(arguments, [&](Session& session) {
+    std::string problems;
+    const auto attempt = [&](const std::optional<Error>& problem) {
+        if (problem) problems += (problems.empty() ? "" : "; ") + problem->text;
+    };
+    if (arguments.has("--output")) attempt(write_npz(arguments.value("--output"), all_arrays(result)));
+    if (arguments.has("--trace")) attempt(write_trace(arguments.value("--trace"), result));
+    attempt(add_to_session(arguments, [&](Session& session) {
         session.history.push_back(session.results.size());
         session.results.emplace_back(result, ran->figures);
     }));
-    int failed = 0;
-    for (const auto& problem : problems)
-        if (problem) failed = fail(*problem);
-    if (failed) return failed;
+    if (!problems.empty()) return fail(Error::failure(problems));
     return exit_code(printed, first_wrong(result), arguments.has("--allow-wrong"));
 }
 

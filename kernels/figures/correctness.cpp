@@ -120,7 +120,9 @@ bool has_speed(const VariantResult& variant) { return variant.time && variant.ve
 int64_t broken_values(const Result& result, const OutputError& error) {
     std::optional<int64_t> of_exact;
     for (const VariantResult& variant : result.variants)
-        if (const OutputError* const other = variant.exact ? error_of(variant, error.output) : nullptr)
+        if (const OutputError* const other = variant.exact && variant.verdict() == Verdict::right
+                                                 ? error_of(variant, error.output)
+                                                 : nullptr)
             of_exact = std::min(of_exact.value_or(other->nonfinite), other->nonfinite);
     return std::max<int64_t>(0, error.nonfinite - of_exact.value_or(0));
 }
@@ -159,8 +161,8 @@ std::string words_of_errors(const Result& result, std::string_view output) {
                 broken += variant.name + " has " + with_thousands(count) +
                           (count == 1 ? " value that is not finite. " : " values that are not finite. ");
             if (!error.max_abs) continue;
-            words += words.empty() ? variant.name + " is within " : ", " + variant.name + " within ";
-            words += short_error(*error.max_abs) + (count > 0 ? " elsewhere" : "");
+            words += (words.empty() ? variant.name + " is " : ", " + variant.name + " ") +
+                     (count > 0 ? "elsewhere within " : "within ") + short_error(*error.max_abs);
             all.add(*error.max_abs);
             (variant.exact ? exact : rough).add(*error.max_abs);
         }

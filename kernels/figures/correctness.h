@@ -37,8 +37,8 @@ std::string verdict_words(const VariantResult& variant);
 bool is_right(const Result& result, std::string_view variant);
 // Whether the time of the variant may be compared with others: a wrong result has no speed.
 bool has_speed(const VariantResult& variant);
-// How many values of an output are not finite beyond those of the exact variant that has the fewest: infinite
-// inputs make some infinite in every variant.
+// How many values of an output are not finite beyond those of the right exact variant that has the fewest:
+// infinite inputs make some infinite in every variant. Without such a variant, all that are not finite.
 int64_t broken_values(const Result& result, const OutputError& error);
 // Whether a method is too far from the exact rule to compare its time: its error is not finite, or at least
 // as large as the output.

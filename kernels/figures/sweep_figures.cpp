@@ -263,10 +263,10 @@ void say_why_empty(std::vector<Figure>& figures, const SweepResult& sweep) {
                                       [](const SweepCell& cell) { return !cell.refused.empty(); });
     for (Figure& figure : figures)
         if (figure.missing == points_to_come || figure.missing == bars_to_come)
-            figure.missing = refused == sweep.cells.end()
-                                 ? "No cell of the sweep has such a number."
-                                 : "No cell has such a number. " + cell_words(sweep.sweep, refused->values) +
-                                       ": " + refused->refused + ".";
+            figure.missing = refused == sweep.cells.end() ? "No cell of the sweep has data for this figure."
+                                                          : "No cell has data for this figure. " +
+                                                                cell_words(sweep.sweep, refused->values) +
+                                                                ": " + refused->refused + ".";
 }
 
 namespace {

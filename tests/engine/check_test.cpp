@@ -192,6 +192,15 @@ TEST_CASE("a check refuses what it cannot do, and hears a stop", "[check]") {
     CheckRequest variant = check_of("scale");
     variant.base.variants = {"nothing"};
     CHECK_FALSE(check_in_workers("", {variant}, {}, {}));
+    Runner runner(shared_cache());
+    for (const auto& [part, parts] : {std::pair(0, 0), {2, 2}, {-1, 2}}) {
+        CheckRequest shared = check_of("scale");
+        shared.part = part;
+        shared.parts = parts;
+        const auto refused = check(runner, shared, {}, {});
+        REQUIRE_FALSE(refused);
+        CHECK(refused.error().kind == Error::Kind::usage);
+    }
     std::stop_source stop;
     stop.request_stop();
     const auto stopped = check_in_workers("", {check_of("scale")}, stop.get_token(), {});

@@ -48,7 +48,7 @@ void save_to(LabState& lab, const std::string& path) {
 }
 
 // Waits until the session is written and the window knows it.
-void finish_writes_with(LabState& lab) {
+void wait_until_saved(LabState& lab) {
     wait_for(lab, [&] {
         return lab.session.saved_marks == lab.session.marks &&
                lab.session.saved == lab.session.written.results;
@@ -241,7 +241,7 @@ TEST_CASE("saving keeps every result and sweep of the file, however many there a
     LabState lab = lab_with(engine);
     const auto save = [&] {
         save_session(lab);
-        finish_writes_with(lab);
+        wait_until_saved(lab);
     };
     const auto sweep_over_length = [&](const char* values) {
         open_sweep_form(lab, row(lab, "length"));

@@ -93,6 +93,11 @@ Session session_of(const Parts& parts) {
     return session;
 }
 
+FileWriter::Write write_of(Parts parts, std::string path) {
+    return
+        [parts = std::move(parts), path = std::move(path)] { return write_session(path, session_of(parts)); };
+}
+
 // Unpacks what is shown at once. What cannot be unpacked is left out, with a note.
 Outcome<OpenedSession> read(const std::string& path, const std::stop_token& stop) {
     auto file = read_session(path, stop);
@@ -260,15 +265,15 @@ bool has_unsaved_marks(const LabState& lab) {
 bool is_session_file(std::string_view path) { return path.ends_with(".sawtooth"); }
 
 FileWriter::Write session_write(const LabState& lab, std::string path) {
-    return [parts = parts_of(lab), path = std::move(path)] { return write_session(path, session_of(parts)); };
+    return write_of(parts_of(lab), std::move(path));
 }
 
 FileWriter::Write session_save(LabState& lab, const std::string& path) {
     SessionState::Written& written = lab.session.written;
-    const Parts parts = parts_of(lab);
+    Parts parts = parts_of(lab);
     written = {{}, parts.sweeps, lab.session.marks};
     for (const Parts::Kept& kept : parts.results) written.results.insert(kept.ticket);
-    return session_write(lab, path);
+    return write_of(std::move(parts), path);
 }
 
 void save_session(LabState& lab) {

@@ -59,10 +59,12 @@ std::optional<Value> settled_value(const LabState& lab, const Parameter& row) {
     // A choice may be "auto", too.
     if (is_run_row(row) || (shown != Value(row.word) && shown != Value("auto"))) return {};
     // Uses the findings of a run where the configuration cannot know the number beforehand.
-    const Parameters* const found = shows_what_is_set(lab) ? &lab.result->parameters : nullptr;
-    for (const Parameters* known : {&lab.parameters, found})
-        if (known && known->has(row.name) && known->at(row.name) != shown) return known->at(row.name);
-    return {};
+    const auto in = [&](const Parameters& known) {
+        return known.has(row.name) && known.at(row.name) != shown ? std::optional(known.at(row.name))
+                                                                  : std::nullopt;
+    };
+    if (const auto settled = in(lab.parameters)) return settled;
+    return shows_what_is_set(lab) ? in(lab.result->parameters) : std::nullopt;
 }
 
 Value present_value(const LabState& lab, const Parameter& row) {

@@ -68,7 +68,7 @@ std::string caption_of(const TileCounts& counts) {
     if (counts.far + counts.mixed == 0)
         return "The window covers every pair: streaming never multiplies q2 k2.";
     return fmt::format(
-        "streaming computes both encodings in mixed tiles alone, which saves {:.0f} % of the score products.",
+        "In streaming, only mixed tiles compute both encodings, which saves {:.0f} % of the score products.",
         100 * counts.saved());
 }
 

@@ -103,10 +103,11 @@ std::string words_of_weakest(const Drawn& drawn, const Item& item) {
     std::string words;
     if (item.equal > 0 && drawn.eps == 0)
         words = item.equal == 1
-                    ? "1 pair of inputs is equal: the smallest move flips its bit. "
-                    : fmt::format("{} pairs of inputs are equal: the smallest move flips their bits. ",
+                    ? "1 pair of inputs is equal: the smallest move can flip its bit. "
+                    : fmt::format("{} pairs of inputs are equal: the smallest move can flip their bits. ",
                                   item.equal);
-    if (weakest < 0) return words.empty() ? "No bit is close to flipping: all pairs are skipped. " : words;
+    if (weakest < 0)
+        return words.empty() ? "No bit is close to flipping: all pairs are skipped or equal. " : words;
     const Checked& detector = item.at(weakest);
     const char* const what = drawn.eps > 0    ? "Smallest difference other than 0"
                              : !words.empty() ? "Closest of the others"

@@ -83,7 +83,8 @@ std::string words_of_work(const std::vector<std::string>& names, const std::vect
         if (least == rows.end() || row->back() < least->back()) least = row;
         if (most == rows.end() || row->back() >= most->back()) most = row;
     }
-    if (least == rows.end()) return "The depth of tiles on a GPU depends on how threads share them.";
+    if (least == rows.end())
+        return "The depth of tiles on a GPU depends on how threads share them, so it is left out.";
     const auto words = [&](auto row) {
         const std::string count = counts ? rounded((*row)[combines], 3) : "";
         return fmt::format("{}: {}{}depth {}.", names[static_cast<size_t>(row - rows.begin())], count,
@@ -94,7 +95,9 @@ std::string words_of_work(const std::vector<std::string>& names, const std::vect
     };
     return words(least) + (least == most ? "" : " " + words(most)) +
            fmt::format(" Depth with blocks of {}: the longest chain of combines.", block_size) +
-           (all_known ? "" : " That of tiles on a GPU depends on how threads share them.") +
+           (all_known
+                ? ""
+                : " The depth of tiles on a GPU depends on how threads share them, so it is left out.") +
            (counts ? "" : " Combines, reads and writes are counted on the CPU only.");
 }
 

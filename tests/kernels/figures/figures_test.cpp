@@ -1,6 +1,7 @@
 // The figures of every family, from hand-made results and sweeps.
 
 #include "kernels/figures/figures.h"
+#include "kernels/figures/correctness.h"
 #include "kernels/figures/sweep_figures.h"
 #include "tests/kit/catch.h"
 #include "tests/kit/contains.h"
@@ -85,6 +86,45 @@ TEST_CASE("one curve per variant, in the order of the family, with points that s
     CHECK(lines[0].sets.parameter == "chunk");
     CHECK(lines[0].sets.values == lines[0].x);
     CHECK(lines[1].x == std::vector<double>{16, 32, 64});
+}
+
+TEST_CASE("values that are not finite are told unless a right exact variant has them too", "[figures]") {
+    Result result;
+    result.main_output = "y";
+    const auto add = [&](const char* name, bool exact, int64_t nonfinite, double error, Verdict verdict) {
+        VariantResult variant;
+        variant.name = name;
+        variant.exact = exact;
+        variant.errors = {{"y", error, 1e-7, nonfinite, {}, {}}};
+        variant.verdicts = {{.output = "y", .verdict = verdict}};
+        result.variants.push_back(variant);
+    };
+    add("sequential", true, 5, 0, Verdict::right);
+    add("fused", false, 8, 0.5, Verdict::right);
+    CHECK(words_of_errors(result, "y") ==
+          "fused has 3 values that are not finite. sequential is within 0, fused elsewhere within 0.5 of the "
+          "float64 reference.");
+    CHECK(has_diverged(result, result.variants[1]));
+    result.variants[1].errors[0].nonfinite = 5;
+    CHECK_FALSE(contains(words_of_errors(result, "y"), "not finite"));
+    CHECK_FALSE(has_diverged(result, result.variants[1]));
+    // A wrong variant is no measure of what must be infinite.
+    result.variants[0].verdicts[0].verdict = Verdict::wrong;
+    CHECK(contains(words_of_errors(result, "y"), "sequential has 5 values that are not finite. "));
+}
+
+TEST_CASE("exact variants and approximations are told apart in words on errors", "[figures]") {
+    Result result;
+    for (const bool exact : {true, true, false}) {
+        VariantResult variant;
+        variant.exact = exact;
+        variant.errors = {{"y", exact ? 1e-6 : 4.8, 1e-7, 0, {}, {}}};
+        result.variants.push_back(variant);
+    }
+    CHECK(words_of_errors(result, "y") ==
+          "2 exact variants are within 1e-06, 1 approximation within 4.8 of the float64 reference.");
+    result.variants[2].exact = true;
+    CHECK(words_of_errors(result, "y") == "All 3 variants are within 4.8 of the float64 reference.");
 }
 
 TEST_CASE("points of wrong results say what is wrong", "[figures]") {

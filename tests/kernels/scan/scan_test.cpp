@@ -387,7 +387,7 @@ TEST_CASE("the figure of work says which blocks its depths are of, also where ea
     CHECK(contains(caption(), "Depth with blocks of 1024"));
     result.backend = Backend::cuda;
     CHECK(contains(caption(), "Depth with blocks of 256"));
-    CHECK(contains(caption(), "That of tiles on a GPU depends on how threads share them."));
+    CHECK(contains(caption(), "The depth of tiles on a GPU depends on how threads share them"));
 }
 
 TEST_CASE("the depth of look-back over one channel is that of its tiles of 8192 steps", "[scan]") {
