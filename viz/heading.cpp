@@ -62,9 +62,10 @@ struct Collected {
     void operator()(const Other&) {}
 };
 
-// Draws the legend in rows and returns its height; ends with "+ 3 more" if `most` rows are not enough.
-float draw_legend(Canvas& canvas, const Theme& theme, const std::vector<LegendEntry>& entries,
-                  const Box& area, size_t most) {
+// Draws the legend in rows at the top of the rest; ends with "+ 3 more" if `most` rows are not enough.
+void draw_legend(Canvas& canvas, const Theme& theme, const std::vector<LegendEntry>& entries, size_t most,
+                 Heading& heading) {
+    const Box& area = heading.rest;
     const float unit = canvas.unit(), line = canvas.line_height() + 2 * unit;
     const float more_width = canvas.text_width("+ 99 more") + entry_gap * unit;
     Point at{area.left, area.top + line / 2};
@@ -80,6 +81,7 @@ float draw_legend(Canvas& canvas, const Theme& theme, const std::vector<LegendEn
             if (row == most) {
                 canvas.text(at, Align::left, {theme.quiet_text},
                             "+ " + std::to_string(entries.size() - i) + " more");
+                heading.legend_cut = true;
                 break;
             }
             at = {area.left, at.y + line};
@@ -89,7 +91,7 @@ float draw_legend(Canvas& canvas, const Theme& theme, const std::vector<LegendEn
         canvas.text({at.x + sample + 6 * unit, at.y}, Align::left, {theme.text}, label);
         at.x += width + entry_gap * unit;
     }
-    return line * static_cast<float>(row);
+    heading.rest.top += line * static_cast<float>(row) + 2 * unit;
 }
 
 // The largest number of whole sentences of a caption that fits; only a first sentence that is too long is
@@ -227,8 +229,7 @@ Heading draw_heading(Canvas& canvas, const Theme& theme, const Figure& figure, c
         left.top += line;
     }
     if (!lines.lines.empty()) left.top += 2 * unit;
-    if (!entries.empty())
-        left.top += draw_legend(canvas, theme, entries, left, std::min<size_t>(rows, 4)) + 2 * unit;
+    if (!entries.empty()) draw_legend(canvas, theme, entries, std::min<size_t>(rows, 4), heading);
     return heading;
 }
 

@@ -30,7 +30,7 @@ struct HeadingOptions {
 };
 struct Heading {
     Box rest;  // the remaining area
-    bool caption_cut = false;
+    bool caption_cut = false, legend_cut = false;
 };
 // Draws a sample of the entry from that point to the right.
 void draw_sample(Canvas& canvas, const Theme& theme, const LegendEntry& entry, Point left, float width);

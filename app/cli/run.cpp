@@ -57,8 +57,8 @@ std::string launches_of(const Result& result) {
     table.rows.resize(table.rows.size() - left_out);
     std::string text = "\n" + table.plain();
     if (left_out > 0)
-        text += fmt::format("... and {} more launches; --json lists up to {} of them\n", left_out,
-                            most_kept_launches);
+        text +=
+            fmt::format("... and {} more; --json lists up to {} launches\n", left_out, most_kept_launches);
     return text;
 }
 

@@ -381,7 +381,8 @@ Outcome<ShotOptions> settle_shot(const Arguments& arguments) {
         const char* end = size.data() + size.size();
         const auto [cross, problem] = std::from_chars(size.data(), end, options.width);
         const bool two = problem == std::errc{} && cross != end && *cross == 'x';
-        const auto height = two ? std::from_chars(cross + 1, end, options.height) : std::from_chars_result{};
+        const auto height =
+            two ? std::from_chars(cross + 1, end, options.height.emplace()) : std::from_chars_result{};
         const bool whole = two && height.ec == std::errc{} && height.ptr == end;
         if (!whole || options.width < 320 || options.height < 240 || options.width > 7680 ||
             options.height > 4320)

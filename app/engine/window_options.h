@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -19,8 +20,9 @@ struct WindowOptions {
 
 struct ShotOptions : WindowOptions {
     std::string path;  // the .png file to write
-    int width = 1600, height = 900;
-    std::string panel;  // the panel that fills the picture; "" for the whole window
+    int width = 1600;
+    std::optional<int> height;  // absent: 900, or more if the panel needs it
+    std::string panel;          // the panel that fills the picture; "" for the whole window
 };
 
 }  // namespace sawtooth

@@ -141,6 +141,10 @@ std::string with_thousands(int64_t count) {
     return digits;
 }
 
+std::string count_words(int64_t count, std::string_view noun) {
+    return with_thousands(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
 std::string short_time(double microseconds) {
     char text[32];
     if (microseconds < 999.5)

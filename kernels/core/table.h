@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sawtooth {
@@ -31,6 +32,8 @@ std::string rounded(double value, int digits);
 std::string percent_number(double share);
 // "1,024"
 std::string with_thousands(int64_t count);
+// "1 tile", "1,024 tiles": a count and a noun whose plural ends in s.
+std::string count_words(int64_t count, std::string_view noun);
 // Microseconds in a suitable unit: "12.3 us", "4.56 ms", "1.23 s".
 std::string short_time(double microseconds);
 // Bytes in a suitable power of 1024: "1.5 MiB".

@@ -168,14 +168,11 @@ std::string words_of_errors(const Result& result, std::string_view output) {
         }
     constexpr int most_named = 2;
     const bool both = all.count == 2 && short_error(all.least) == short_error(all.largest);
-    const auto variants = [](int count, const std::string& kind) {
-        return std::to_string(count) + kind + (count == 1 ? "" : "s");
-    };
     if (broken.empty() && both)
         words = "Both variants are within " + short_error(all.largest);
     else if (broken.empty() && all.count > most_named && exact.count > 0 && rough.count > 0)
-        words = variants(exact.count, " exact variant") + (exact.count == 1 ? " is" : " are") + " within " +
-                short_error(exact.largest) + ", " + variants(rough.count, " approximation") + " within " +
+        words = count_words(exact.count, "exact variant") + (exact.count == 1 ? " is" : " are") + " within " +
+                short_error(exact.largest) + ", " + count_words(rough.count, "approximation") + " within " +
                 short_error(rough.largest);
     else if (broken.empty() && all.count > most_named)
         words = "All " + std::to_string(all.count) + " variants are within " + short_error(all.largest);

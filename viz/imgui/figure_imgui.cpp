@@ -388,6 +388,7 @@ PlotEvents draw_figure(const Figure& figure, const Theme& theme, const DrawOptio
     const ImVec2 heading_end{whole.right - options.heading.reserved, area.top};
     events.over_heading = ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(at, heading_end);
     events.caption_cut = heading.caption_cut;
+    events.legend_cut = heading.legend_cut;
     events.fill = events.over_heading && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
     ImGui::SetCursorScreenPos(at);
     ImGui::Dummy(options.size);

@@ -78,9 +78,9 @@ struct PlotEvents {
     };
     std::optional<Measuring> measuring;  // a drag with Shift over tracks
     bool fill = false;                   // double click on the title: the figure fills the panel
-    bool over_heading = false;           // the mouse is over title and caption
-    bool caption_cut = false;            // the caption was cut
-    std::optional<Frame> plot;           // not an action: the place of the plot
+    bool over_heading = false;           // the mouse is over title, caption and legend
+    bool caption_cut = false, legend_cut = false;
+    std::optional<Frame> plot;  // not an action: the place of the plot
 };
 
 PlotEvents draw_figure(const Figure& figure, const Theme& theme, const DrawOptions& options);

@@ -272,15 +272,12 @@ std::string summary_of(const CheckReport& report) {
         report.cannot_judge > 0 ? fmt::format(" ({} cannot be judged)", with_thousands(report.cannot_judge))
                                 : "";
     const size_t wrong = report.findings.size();
-    const auto counted = [](int64_t count, const char* what) {
-        return with_thousands(count) + " " + what + (count == 1 ? "" : "s");
-    };
     const std::string given_up = report.given_up > 0 ? fmt::format(" ({} undefined, too slow or too large)",
                                                                    with_thousands(report.given_up))
                                                      : "";
     return fmt::format("{}{}: {}{}, {} judged{}, {:.1f} s: {}", report.family, place,
-                       counted(report.tried, "setting"), given_up, counted(report.judged, "output"), unjudged,
-                       report.seconds,
+                       count_words(report.tried, "setting"), given_up, count_words(report.judged, "output"),
+                       unjudged, report.seconds,
                        wrong == 0   ? has_judged(report) ? "no variant is wrong" : "nothing could be judged"
                        : wrong == 1 ? "1 variant is wrong"
                                     : fmt::format("{} variants are wrong", wrong));

@@ -176,8 +176,8 @@ std::string words_of(const ComparedVariant& variant) {
 
 std::string sentence_of(const ComparisonReport& report) {
     const auto counted = [&](Conclusion conclusion) {
-        return fmt::format("{} of {} variants: {}.", count_of(report, conclusion), report.variants.size(),
-                           names_of(report, conclusion));
+        return fmt::format("{} of {}: {}.", count_of(report, conclusion),
+                           count_words(std::ssize(report.variants), "variant"), names_of(report, conclusion));
     };
     if (report.variants.empty()) return "A and B have no variant in common.";
     switch (conclusion_of(report)) {
@@ -193,8 +193,8 @@ std::string sentence_of(const ComparisonReport& report) {
     const auto faster =
         std::count_if(report.variants.begin(), report.variants.end(),
                       [](const auto& variant) { return variant.comparison.pace == Pace::faster; });
-    return fmt::format("B is not slower than A in any of {} variants, and faster in {}.",
-                       report.variants.size(), faster);
+    return fmt::format("B is not slower than A in any of {}, and faster in {}.",
+                       count_words(std::ssize(report.variants), "variant"), faster);
 }
 
 Table comparison_table(const ComparisonReport& report) {

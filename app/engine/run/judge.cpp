@@ -7,6 +7,7 @@
 #include "app/engine/run/compare.h"
 #include "app/engine/run/numbers.h"
 #include "kernels/core/dimensions.h"
+#include "kernels/core/table.h"
 
 namespace sawtooth {
 namespace {
@@ -215,7 +216,7 @@ std::string tile_words(const Family& family, const Variant& variant, const std::
         words += (words.empty() ? "" : "; ") + tiling.dimension + " = " + std::to_string(index[axis]) +
                  ": row " + std::to_string(index[axis] - first) + " of tile " + std::to_string(tile) + ", " +
                  tiling.name + " = " + std::to_string(tiling.size);
-        if (rows < tiling.size) words += " (the last, " + std::to_string(rows) + " rows)";
+        if (rows < tiling.size) words += " (the last, " + count_words(rows, "row") + ")";
     }
     return words;
 }

@@ -379,7 +379,9 @@ std::optional<Frame> draw_shown_figure(LabState& lab, const std::string& panel, 
     take_events(lab, panel, shown, events);
     if (events.over_heading)
         tooltip_in(corner, end,
-                   heading_words(lab, *shown.figure, found + shown.figure->caption, events.caption_cut));
+                   heading_words(lab, *shown.figure, found + shown.figure->caption, events.caption_cut),
+                   events.legend_cut ? legend_without_variants(*shown.figure, theme_of(lab))
+                                     : std::vector<LegendEntry>{});
     if (ImGui::IsRectVisible(corner, end) && !shown.figure->x.shared.empty())
         lab.widest_plot = std::max(lab.widest_plot, static_cast<int>(size.x));
     const bool on_heading = ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(corner, end) &&

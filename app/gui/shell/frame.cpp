@@ -106,11 +106,11 @@ void show_story(LabState& lab) {
     if (lab.shows_story) ImGui::SetWindowFocus("Story");
 }
 
-void draw_alone(LabState& lab, const Panel& panel) {
+void draw_alone(LabState& lab, const Panel& panel, bool scrolls) {
     const ImGuiViewport& viewport = *ImGui::GetMainViewport();
     ImGui::SetNextWindowPos(viewport.WorkPos);
     ImGui::SetNextWindowSize(viewport.WorkSize);
-    draw_panel(lab, panel, fixed);
+    draw_panel(lab, panel, scrolls ? fixed & ~ImGuiWindowFlags_NoScrollbar : fixed);
 }
 
 }  // namespace
@@ -134,7 +134,7 @@ Context::~Context() {
     ImGui::DestroyContext();
 }
 
-void draw_frame(LabState& lab, const std::string& only_panel) {
+void draw_frame(LabState& lab, const std::string& only_panel, bool panel_scrolls) {
     ImGui::GetIO().UserData = &lab;  // offer_help finds it there
     begin_tooltips(lab);
     take_keys(lab);
@@ -142,7 +142,7 @@ void draw_frame(LabState& lab, const std::string& only_panel) {
     lab.cursor = std::move(lab.next_cursor);
     lab.next_cursor.clear();
     if (const Panel* panel = find_panel(only_panel)) {
-        draw_alone(lab, *panel);
+        draw_alone(lab, *panel, panel_scrolls);
     } else {
         const float whole = ImGui::GetMainViewport()->WorkSize.y;
         const float bar_height = ImGui::GetFrameHeight() + units(8), pins = pins_row_height(lab);

@@ -15,7 +15,8 @@ class Context {
     Context& operator=(const Context&) = delete;
 };
 
-// Draws the whole window, or only one panel, which then fills it. Call between NewFrame and Render.
-void draw_frame(LabState& lab, const std::string& only_panel = "");
+// Draws the whole window, or only one panel, which then fills it and shrinks its figures to fit unless it
+// scrolls. Call between NewFrame and Render.
+void draw_frame(LabState& lab, const std::string& only_panel = "", bool panel_scrolls = false);
 
 }  // namespace sawtooth

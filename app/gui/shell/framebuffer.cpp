@@ -36,6 +36,14 @@ Framebuffer::Framebuffer(Framebuffer&& other) noexcept
       framebuffer_(std::exchange(other.framebuffer_, 0)),
       texture_(std::exchange(other.texture_, 0)) {}
 
+Framebuffer& Framebuffer::operator=(Framebuffer&& other) noexcept {
+    std::swap(width_, other.width_);
+    std::swap(height_, other.height_);
+    std::swap(framebuffer_, other.framebuffer_);
+    std::swap(texture_, other.texture_);
+    return *this;
+}
+
 Framebuffer::~Framebuffer() {
     if (framebuffer_) glDeleteFramebuffers(1, &framebuffer_);
     if (texture_) glDeleteTextures(1, &texture_);

@@ -11,7 +11,7 @@ class Framebuffer {
     static Outcome<Framebuffer> make(int width, int height);
     ~Framebuffer();
     Framebuffer(Framebuffer&& other) noexcept;
-    Framebuffer& operator=(Framebuffer&&) = delete;
+    Framebuffer& operator=(Framebuffer&& other) noexcept;
 
     void bind() const;
     // The picture, top row first. Failure: the driver has lost it.

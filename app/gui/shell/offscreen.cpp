@@ -135,6 +135,13 @@ Offscreen::Offscreen(std::unique_ptr<Display> display, Framebuffer framebuffer)
 
 Offscreen::~Offscreen() = default;
 
+std::optional<Error> Offscreen::resize(int width, int height) {
+    auto framebuffer = Framebuffer::make(width, height);
+    if (!framebuffer) return framebuffer.error();
+    framebuffer_ = std::move(*framebuffer);
+    return {};
+}
+
 void Offscreen::finish() const { glFinish(); }
 
 Outcome<std::unique_ptr<OffscreenWindow>> OffscreenWindow::open(LabState& lab, int width, int height,
@@ -144,7 +151,7 @@ Outcome<std::unique_ptr<OffscreenWindow>> OffscreenWindow::open(LabState& lab, i
     return std::unique_ptr<OffscreenWindow>(new OffscreenWindow(lab, std::move(*offscreen)));
 }
 
-void OffscreenWindow::draw(LabState& lab, double seconds, const std::string& only_panel) {
+void OffscreenWindow::draw(LabState& lab, double seconds, const std::string& only_panel, bool panel_scrolls) {
     ImGuiIO& io = ImGui::GetIO();
     const Framebuffer& surface = offscreen_->framebuffer();
     io.DisplaySize = {static_cast<float>(surface.width()), static_cast<float>(surface.height())};
@@ -153,7 +160,7 @@ void OffscreenWindow::draw(LabState& lab, double seconds, const std::string& onl
     load_layout_if_due(lab);
     graphics_.begin_frame();
     ImGui::NewFrame();
-    draw_frame(lab, only_panel);
+    draw_frame(lab, only_panel, panel_scrolls);
     FigurePicture picture(lab);
     ground_ = theme_of(lab).ground;
     ImGui::Render();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "app/gui/shell/frame.h"
@@ -22,6 +23,7 @@ class Offscreen {
     Offscreen& operator=(const Offscreen&) = delete;
 
     const Framebuffer& framebuffer() const { return framebuffer_; }
+    std::optional<Error> resize(int width, int height);
     void finish() const;  // waits until everything is drawn
 
   private:
@@ -40,7 +42,8 @@ class OffscreenWindow {
 
     // Lays out one frame, `seconds` after the previous one. Its pixels are drawn by finish and read, so that
     // frames nobody looks at cost little.
-    void draw(LabState& lab, double seconds, const std::string& only_panel = "");
+    void draw(LabState& lab, double seconds, const std::string& only_panel = "", bool panel_scrolls = false);
+    std::optional<Error> resize(int width, int height) { return offscreen_->resize(width, height); }
     void finish();
     Outcome<Picture> read();
 

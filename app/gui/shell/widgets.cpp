@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <vector>
 
 #include "app/gui/shell/appearance.h"
 #include "app/gui/state/lab.h"
@@ -31,13 +30,22 @@ bool wants_tooltip() {
                                 ImGuiHoveredFlags_NoNavOverride);
 }
 
-void draw_tooltip(std::string_view text) {
+void draw_tooltip(std::string_view text, const std::vector<LegendEntry>& legend = {}) {
     LabState::Tooltips& tooltips = lab_of_frame().tooltips;
-    if (text.empty() || tooltips.shown || tooltips.dragged_to || ImGui::IsAnyMouseDown()) return;
+    if ((text.empty() && legend.empty()) || tooltips.shown || tooltips.dragged_to || ImGui::IsAnyMouseDown())
+        return;
     if (!ImGui::BeginTooltip()) return;
     tooltips.shown = true;
     ImGui::PushTextWrapPos(units(360));
-    ImGui::TextUnformatted(text.data(), text.data() + text.size());
+    if (!text.empty()) ImGui::TextUnformatted(text.data(), text.data() + text.size());
+    ImGuiCanvas canvas(ImGui::GetWindowDrawList());
+    for (const LegendEntry& entry : legend) {
+        const ImVec2 corner = ImGui::GetCursorScreenPos();
+        draw_sample(canvas, theme_of(lab_of_frame()), entry,
+                    {corner.x, corner.y + ImGui::GetTextLineHeight() / 2}, units(24));
+        ImGui::SetCursorScreenPos({corner.x + units(28), corner.y});
+        ImGui::TextUnformatted(entry.label.c_str());
+    }
     ImGui::PopTextWrapPos();
     ImGui::EndTooltip();
 }
@@ -109,9 +117,9 @@ void tooltip(std::string_view text) {
     if (wants_tooltip()) draw_tooltip(text);
 }
 
-void tooltip_in(ImVec2 corner, ImVec2 end, std::string_view text) {
+void tooltip_in(ImVec2 corner, ImVec2 end, std::string_view text, const std::vector<LegendEntry>& legend) {
     if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(corner, end) && mouse_rests())
-        draw_tooltip(text);
+        draw_tooltip(text, legend);
 }
 
 void begin_tooltips(LabState& lab) {

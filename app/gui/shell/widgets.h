@@ -4,8 +4,10 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/gui/state/lab_state.h"
+#include "viz/heading.h"
 
 namespace sawtooth {
 
@@ -19,8 +21,10 @@ void copy_text(LabState& lab, const std::string& text, const std::string& what);
 // innermost item, and only for the mouse. It would cover what a drag changes, so there is none while a button
 // of the mouse is down, and none after a drag until the mouse leaves.
 void tooltip(std::string_view text);
-// A tooltip without an item, once the mouse rests in the rectangle of the current window.
-void tooltip_in(ImVec2 corner, ImVec2 end, std::string_view text);
+// A tooltip without an item, once the mouse rests in the rectangle of the current window; the legend follows
+// the text.
+void tooltip_in(ImVec2 corner, ImVec2 end, std::string_view text,
+                const std::vector<LegendEntry>& legend = {});
 // Call at the beginning and at the end of every frame.
 void begin_tooltips(LabState& lab);
 void end_tooltips(LabState& lab);

@@ -26,10 +26,13 @@ std::string text_of(const Extent& extent) {
 std::string percent(double share) { return fmt::format("{:.0f} %", share * 100); }
 
 void add_shape(const LaunchInfo& info, bool on_gpu, Facts& facts) {
-    std::string grid = text_of(info.grid) + (on_gpu ? " blocks" : " items");
+    const auto of_extent = [](const Extent& extent, std::string_view noun) {
+        return text_of(extent) + " " + std::string(noun) + (extent == Extent{} ? "" : "s");
+    };
+    std::string grid = of_extent(info.grid, on_gpu ? "block" : "item");
     if (!info.grid_formula.empty()) grid += " = " + info.grid_formula;
     facts.emplace_back("grid", grid);
-    if (on_gpu) facts.emplace_back("block", text_of(info.block) + " threads");
+    if (on_gpu) facts.emplace_back("block", of_extent(info.block, "thread"));
 }
 
 void add_resources(const Resources& resources, Facts& facts) {

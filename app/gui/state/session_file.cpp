@@ -25,10 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string counted(size_t count, const char* noun) {
-    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 // What a session file is made from. Results that are still being packed are ready when it is written, because
 // one thread does both.
 struct Parts {
@@ -179,9 +175,8 @@ std::string words_of_unshown(const LabState& lab) {
         std::count_if(lab.session.sweeps.begin(), lab.session.sweeps.end(),
                       [&](const SweptBefore& swept) { return is_replaced(lab, *swept.result); });
     std::string words;
-    if (const size_t results = lab.session.unshown.size()) words = counted(results, "result");
-    if (hidden > 0)
-        words += (words.empty() ? "" : " and ") + counted(static_cast<size_t>(hidden), "earlier sweep");
+    if (const auto results = std::ssize(lab.session.unshown)) words = count_words(results, "result");
+    if (hidden > 0) words += (words.empty() ? "" : " and ") + count_words(hidden, "earlier sweep");
     return words.empty() ? "" : words + " of the session are not shown, and stay in it";
 }
 
@@ -344,9 +339,9 @@ void open_any_file(LabState& lab, const std::string& path) {
 }
 
 std::string words_of_session(const LabState& lab) {
-    std::string words = counted(lab.past_results.size(), "result");
-    if (!lab.pins.empty()) words += ", " + counted(lab.pins.size(), "pin");
-    if (!lab.session.notes.empty()) words += ", " + counted(lab.session.notes.size(), "note");
+    std::string words = count_words(std::ssize(lab.past_results), "result");
+    if (!lab.pins.empty()) words += ", " + count_words(std::ssize(lab.pins), "pin");
+    if (!lab.session.notes.empty()) words += ", " + count_words(std::ssize(lab.session.notes), "note");
     return words;
 }
 

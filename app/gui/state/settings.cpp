@@ -134,7 +134,8 @@ void note_skipped(LabState& lab, const std::string& path, const std::vector<std:
     }
     if (lines.size() > most_lines)
         note(lab, LogLine::Kind::note,
-             fmt::format("{}: skipped {} more lines", path, lines.size() - most_lines));
+             fmt::format("{}: skipped {}", path,
+                         count_words(static_cast<int64_t>(lines.size() - most_lines), "more line")));
 }
 
 void note_problem_of_settings(LabState& lab, const std::optional<Error>& problem) {

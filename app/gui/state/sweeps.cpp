@@ -226,7 +226,7 @@ void start_sweep(LabState& lab) {
     lab.sweep_form.reset();
     BackgroundSweep& background = background_of(lab, key_of(*sweep), true);
     start(lab, background, std::move(*sweep));
-    note(lab, LogLine::Kind::note, fmt::format("{}: {} points", background.title, background.sweep.cells()));
+    note(lab, LogLine::Kind::note, background.title + ": " + count_words(background.sweep.cells(), "point"));
 }
 
 void set_best(LabState& lab, const Parameters& best) {
@@ -311,7 +311,7 @@ void take_sweep_event(LabState& lab, const Event& event) {
         }
         if (event.sweep_result->complete && sweep.ticket) {
             sweep.finished = std::exchange(sweep.ticket, 0);
-            note(lab, LogLine::Kind::done, fmt::format("{}: {} points", sweep.title, sweep.done));
+            note(lab, LogLine::Kind::done, sweep.title + ": " + count_words(sweep.done, "point"));
             if (sweep.by_person) keep_best(sweep, *event.sweep_result);
         }
         // Newer results renew cells of a finished sweep.

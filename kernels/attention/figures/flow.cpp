@@ -169,12 +169,12 @@ std::string caption_of(const FlowModel& model, const TileCounts& tiles) {
     const Flow plain = model.step(TileKind::near), mixed = model.step(TileKind::mixed);
     return fmt::format(
         "A near tile brings {} to {} for {} operations, {} per byte; a mixed tile brings {:.1f}x. The launch "
-        "has {} tile{} per head.",
+        "has {} per head.",
         short_bytes(plain.to_tile), model.on_cpu ? "the cache" : "shared memory",
         plain.operations < 1e6 ? with_thousands(std::llround(plain.operations))
                                : fmt::format("{:.3g} million", plain.operations / 1e6),
         short_number(std::stod(rounded(plain.operations / plain.to_tile, 2))), mixed.to_tile / plain.to_tile,
-        with_thousands(tiles.computed()), tiles.computed() == 1 ? "" : "s");
+        count_words(tiles.computed(), "tile"));
 }
 
 Figure flow_figure(const Result& result, const VariantResult& streaming) {

@@ -35,9 +35,8 @@ std::string words_of(const std::vector<RunningSoftmax>& steps) {
     const RunningSoftmax& last = steps.back();
     const auto rises =
         std::count_if(steps.begin() + 1, steps.end(), [](const auto& step) { return step.rises; });
-    std::string way =
-        fmt::format("m rises in {} of {} later tiles, and each time scales the sum l down. At the end", rises,
-                    steps.size() - 1);
+    std::string way = fmt::format("m rises in {} of {}, and each time scales the sum l down. At the end",
+                                  rises, count_words(std::ssize(steps) - 1, "later tile"));
     if (rises == 0) way = "The largest score is in the first tile, so m never rises. At the end";
     if (steps.size() == 1) way = "All keys are in one tile. After it";
     return fmt::format("{} m + log2 l = {:.4g} is the log-sum-exp.", way,

@@ -133,8 +133,9 @@ std::string words_of_weight(const Drawn& drawn, const ScoredRows& rows, const Ve
         if (is_near) near += p, ++near_keys;
     }
     if (near_keys == keys) return fmt::format("All keys of query {} are inside its window.", drawn.query);
-    return fmt::format("Query {} gives {:.0f} % of its weight to {} near keys and {:.0f} % to {} far keys.",
-                       drawn.query, 100 * near / all, near_keys, 100 * (all - near) / all, keys - near_keys);
+    return fmt::format("Query {} gives {:.0f} % of its weight to {} and {:.0f} % to {}.", drawn.query,
+                       100 * near / all, count_words(near_keys, "near key"), 100 * (all - near) / all,
+                       count_words(keys - near_keys, "far key"));
 }
 
 Figure missing_figure(const std::string& id, const std::string& title) {

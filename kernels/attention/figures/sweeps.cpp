@@ -213,9 +213,9 @@ Figure window_time(const SweepResult& sweep, const std::vector<WindowPoint>& poi
     if (!points.empty() && sweep.complete) {
         const WindowPoint &mixed = most_mixed(points), &plain = points.back();
         caption = fmt::format(
-            "Window {:.0f} mixes {} of {} tiles. Against window {:.0f}, where all are near, its products are "
+            "Window {:.0f} mixes {} of {}. Against window {:.0f}, where all are near, its products are "
             "{}x and its time: {}.",
-            mixed.window, mixed.tiles.mixed, mixed.tiles.computed(), plain.window,
+            mixed.window, mixed.tiles.mixed, count_words(mixed.tiles.computed(), "tile"), plain.window,
             rounded(mixed.products() / plain.products(), 3),
             ratio_words(compare_apart(*plain.time, *mixed.time)));
         lines.push_back(predicted(points));

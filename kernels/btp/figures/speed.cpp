@@ -65,8 +65,8 @@ std::string with_badge(const TimeStatistics& time) {
 // Says how much state a step updates; all channels take a step at once.
 std::string words_of_state(const Parameters& parameters) {
     const Sizes s(parameters);
-    return fmt::format("Each step updates {}: the local value and the carry of {} channels.",
-                       short_bytes(8 * static_cast<double>(s.rows())), with_thousands(s.rows()));
+    return fmt::format("Each step updates {}: the local value and the carry of {}.",
+                       short_bytes(8 * static_cast<double>(s.rows())), count_words(s.rows(), "channel"));
 }
 
 // Returns text such as "One launch for all steps, or a launch per step: decode is 120x faster than

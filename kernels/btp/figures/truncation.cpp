@@ -107,7 +107,7 @@ bool is_exact(const std::vector<double>& errors) {
 
 // "16 to 31 positions back", "1 position back"
 std::string words_of_reach(int64_t least, int64_t most) {
-    if (least == most) return fmt::format("{} position{} back", least, least == 1 ? "" : "s");
+    if (least == most) return count_words(least, "position") + " back";
     return fmt::format("{} to {} positions back", least, most);
 }
 

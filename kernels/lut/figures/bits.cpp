@@ -76,16 +76,15 @@ std::string words_of_detectors(const std::vector<Moved>& flips) {
 }
 
 std::string words_of_dragging(const Drawn& drawn, const Item& item) {
-    const size_t pairs = item.moved.size();
     std::string words =
-        fmt::format("Input {} is in {} pair{}", drawn.dragged_input, pairs, pairs == 1 ? "" : "s");
+        fmt::format("Input {} is in {}", drawn.dragged_input, count_words(std::ssize(item.moved), "pair"));
     if (drawn.dragged_by != 0) {
         const auto flips = item.flipped(drawn.dragged_by);
         return words + fmt::format("; moved by {:+.3g} it flips {}. ", drawn.dragged_by,
-                                   flips.empty() ? "no bit"
-                                                 : fmt::format("{} bit{}, of {}", flips.size(),
-                                                               flips.size() == 1 ? "" : "s",
-                                                               words_of_detectors(flips)));
+                                   flips.empty()
+                                       ? "no bit"
+                                       : fmt::format("{}, of {}", count_words(std::ssize(flips), "bit"),
+                                                     words_of_detectors(flips)));
     }
     if (item.moved.empty()) return words + ": moving it flips no bit. ";
     const Moved& nearest = *std::min_element(

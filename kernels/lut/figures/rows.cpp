@@ -127,10 +127,9 @@ Figure share_by_anchors(const Drawn& drawn, const Detectors& detectors, const Co
     found.sets = {"anchors_per_detector", found.x};
     Figure figure = new_figure(
         "rows-by-anchors", Place::views, "Share of rows used against anchors_per_detector",
-        fmt::format(
-            "Each pair doubles the table, but {} items use at most {} of its rows: {:.2g} % with {} pair{}.",
-            with_thousands(counted.items), with_thousands(counted.items), found.y.back(), drawn.anchors,
-            drawn.anchors == 1 ? "" : "s") +
+        fmt::format("Each pair doubles the table, but {} can hit at most {} of its rows: {:.2g} % with {}.",
+                    count_words(counted.items, "item"), with_thousands(counted.items), found.y.back(),
+                    count_words(drawn.anchors, "pair")) +
             counted.words,
         {.label = "anchors_per_detector", .unit = "bits"}, share_axis());
     figure.marks = {std::move(chance), std::move(found)};
@@ -151,8 +150,8 @@ Figure share_by_items(const Drawn& drawn, const Detectors& detectors, const Coun
     Figure figure = new_figure(
         "rows-by-items", Place::views, "Share of rows used against items",
         fmt::format(
-            "The first item uses {:.2g} % of the rows, {} items {:.2g} %: only these get a weight gradient.",
-            found.y.front(), with_thousands(counted.items), found.y.back()) +
+            "The first item hits {:.2g} % of the rows, {} {:.2g} %: only these get a weight gradient.",
+            found.y.front(), count_words(counted.items, "item"), found.y.back()) +
             counted.words,
         {.label = "items", .scale = Scale::log2}, share_axis());
     figure.marks = {std::move(chance), std::move(found)};

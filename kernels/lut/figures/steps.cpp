@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/core/table.h"
 #include "kernels/lut/family.h"
 #include "kernels/lut/figures/common.h"
 
@@ -147,7 +148,7 @@ Figure steps_figure(const Result& result) {
                                {.label = fmt::format("y, output {}", drawn.output)});
     figure.chosen_by = {"drawn_output"};
     const Steps steps(result, drawn);
-    const size_t flips = steps.up().size() + steps.down().size();
+    const auto flips = std::ssize(steps.up()) + std::ssize(steps.down());
     if (flips == 0) {
         leave_out(figure, fmt::format("No detector compares input {}: choose another dragged_input.",
                                       drawn.dragged_input));
@@ -155,9 +156,9 @@ Figure steps_figure(const Result& result) {
     }
     Line treads = treads_of(steps, drawn.dragged_by, *lut_family().parameter("dragged_by"));
     figure.caption = fmt::format(
-        "y changes in {} step{} and is flat elsewhere. Surrogate gradient here: {:.2g}. Click a step to drag "
-        "the input there.",
-        flips, flips == 1 ? "" : "s", steps.slope());
+        "y changes in {} and is flat elsewhere. Surrogate gradient here: {:.2g}. Click a step to drag the "
+        "input there.",
+        count_words(flips, "step"), steps.slope());
     Line tangent = tangent_of(steps, drawn.dragged_by, treads);
     const Rule here{Rule::Across::x, drawn.dragged_by, "now", {Ink::Role::quiet}};
     figure.marks = {std::move(treads), std::move(tangent), here};

@@ -100,9 +100,8 @@ std::string caption_of(const Totals& totals, const Drawn& drawn) {
     const int64_t buffered = totals.main + totals.alternative,
                   merged = totals.neurons + totals.alternative_neurons;
     return fmt::format(
-        "{} chosen rows and {} rows with a bit flipped, for the backward pass; merging equal ones leaves "
-        "{:.1f}x "
-        "fewer. The buffers hold {} and {} events.",
+        "Chosen rows: {}. Rows with a bit flipped, for the backward pass: {}. Merging equal ones leaves "
+        "{:.1f}x fewer. The buffers hold {} and {} events.",
         with_thousands(totals.main), with_thousands(totals.alternative),
         static_cast<double>(buffered) / static_cast<double>(merged),
         with_thousands(most_events(drawn, main_events) / drawn.batch),
@@ -166,10 +165,11 @@ Figure rows_figure(const Result& result, const Drawn& drawn, bool is_counted) {
             used.push_back(static_cast<int32_t>(row));
         }
     keep_distinct(used);
-    figure.caption = fmt::format(
-        "{} pairs use {} of {} rows ({} %). The later position fixes the upper {} bits of a row.",
-        with_thousands(drawn.pairs()), with_thousands(std::ssize(used)), with_thousands(drawn.rows),
-        percent_number(static_cast<double>(used.size()) / static_cast<double>(drawn.rows)), drawn.anchors);
+    figure.caption =
+        fmt::format("{} of {} rows ({} %) are used by {}. The later position fixes the upper {} of a row.",
+                    with_thousands(std::ssize(used)), with_thousands(drawn.rows),
+                    percent_number(static_cast<double>(used.size()) / static_cast<double>(drawn.rows)),
+                    count_words(drawn.pairs(), "pair"), count_words(drawn.anchors, "bit"));
     if (height * width > 1) figure.caption += fmt::format(" A cell shows {} x {}.", height, width);
     figure.marks.push_back(std::move(map));
     return figure;

@@ -93,11 +93,10 @@ void add_fill(Figure& figure, const HashTable& table, const Drawn& drawn) {
             : fmt::format("in the first {} slots ({} %), at neuron + position", with_thousands(reached),
                           percent_number(static_cast<double>(reached) / static_cast<double>(width)));
     figure.caption =
-        fmt::format("{} keys fill {} % of {} slots, in {} cluster{} of up to {}. They start {}.",
-                    with_thousands(std::ssize(table.probes)),
+        fmt::format("Keys: {} in {} ({} %), in {} of up to {}. They start {}.",
+                    with_thousands(std::ssize(table.probes)), count_words(width, "slot"),
                     percent_number(static_cast<double>(table.probes.size()) / static_cast<double>(width)),
-                    with_thousands(width), with_thousands(clusters.count), clusters.count == 1 ? "" : "s",
-                    with_thousands(clusters.longest), where);
+                    count_words(clusters.count, "cluster"), with_thousands(clusters.longest), where);
     figure.marks.push_back(std::move(starts));
     figure.marks.push_back(std::move(filled));
 }
@@ -124,10 +123,10 @@ void add_probes(Figure& figure, const HashTable& table) {
                              .text = percent_number(count / all) + " %"});
         figure.y.categories.push_back(words_of_bin(bin));
     }
-    figure.caption = fmt::format(
-        "A key takes {} probes on average and up to {}. Spread evenly, the same keys would take {}.",
-        words_of_probes(table.mean_probes()), with_thousands(longest),
-        words_of_probes(even_probes(all / static_cast<double>(table.filled.size()))));
+    figure.caption =
+        fmt::format("Probes per key: {} on average, up to {}. Spread evenly, the same keys would take {}.",
+                    words_of_probes(table.mean_probes()), with_thousands(longest),
+                    words_of_probes(even_probes(all / static_cast<double>(table.filled.size()))));
     figure.marks.push_back(std::move(bars));
 }
 

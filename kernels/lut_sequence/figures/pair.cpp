@@ -65,11 +65,11 @@ Matrix matrix_of(const Pair& pair, const Drawn& drawn, Range detectors) {
     return matrix;
 }
 
-// "; the 8 rows add -1.2 to output 0"
+// "; together these add -1.2 to output 0"
 std::string words_of_sum(const Pair& pair, const Drawn& drawn) {
     double sum = 0;
     for (int64_t t = 0; t < drawn.detectors; ++t) sum += pair.adds(t);
-    return fmt::format("; the {} rows add {:+.3g} to output {}", drawn.detectors, sum, drawn.output);
+    return fmt::format("; together these add {:+.3g} to output {}", sum, drawn.output);
 }
 
 }  // namespace

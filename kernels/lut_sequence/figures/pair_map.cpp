@@ -120,17 +120,16 @@ std::string words_of_nearest(const Lookups& found, int64_t detector, int64_t len
         if (at < nearest) own += Flips(bits(nearest), bits(at), found.distance(nearest, at, detector)).query;
         if (at > nearest) own += Flips(bits(at), bits(nearest), found.distance(at, nearest, detector)).key;
     }
-    return fmt::format(
-        "Position {} is closest to flipping ({:.2g}): it gets the gradient of {} of its {} pairs. ", nearest,
-        bits(nearest).margin(), with_thousands(own), with_thousands(length - 1));
+    return fmt::format("Position {} is closest to flipping ({:.2g}): it gets the gradient of {} of its {}. ",
+                       nearest, bits(nearest).margin(), with_thousands(own), count_words(length - 1, "pair"));
 }
 
 // "Of 496 pairs, 230 pass their gradient to the later position, 266 to the earlier one, and 40 also to the
 // distance. "
 std::string words_of_counts(const PairCounts& counts, int64_t pairs) {
     std::string words =
-        fmt::format("Of {} pairs, {} pass their gradient to the later position, {} to the earlier one",
-                    with_thousands(pairs), with_thousands(counts.query), with_thousands(counts.key));
+        fmt::format("Of {}, {} pass their gradient to the later position, {} to the earlier one",
+                    count_words(pairs, "pair"), with_thousands(counts.query), with_thousands(counts.key));
     if (counts.pairs[positional] > 0)
         words += ", and " + with_thousands(counts.pairs[positional]) + " also to the distance";
     if (counts.pairs[none] > 0) words += "; " + with_thousands(counts.pairs[none]) + " have no bit to flip";
@@ -162,12 +161,12 @@ Figure pair_map_figure(const Result& result) {
     const Lookups found(result, drawn, {drawn.detector, drawn.detector + 1}, length);
     const Counted counted = count_pairs(found, drawn.detector, bins);
     const int64_t edge = ceil_divide(drawn.length, drawn.tile);
-    figure.caption = words_of_counts(counted.all, length * (length - 1) / 2) +
-                     words_of_nearest(found, drawn.detector, length) +
-                     fmt::format("{} of {} tiles are computed.", with_thousands(drawn.tiles()),
-                                 with_thousands(edge * edge));
+    figure.caption =
+        words_of_counts(counted.all, length * (length - 1) / 2) +
+        words_of_nearest(found, drawn.detector, length) +
+        fmt::format("Computed tiles: {} of {}.", with_thousands(drawn.tiles()), with_thousands(edge * edge));
     if (length < drawn.length)
-        figure.caption += fmt::format(" The first {} positions.", with_thousands(length));
+        figure.caption += fmt::format(" Only the first {}.", count_words(length, "position"));
     if (bins.step > 1) figure.caption += " A cell shows the most frequent bit.";
     figure.marks.push_back(map_of(counted, bins));
     if (bins.step == 1) add_tile_borders(figure, bins);

@@ -179,7 +179,7 @@ TEST_CASE("lut_sequence: tiles above the diagonal are skipped", "[lut_sequence][
     const auto counts = kinds_of(marks_of<KindMap>(figure).front());
     CHECK(counts.at("skipped tile") == 16 * 16 + 2 * 16 * 8);
     CHECK(counts.at("no pair") == 2 * (16 * 17 / 2) + 8 * 9 / 2);
-    CHECK(contains(figure.caption, "6 of 9 tiles are computed"));
+    CHECK(contains(figure.caption, "Computed tiles: 6 of 9."));
     CHECK(marks_of<Rule>(figure).size() == 4);
     CHECK(marks_of<Rule>(figure).front().at == 15.5);
 }
@@ -281,7 +281,7 @@ TEST_CASE("lut_sequence: rows without synapses have no events", "[lut_sequence][
                 main += offsets[neuron] < offsets[neuron + 1];
             }
     CHECK(main < 132);
-    CHECK(figure_of(result, "events").caption.starts_with(fmt::format("{} chosen rows and", main)));
+    CHECK(figure_of(result, "events").caption.starts_with(fmt::format("Chosen rows: {}.", main)));
     std::ranges::fill(offsets, 0);
     CHECK(contains(figure_of(result, "hash-fill").missing, "no chosen row has synapses"));
 }
@@ -321,7 +321,7 @@ TEST_CASE("lut_sequence: keys take the first free slot from neuron + position on
     for (const Bar& bar : bars.bars) drawn_keys += bar.segments.front().length;
     CHECK(drawn_keys == static_cast<double>(key));
     const Figure fill = figure_of(result, "hash-fill");
-    CHECK(contains(fill.caption, fmt::format("{} keys fill", key)));
+    CHECK(contains(fill.caption, fmt::format("Keys: {} in", key)));
     // The part in sight has all keys.
     const Line starts = line_named(marks_of<Line>(fill), "keys that try this slot first");
     double started = 0;
