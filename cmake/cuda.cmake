@@ -3,8 +3,8 @@
 
 option(SAWTOOTH_CUDA_WHEELS "take CUDA from the pinned wheels even if a toolkit is installed" OFF)
 
-# Sets cuda_include and cuda_libraries to the folders of a CUDA 12 toolkit or newer. A toolkit that lacks a header (those
-# of CUPTI came after 12.0) is not used.
+# Sets cuda_include and cuda_libraries to the folders of an installed toolkit, 12.6 or newer. An older one lacks headers of
+# CUPTI and is not used.
 function(find_cuda_toolkit)
     find_package(CUDAToolkit 12 QUIET)
     if(NOT CUDAToolkit_FOUND)

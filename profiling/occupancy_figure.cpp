@@ -102,7 +102,7 @@ void add_bars(const Kind& kind, const std::string& name, Ink ink, int multiproce
     if (kind.counted > 0) {
         const double share = kind.achieved_sum / kind.counted;
         bar.tick = {"achieved", 100 * share};
-        bar.text = percent(share) + (bar.text.empty() ? " achieved" : " of " + bar.text);
+        bar.text = percent(share) + (bar.text.empty() ? " achieved" : ", at most " + bar.text);
     }
     if (std::string words = words_of_grid(kind, multiprocessors); !words.empty())
         reasons.push_back(std::move(words));

@@ -203,8 +203,11 @@ std::vector<Tick> ticks(const Axis& axis, Range range, int most) {
         return found;
     }
     found = ticks(axis.scale, range, most);
-    if (is_time(axis))
+    if (is_time(axis)) {
         for (Tick& tick : found) tick.text = short_time(tick.value);
+        if (std::ranges::adjacent_find(found, {}, &Tick::text) != found.end())  // a narrow range
+            for (Tick& tick : found) tick.text = place_words(tick.value, axis.unit);
+    }
     if (axis.whole)
         std::erase_if(found, [](const Tick& tick) {
             return std::fabs(tick.value - std::round(tick.value)) > 1e-9 * std::fabs(tick.value);

@@ -64,11 +64,15 @@ class WithGhosts {
     void add_tracks(Tracks& own) {
         for (const Pinned& pin : pins_) {
             const Figure* const other = namesake(figure_, pin);
+            // Launches that were chosen to be looked at closely were at another time of the other run.
+            const double shift =
+                other && figure_.zoom && other->zoom ? figure_.zoom->low - other->zoom->low : 0;
             for (const Mark& mark : other ? other->marks : std::vector<Mark>())
                 if (const Tracks* const tracks = std::get_if<Tracks>(&mark))
                     for (Tracks::Track track : tracks->tracks) {
                         track.label = labelled(track.label, pin);
                         track.ink.ghost = pin.number;
+                        for (Tracks::Span& span : track.spans) span.start += shift, span.end += shift;
                         own.tracks.push_back(std::move(track));
                     }
         }

@@ -20,7 +20,8 @@ const Figure* namesake(const Figure& figure, const Pinned& pin);
 bool has_map(const Figure& figure);
 
 // The figure with what its namesakes among the figures of pinned results show: lines, bands, bars below those
-// of the same category, and tracks below its own. Figures of other marks have no ghosts.
+// of the same category, and tracks below its own, which in two zooms start together. Figures of other marks
+// have no ghosts.
 Figure with_ghosts(const Figure& figure, const std::vector<Pinned>& pins);
 // The place of `y`, on an axis of a figure with ghosts, in the figure without them.
 double without_ghosts(const Figure& figure, double y);

@@ -73,10 +73,10 @@ void draw_legend(Canvas& canvas, const Theme& theme, const std::vector<LegendEnt
     for (size_t i = 0; i < entries.size(); ++i) {
         const bool is_line = entries[i].kind == LegendEntry::Kind::line;
         const float sample = (is_line ? sample_width : small_sample) * unit;
-        const std::string label = elided(canvas, entries[i].label, area.width() - sample - 8 * unit);
-        const float width = sample + 6 * unit + canvas.text_width(label);
         const bool others = i + 1 < entries.size();
         const float room = area.right - (row == most && others ? more_width : 0);
+        const std::string label = elided(canvas, entries[i].label, room - area.left - sample - 8 * unit);
+        const float width = sample + 6 * unit + canvas.text_width(label);
         if (at.x > area.left && at.x + width > room) {
             if (row == most) {
                 canvas.text(at, Align::left, {theme.quiet_text},
@@ -130,6 +130,9 @@ std::string fitting_title(const Canvas& canvas, std::string_view title, float wi
 std::vector<LegendEntry> legend_of(const Figure& figure, const Theme& theme) {
     Collected collected{figure, theme, {}};
     for (const Mark& mark : figure.marks) std::visit(collected, mark);
+    // Pinned results come last: they would leave no room for the shown one.
+    std::ranges::stable_partition(collected.entries,
+                                  [](const LegendEntry& entry) { return entry.ink.ghost == 0; });
     if (collected.has_unstable)
         collected.entries.push_back(
             {LegendEntry::Kind::unstable, "unstable time", {{theme.text}}, {Ink::Role::quiet}});

@@ -11,8 +11,7 @@ constexpr CommandRow command_rows[] = {
     {Command::sweep, "sweep", "Run every combination of the values of one or two parameters."},
     {Command::join, "join",
      "Make one session of the shards of a sweep; print its table and the missing cells."},
-    {Command::check, "check",
-     "Try settings that make wrong kernels of families fail; show the smallest one that does."},
+    {Command::check, "check", "Try settings on which wrong kernels fail; show the smallest one that fails."},
     {Command::compare, "compare",
      "Tell whether B is slower than A: two settings of a family, run in turns, or two session files. Exit "
      "code: "
@@ -38,7 +37,6 @@ constexpr unsigned one_configuration = run | sweep | shot | report | compare;
 constexpr unsigned divisible = sweep | check | report | bench;
 
 constexpr OptionRow option_rows[] = {
-    {"--all", Takes::nothing, "", "include families that have no kernels yet", list},
     {"--family", Takes::one, "FAMILY", "family to show (the first of the list)", window | shot},
     {"--over", Takes::several, "NAME=VALUES",
      "parameter to sweep, by name or title, and its values: 16,64 or 16..256 (powers of two or even steps), "
@@ -48,8 +46,7 @@ constexpr OptionRow option_rows[] = {
      "search for the fastest: few repeats for all cells, more for those that may be the fastest", sweep},
     {"--export", Takes::one, "json|triton", "print the fastest values instead of the table", sweep},
     {"--shard", Takes::one, "K/N",
-     "measure only the K-th of N parts of the sweep, which take about as long as each other; needs --session",
-     sweep},
+     "measure only the K-th of N parts of the sweep, which cost about the same; needs --session", sweep},
     {"--session", Takes::one, "FILE.sawtooth", "write the session with all cells", join},
     {"--resume", Takes::nothing, "", "keep the cells that the file of --session has, and measure the others",
      sweep},
@@ -119,8 +116,8 @@ constexpr OptionRow option_rows[] = {
      measuring | check | window | open | worker | devices},
     {"--measure", Takes::nothing, "", "measure the limits of the CPU and of the first GPU, and keep the best",
      devices},
-    {"--seconds", Takes::one, "S", "check each family for so long (every setting of its battery once)",
-     check},
+    {"--seconds", Takes::one, "S",
+     "check each family for S seconds (default: until every setting of its battery was tried once)", check},
     {"--sanitize", Takes::nothing, "",
      "run a few settings of each variant under the tools of compute-sanitizer; needs a GPU", check},
     {"--first", Takes::nothing, "", "end the check of a family at its first wrong variant", check},

@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <limits>
-#include <memory>
 
 #include "app/cli/argument_tables.h"
 #include "app/engine/identity.h"

@@ -90,7 +90,7 @@ std::string text_of(const Family& family) {
 }  // namespace
 
 int list(const Arguments& arguments) {
-    auto shown = arguments.has("--all") ? families() : offered_families();
+    auto shown = offered_families();
     if (!arguments.families.empty()) shown.clear();
     for (const std::string& name : arguments.families) {
         const auto family = find_offered_family(name);

@@ -82,6 +82,8 @@ constexpr std::pair<const char*, const char*> exit_codes[] = {
 constexpr std::pair<const char*, const char*> variables[] = {
     {"XDG_CACHE_HOME", "folder of compiled kernels and measured limits, in sawtooth/ (~/.cache)"},
     {"XDG_CONFIG_HOME", "folder of the window's settings, in sawtooth/ (~/.config)"},
+    {"XDG_STATE_HOME",
+     "folder of the log, crash reports and autosaved sessions, in sawtooth/ (~/.local/state)"},
     {"CUDA_HOME, CUDA_PATH", "folder of a CUDA toolkit, searched first for NVRTC and CUPTI"},
 };
 

@@ -38,6 +38,9 @@ inline LaunchInfo hidden(const Tensors& t) {
             .work = {.operations = product(t, t.width, t.hidden)}};
 }
 
+// Adds the noise and divides by the temperature.
+inline double noise(const Tensors& t) { return t.gumbel ? 2 * numbers(t, t.rank) : 0; }
+
 // Logits so near to 0 that rounding could flip a hard gate are computed again, from x.
 inline LaunchInfo gates(const Tensors& t) {
     const Buffers again = {t.x, t.weight.gate_w1, t.weight.gate_b1};
@@ -48,7 +51,7 @@ inline LaunchInfo gates(const Tensors& t) {
         .reads = Buffers{t.hidden_units, t.hidden_rest, t.weight.gate_w2, t.weight.gate_b2, t.gate_noise} +
                  (t.hard ? again : Buffers()),
         .writes = {t.gates, t.stored_gates, t.gate_slopes},
-        .work = {.operations = product(t, t.hidden, t.rank)}};
+        .work = {.operations = product(t, t.hidden, t.rank) + noise(t)}};
 }
 
 inline LaunchInfo effective_rank(const Tensors& t) {
@@ -186,7 +189,7 @@ inline LaunchInfo project(const Tensors& t) {
                       t.weight.u_proj, t.weight.v_proj, t.gate_noise},
             .writes = {t.gates, t.stored_gates, t.effective_rank, t.projected_u, t.projected_v, t.totals,
                        t.hidden_units, t.hidden_rest, t.gate_slopes},
-            .work = {.operations = projections(t) + 2 * numbers(t, t.rank)}};
+            .work = {.operations = projections(t) + 2 * numbers(t, t.rank) + noise(t)}};
 }
 
 inline LaunchInfo scan_and_output(const Tensors& t) {

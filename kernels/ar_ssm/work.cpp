@@ -24,7 +24,7 @@ BenchCase bench_case(int64_t batch, int64_t length, const std::string& dtype, bo
 }  // namespace
 
 // Every array is read or written once. Each product of the forward pass has two in the backward pass.
-Work work(const Parameters& parameters) {
+Work work(const Parameters& parameters, const Arrays&) {
     const Sizes s(parameters);
     const auto tokens = static_cast<double>(s.tokens()), width = static_cast<double>(s.width),
                rank = static_cast<double>(s.rank), hidden = static_cast<double>(s.hidden);
@@ -36,6 +36,10 @@ Work work(const Parameters& parameters) {
     // Per channel these are the convolution and two additions, per rank u, v, w, the scans and the effective
     // rank.
     work.operations = products + tokens * (7 * width + (s.bidirectional ? 7 : 5) * rank);
+    if (s.gumbel) {
+        work.bytes += 4 * tokens * rank;       // the noise
+        work.operations += 2 * tokens * rank;  // plus noise, over the temperature
+    }
     if (!s.backward) return work;
     work.bytes += (element + 4) * tokens * width + 4 * weights;
     // Per channel these are the gradients of x, taps and bias, per rank those of the factors of w, u and v

@@ -51,7 +51,7 @@ Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays
 
 // Counts inputs read once, outputs written once, and two products of D numbers forward and five backward per
 // pair that the mask allows. The encoding that a pair does not use is not counted.
-Work work(const Parameters& parameters) {
+Work work(const Parameters& parameters, const Arrays&) {
     const int64_t n = parameters.integer("N"), n_q = parameters.integer("N_q");
     const double sequences = static_cast<double>(parameters.integer("Z"));
     const double heads = sequences * static_cast<double>(parameters.integer("H"));

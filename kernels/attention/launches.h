@@ -24,6 +24,11 @@ inline double products(const Tensors& t, double rows) {
     return 2 * rows * t.pairs() * static_cast<double>(t.d);
 }
 
+// The same over all pairs, masked ones too.
+inline double products_of_all(const Tensors& t, double rows) {
+    return 2 * rows * t.query_numbers() * static_cast<double>(t.length);
+}
+
 // `transposed` lists arrays and their copies in strips, which only the CPU has.
 inline LaunchInfo prologue(const Tensors& t, const std::vector<std::pair<Buffer, Buffer>>& transposed = {}) {
     LaunchInfo info = {.name = "prologue",
@@ -111,7 +116,7 @@ inline LaunchInfo scores(const Tensors& t, const Buffer& scores) {
                        words_of_sharing(t),
             .reads = {t.q1, t.q2, t.k1_columns, t.k2_columns},
             .writes = {scores},
-            .work = {.operations = products(t, 2)}};
+            .work = {.operations = products_of_all(t, 2)}};
 }
 
 inline LaunchInfo softmax(const Tensors& t, const Buffer& scores, const Buffer& probabilities) {
@@ -135,7 +140,7 @@ inline LaunchInfo score_gradients(const Tensors& t, const Buffer& probabilities,
             .meaning = "Takes the gradients of o through the values and the softmax.",
             .reads = {probabilities, t.v_columns, t.dout, t.delta},
             .writes = {gradients},
-            .work = {.operations = products(t, 1)}};
+            .work = {.operations = products_of_all(t, 1)}};
 }
 
 inline LaunchInfo gradients_of_queries(const Tensors& t, const Buffer& gradients) {
@@ -159,7 +164,7 @@ inline LaunchInfo rotate_back(const Tensors& t) {
             .meaning = "Rotates the gradients of both encodings back and adds them.",
             .reads = {t.dq1, t.dq2, t.dk1, t.dk2},
             .writes = {t.dq, t.dk},
-            .work = {.operations = 4 * t.query_numbers() + 3 * t.key_numbers()}};
+            .work = {.operations = 7 * t.query_numbers() + 4 * t.key_numbers()}};
 }
 
 }  // namespace sawtooth::attention

@@ -19,7 +19,7 @@ Outcome<Arrays> definition(const DefinitionRequest& request);
 
 Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays& so_far, Random random,
                std::stop_token stop);
-Work work(const Parameters& parameters);
+Work work(const Parameters& parameters, const Arrays& inputs);
 std::vector<BenchCase> bench_cases(Backend backend);
 std::vector<Figure> figures(const Result& result, const View& view);
 std::vector<StoryRow> story();

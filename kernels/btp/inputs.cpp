@@ -41,7 +41,7 @@ Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays
 
 // Counts every array read or written once, and a multiplication and an addition per number in each pass of
 // the recurrence.
-Work work(const Parameters& parameters) {
+Work work(const Parameters& parameters, const Arrays& inputs) {
     const Sizes s(parameters);
     const auto element = static_cast<double>(bytes_of(storage_named(parameters.text("dtype"))));
     const auto numbers = static_cast<double>(s.rows() * s.length);
@@ -49,10 +49,12 @@ Work work(const Parameters& parameters) {
     const auto gates = static_cast<double>(s.gate_rows * s.length);
     const double carries = 4 * static_cast<double>(s.rows() * s.blocks());
     Work work;
-    work.bytes = (gates + numbers) * element + numbers * x_element + carries;
+    work.bytes =
+        (gates + numbers) * element + numbers * x_element + carries + bytes_of_given(inputs, {"carry0"});
     work.operations = 4 * numbers;
     if (!runs_backward(parameters)) return work;
-    work.bytes += (gates + 3 * numbers) * element + carries + 4 * gates;
+    work.bytes += (gates + 3 * numbers) * element + carries + 4 * gates +
+                  bytes_of_given(inputs, {"carry0"});  // its gradient
     work.operations += 12 * numbers;
     return work;
 }

@@ -82,8 +82,9 @@ void settle_backward(Parameters& parameters, const Arrays& given, std::string_vi
 
 bool runs_backward(const Parameters& parameters) { return parameters.at("backward") == Value(true); }
 
-Work work_of(const Family& family, const Variant& variant, const Parameters& parameters) {
-    if (!parameters.has("backward") || !runs_backward(parameters)) return family.work(parameters);
+Work work_of(const Family& family, const Variant& variant, const Parameters& parameters,
+             const Arrays& inputs) {
+    if (!parameters.has("backward") || !runs_backward(parameters)) return family.work(parameters, inputs);
     Parameters forward = parameters;
     forward.set("backward", false);
     const bool has_gradient =
@@ -91,15 +92,23 @@ Work work_of(const Family& family, const Variant& variant, const Parameters& par
             const ArraySpec& row = *family.array(output);
             return row.is_used(parameters) && !row.is_used(forward);
         });
-    return family.work(has_gradient ? parameters : forward);
+    return family.work(has_gradient ? parameters : forward, inputs);
 }
 
-Work work_of(const Family& family, const Variant& variant, const Parameters& parameters, const Plan& plan) {
-    Work work = work_of(family, variant, parameters);
+Work work_of(const Family& family, const Variant& variant, const Parameters& parameters, const Arrays& inputs,
+             const Plan& plan) {
+    Work work = work_of(family, variant, parameters, inputs);
     double done = 0;
     for (const Launch& launch : plan.launches) done += launch.info->work.operations;
     work.operations = std::min(work.operations, done);
     return work;
+}
+
+double bytes_of_given(const Arrays& arrays, std::initializer_list<std::string_view> names) {
+    double bytes = 0;
+    for (const std::string_view name : names)
+        if (const Array* const array = find(arrays, name)) bytes += static_cast<double>(array->bytes());
+    return bytes;
 }
 
 ArraySpec array_row(Role role, std::string name, std::string meaning, std::vector<std::string> dimensions,

@@ -44,9 +44,13 @@ void settle_backward(Parameters& parameters, const Arrays& given, std::string_vi
 bool runs_backward(const Parameters& parameters);
 
 // The minimum of work for the outputs of the variant; without gradients, that of the forward pass alone.
-Work work_of(const Family& family, const Variant& variant, const Parameters& parameters);
+Work work_of(const Family& family, const Variant& variant, const Parameters& parameters,
+             const Arrays& inputs);
 // The same with at most the operations of the plan: a method may need fewer than the exact rule.
-Work work_of(const Family& family, const Variant& variant, const Parameters& parameters, const Plan& plan);
+Work work_of(const Family& family, const Variant& variant, const Parameters& parameters, const Arrays& inputs,
+             const Plan& plan);
+// The bytes of those of the arrays that are there.
+double bytes_of_given(const Arrays& arrays, std::initializer_list<std::string_view> names);
 
 // Makes a row of Family::arrays, f32 unless specified otherwise.
 ArraySpec array_row(Role role, std::string name, std::string meaning, std::vector<std::string> dimensions,

@@ -201,7 +201,9 @@ struct Family {
     // How the variant divides the dimensions of an output into tiles; null: not at all.
     std::vector<Tiling> (*tilings)(const Variant&, const std::string& output, const Parameters&,
                                    Backend) = nullptr;
-    Work (*work)(const Parameters&) = nullptr;
+    // The least work for all outputs: every array is read or written once. `inputs` may be empty; given
+    // optional inputs, and sparse tables in their real size, count only if they are there.
+    Work (*work)(const Parameters&, const Arrays& inputs) = nullptr;
     // The dimension along which errors are reported by position; "" if there is none.
     std::string sequence_axis;
     // Returns whether outputs do not depend on later positions along that axis; null: they always do.

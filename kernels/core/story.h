@@ -27,7 +27,7 @@ struct Try {
 };
 
 struct About {
-    std::string text;     // the family in three sentences
+    std::string text;     // the family in a few sentences
     std::string formula;  // one or a few lines
     std::vector<Try> tries;
 };

@@ -194,6 +194,7 @@ std::string fastest_cells_words(const SweepResult& sweep, const std::string& cur
     std::vector<const TimeStatistics*> times;
     for (const TimedCell& cell : cells) times.push_back(&cell.time());
     std::vector<size_t> fastest = fastest_cells(sweep.sweep, times);
+    if (fastest.size() == cells.size()) return "";
     std::sort(fastest.begin(), fastest.end());
     std::vector<std::string> names;
     const bool numbers = are_numbers(outer);

@@ -30,11 +30,11 @@ BenchCase bench_case(bool backward, int64_t batch, const std::string& connectivi
 
 }  // namespace
 
-Work work(const Parameters& parameters) {
+Work work(const Parameters& parameters, const Arrays& inputs) {
     const Sizes s(parameters);
     const auto pairs = static_cast<double>(s.batch * s.detectors);
     const auto item_bytes = 4 * static_cast<double>(s.batch * (s.inputs + s.outputs));
-    Work work = table_work(parameters, pairs);
+    Work work = table_work(parameters, inputs, pairs);
     work.bytes += (runs_backward(parameters) ? 2 : 1) * item_bytes + 12 * pairs;
     work.operations += 2 * pairs * static_cast<double>(s.anchors);
     return work;

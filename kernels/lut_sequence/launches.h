@@ -130,7 +130,7 @@ inline LaunchInfo look_up_pairs(const Tensors& t) {
             .reads = t.lookup_indices() + t.tables(),
             .writes = {t.y},
             .work = {.bytes = bytes_of(t.lookup_indices()) + pair_events(t) * t.row_bytes() + t.y.bytes(),
-                     .operations = pair_events(t) * t.row()}};
+                     .operations = pair_events(t) * (1 + t.row())}};  // 1: the row from the bits
 }
 
 inline LaunchInfo pair_gradients(const Tensors& t, const PairGradients& to) {

@@ -15,7 +15,7 @@ Outcome<Arrays> reference(const Parameters& parameters, const Arrays& inputs, st
 Outcome<Arrays> unrounded_reference(const Parameters& parameters, const Arrays& inputs, bool extras,
                                     std::stop_token stop);
 Outcome<Arrays> definition(const DefinitionRequest& request);
-Work work(const Parameters& parameters);
+Work work(const Parameters& parameters, const Arrays& inputs);
 double probes_of_crowded_table(const Parameters& parameters);
 std::vector<BenchCase> bench_cases(Backend backend);
 std::vector<FigureSweep> sweeps(const Parameters& parameters);

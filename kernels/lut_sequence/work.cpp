@@ -37,14 +37,14 @@ BenchCase bench_case(const Shapes& shapes, bool backward, const std::string& eve
 
 }  // namespace
 
-Work work(const Parameters& parameters) {
+Work work(const Parameters& parameters, const Arrays& inputs) {
     const Sizes s(parameters);
     const auto positions = static_cast<double>(s.batch * s.length);
     const auto distances = static_cast<double>(s.distances() * s.detectors);
     const double position_bytes = 4 * positions * static_cast<double>(s.inputs + s.outputs);
     const double distance_bytes = 4 * distances * static_cast<double>(s.positional);
     const auto choices = static_cast<double>(s.batch * s.pairs() * s.detectors);
-    Work work = lut_table::table_work(parameters, choices);
+    Work work = lut_table::table_work(parameters, inputs, choices);
     work.bytes += (runs_backward(parameters) ? 2 : 1) * (position_bytes + distance_bytes) +
                   12 * (positions * static_cast<double>(s.detectors) + distances);
     // Comparisons of inputs, then a row number from the bits of every pair.

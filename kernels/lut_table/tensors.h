@@ -74,7 +74,7 @@ struct Tensors : Sizes {
     double row() const {
         return static_cast<double>(count_of(weights.shape)) / static_cast<double>(neurons());
     }
-    double row_bytes() const { return row() * (sparse ? 8 : 4); }  // targets included
+    double row_bytes() const { return sparse ? 8 * row() + 4 : 4 * row(); }  // targets and an offset included
     double sum_row_bytes() const { return row() * static_cast<double>(sum_bytes()); }
 
     // The rest is for kernels on the CPU.

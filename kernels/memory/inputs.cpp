@@ -73,12 +73,17 @@ Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays
     return array;
 }
 
-Work work(const Parameters& parameters) {
+Work work(const Parameters& parameters, const Arrays& inputs) {
     const Sizes sizes(parameters);
     const auto tokens = static_cast<double>(sizes.length);
-    const int64_t matrices = sizes.rule->is(State::trellis) ? 2 : 1;
-    const auto state = static_cast<double>(4 * sizes.batch * sizes.d * matrices * sizes.state_rows());
-    return {tokens * sizes.bytes_a_token() + state, tokens * sizes.operations_a_token()};
+    const UpdateRule& rule = *sizes.rule;
+    const int64_t matrices = rule.has_second_state() ? 2 : 1;
+    const int64_t w_omega = rule.reads_w_omega ? 2 * sizes.d * sizes.d : 0;
+    const int64_t states = sizes.batch * sizes.d * matrices * sizes.state_rows();
+    const int64_t slots = sizes.batch * sizes.slot_count * sizes.d;
+    return {tokens * sizes.bytes_a_token() + 4 * static_cast<double>(w_omega + states + slots) +
+                bytes_of_given(inputs, {"omega_windows", "m0", "s0", "sk0", "sv0"}),
+            sizes.operations_of({0, sizes.length})};
 }
 
 std::vector<BenchCase> bench_cases(Backend backend) {

@@ -31,27 +31,28 @@ inline void pass_states(LaunchInfo& info, const Tensors& t, Range tokens) {
     info.writes.push_back(first_of(t.boundaries, ceil_divide(tokens.count(), t.chunk) + is_last));
 }
 
-// A launch that walks `tokens` tokens one by one; the caller adds the states.
+// A launch that walks `tokens` tokens one by one; the caller adds the states and the operations.
 inline LaunchInfo walk_tokens(const Tensors& t, int64_t tokens) {
     return {.name = tokens == 1 ? "token" : "tokens",
             .meaning = tokens == 1 ? "One token updates the memory and reads it."
                                    : "Each token in turn updates the memory and reads it.",
             .reads = inputs(t, tokens),
-            .writes = {first_of(t.y, tokens)},
-            .work = {.operations = number(tokens) * t.operations_a_token()}};
+            .writes = {first_of(t.y, tokens)}};
 }
 
 inline LaunchInfo tokens(const Tensors& t, Range range) {
     LaunchInfo info = walk_tokens(t, range.count());
+    info.work.operations = t.operations_of(range);
     pass_states(info, t, range);
     return info;
 }
 
 // The launch of one token. All tokens share this description, although only the first launch reads the given
 // state and only the last one writes the final state and a second boundary: the bytes are those of a token in
-// between.
+// between, and the operations those of a token on average.
 inline LaunchInfo token(const Tensors& t) {
     LaunchInfo info = walk_tokens(t, 1);
+    info.work.operations = t.operations_of({0, t.length}) / number(t.length);
     for (const Buffers& arrays : {info.reads, info.writes, Buffers{t.m.live, t.m.live, t.s.live, t.s.live}})
         for (const Buffer& array : arrays)
             if (array) info.work.bytes += array.bytes();
@@ -81,6 +82,11 @@ inline Counts counts_of(const Chain& chain, const TiledRange& tiling) {
     counts.tokens = batch * number(all);
     counts.sources = batch * (number(all) + number(tiling.count()) * halo);
     counts.pairs = batch * ((all_squares + number(all)) / 2 + number(all) * halo);
+    for (int64_t i = 0; i < tiling.count() && tiling.at(i).first < chain.window - 1; ++i) {
+        const double missing = halo - number(tiling.at(i).first);  // before the sequence
+        counts.sources -= batch * missing;
+        counts.pairs -= batch * missing * number(tiling.at(i).count());
+    }
     counts.size = number(chain.rows * chain.columns);
     counts.width = number(chain.rows + chain.columns);
     counts.matrices = chain.rule->has_momentum ? 2 : 1;
@@ -192,12 +198,14 @@ inline LaunchInfo walk_and_read(const Chain& chain, const TiledRange& tiling, co
 // `reads` are the inputs, or the arrays that an earlier launch made of them.
 inline LaunchInfo tree(const Tensors& t, Range range, Buffers reads) {
     const double matrices = t.rule->has_momentum ? 2 : 1;
+    const double others = t.tokens_of_windows(range) - number(range.count());  // each adds an outer product
     LaunchInfo info = {
         .name = "tree",
         .meaning = "In every tile, totals go up a tree and states come down; then tokens read.",
         .reads = std::move(reads),
         .writes = {first_of(t.y, range.count())},
-        .work = {.operations = (8 * matrices + 6) * number(t.batch * range.count() * t.d * t.d)}};
+        .work = {.operations = ((8 * matrices + 6) * number(range.count()) + 2 * others) *
+                               number(t.batch * t.d * t.d)}};
     pass_states(info, t, range);
     return info;
 }
@@ -208,7 +216,7 @@ inline LaunchInfo locals(const Tensors& t, Range shard, const Buffer& sums) {
             .meaning = "Local memories run over their tokens, all of a shard in parallel.",
             .reads = Buffers{shard.first > 0 ? t.m.live : t.m.from} + inputs(t, shard.count()),
             .writes = {first_of(t.y, shard.count()), sums},
-            .work = {.operations = number(shard.count()) * t.operations_a_token()}};
+            .work = {.operations = t.operations_of(shard)}};
 }
 
 inline LaunchInfo global_step(const Tensors& t, Range shard, const Buffer& sums) {
@@ -231,7 +239,7 @@ inline LaunchInfo locals_with_slots(const Tensors& t, Range shard, const Buffers
             .reads = (shard.first > 0 ? before : Buffers{t.m.from, t.s.from}) + inputs(t, shard.count()),
             .writes = Buffers{first_of(t.y, shard.count()), first_of(t.boundaries, 1 + is_last)} +
                       (is_last ? Buffers{t.m.to, t.s.to} : after),
-            .work = {.operations = number(shard.count()) * t.operations_a_token()}};
+            .work = {.operations = t.operations_of(shard)}};
 }
 
 // walk_slots and read_slots are for slots frozen at the boundaries of chunks. `slots` holds the slots at the

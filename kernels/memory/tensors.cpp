@@ -31,9 +31,19 @@ Sizes::Sizes(const Parameters& parameters, const Strategy& strategy) : Sizes(par
 
 int64_t Sizes::state_rows() const { return slot_count ? slot_count : compress ? compress : d; }
 
-double Sizes::operations_a_token() const {
-    const double a_number = rule->operations + rule->operations_of_windows * static_cast<double>(window);
-    return static_cast<double>(batch) * a_number * static_cast<double>(state_rows() * d);
+double Sizes::tokens_of_windows(Range tokens) const {
+    const auto before = [this](int64_t token) {
+        const int64_t filling = std::min(token, window);
+        return static_cast<double>(filling) * static_cast<double>(filling + 1) / 2 +
+               static_cast<double>(token - filling) * static_cast<double>(window);
+    };
+    return before(tokens.last) - before(tokens.first);
+}
+
+double Sizes::operations_of(Range tokens) const {
+    const double of_numbers = rule->operations * static_cast<double>(tokens.count()) +
+                              rule->operations_of_windows * tokens_of_windows(tokens);
+    return static_cast<double>(batch * state_rows() * d) * of_numbers;
 }
 
 double Sizes::bytes_a_token() const {

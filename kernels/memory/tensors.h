@@ -35,9 +35,11 @@ struct Sizes {
     int64_t state_rows() const;
     // The fraction of a step that each token of a window takes, also while the window is filling.
     float share() const { return 1 / static_cast<float>(omega_window); }
-    // The cost of the exact rule: operations per token over all sequences, and bytes of its inputs and
-    // outputs.
-    double operations_a_token() const;
+    // The tokens in the windows of a range of tokens, those before the sequence left out.
+    double tokens_of_windows(Range tokens) const;
+    // The operations of the exact rule for these tokens of all sequences.
+    double operations_of(Range tokens) const;
+    // The bytes of its inputs and outputs of one token, of all sequences.
     double bytes_a_token() const;
 };
 

@@ -164,13 +164,13 @@ Operations operations_of(const Op& op) {
         case Operator::product:
             return {1, 3};
         case Operator::log_sum_exp:
-            return {4, 7};
+            return {4, 5};
         default:
             return op.is_complex ? Operations{2, 2} : Operations{1, 1};
     }
 }
 
-Work work(const Parameters& parameters) {
+Work work(const Parameters& parameters, const Arrays& inputs) {
     const Op& op = op_of(parameters);
     const double arrays = has_gates(parameters) ? 2 : 1;  // that are read, and whose gradients are written
     const double elements = static_cast<double>(parameters.integer("batch") * parameters.integer("length") *
@@ -178,12 +178,17 @@ Work work(const Parameters& parameters) {
     const auto element_bytes =
         static_cast<double>(bytes_of(storage_named(parameters.text("dtype")), x_dtype(parameters)));
     const double passes = runs_both(parameters) ? 2 : 1;
+    const double combined =  // with another element before it
+        static_cast<double>(parameters.integer("batch") * (parameters.integer("length") - 1) *
+                            parameters.integer("channels"));
     const Operations operations = operations_of(op);
-    Work total = {elements * element_bytes * (arrays + passes), elements * operations.forward * passes};
+    Work total = {elements * element_bytes * (arrays + passes), combined * operations.forward * passes};
+    total.bytes += bytes_of_given(inputs, {"initial"});
     if (runs_backward(parameters)) {
+        total.bytes += bytes_of_given(inputs, {"initial"});  // its gradient
         // Gradients of outputs are read, those of inputs are written; the rest is counted above.
         total.bytes += elements * (passes * element_bytes + arrays * (op.is_complex ? 8 : 4));
-        total.operations += elements * passes * operations.backward;
+        total.operations += combined * passes * operations.backward;
     }
     return total;
 }

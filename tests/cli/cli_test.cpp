@@ -39,6 +39,34 @@ void check_usage(const Outcome<T>& outcome, const std::string& words) {
     CHECK(outcome.error().text.find(words) != std::string::npos);
 }
 
+// The words of a command as a POSIX shell reads them; of its quotes only single ones and \' are known.
+std::vector<std::string> words_of_shell(const std::string& command) {
+    std::vector<std::string> words(1);
+    bool is_quoted = false;
+    for (size_t i = 0; i < command.size(); ++i) {
+        const char c = command[i];
+        if (c == '\'')
+            is_quoted = !is_quoted;
+        else if (c == ' ' && !is_quoted)
+            words.emplace_back();
+        else
+            words.back() += c == '\\' && !is_quoted ? command[++i] : c;
+    }
+    return words;
+}
+
+// The Request that the command of this one reads as.
+Request request_again(const Request& request) {
+    const std::vector<std::string> words = words_of_shell(command_of(request));
+    std::vector<const char*> arguments;
+    for (const std::string& word : words) arguments.push_back(word.c_str());
+    const auto reading = read_arguments(static_cast<int>(arguments.size()), arguments.data());
+    REQUIRE(reading);
+    const auto settings = settle(reading->arguments);
+    if (!settings) FAIL(settings.error().text);
+    return settings->request;
+}
+
 }  // namespace
 
 TEST_CASE("without a subcommand the window opens", "[cli]") {
@@ -313,6 +341,51 @@ TEST_CASE("the copied command of a sweep reads as the same sweep", "[cli]") {
                       in_force(*family, own.request(cell), {}, Backend::cpu));
         }
     }
+}
+
+TEST_CASE("the copied command of a run reads as the same Request with everything set", "[cli]") {
+    Request request;
+    request.family = "memory";
+    request.variants = {"chunkwise_gd", "tnt"};
+    request.backend = BackendChoice::cuda;
+    request.device = 3;
+    request.arch = "sm_90a";
+    request.kernels = "a folder/of 'mine'";
+    request.jitter = 7;
+    request.multiprocessors = 5;
+    request.on = "ssh host 'sawtooth worker'";
+    request.threads = 2;
+    request.preset = "paper";
+    request.parameters.set("rule", "titans");
+    request.parameters.set("chunk", int64_t{64});
+    request.parameters.set("lambda_k", 0.30000000000000004);
+    request.seed = UINT64_MAX;
+    request.values = Values::nan;
+    request.optional = true;
+    request.input = "in put.npz";
+    request.repeats = 3;
+    request.cache = Cache::hot;
+    request.profile = Profile::counters;
+    request.time_limit_seconds = 0.30000000000000004;
+    request.memory_limit_bytes = (int64_t{1} << 40) + 1;
+    INFO(command_of(request));
+    CHECK(request_again(request) == request);
+    for (const auto& [name, values] : value_names) {
+        request.values = values;
+        CHECK(request_again(request) == request);
+    }
+    request.backend = BackendChoice::automatic;
+    request.profile = Profile::none;
+    CHECK(request_again(request) == request);
+    // A recording has a backend, and inputs and a place, of its own.
+    request.recording = "h200-2026-11";
+    request.backend = BackendChoice::cuda;
+    request.device = 0;
+    request.input = request.on = request.kernels = "";
+    CHECK(request_again(request) == request);
+    Request plain;
+    plain.family = "scan";
+    CHECK(request_again(plain) == plain);
 }
 
 TEST_CASE("an export needs a kind, a family that has it, and standard output", "[cli]") {

@@ -10,7 +10,7 @@ import subprocess
 import time
 from html.parser import HTMLParser
 
-from program import test
+from program import Skipped, test
 
 QUICK = ["--repeat", 1, "--set", "length=64"]
 LONG = ["--set", "length=65536", "--set", "channels=64", "--set", "batch=4", "--repeat", 100000]
@@ -138,7 +138,7 @@ def families_are_listed_with_their_schema(program):
     assert [family["name"] for family in two] == ["scan", "memory"] and "title" in two[0]["parameters"][0]
     assert program("list", "scan").wants(0).out.startswith("scan: ")
     program("list", "memry").wants(2, "Did you mean memory?")
-    everything = program("list", "--all", "--json").wants(0).json()["families"]
+    everything = program("list", "--json").wants(0).json()["families"]
     assert len(everything) == 7 and "scan" in program("list").wants(0).out
 
 
@@ -259,6 +259,25 @@ def refused_cells_are_rows_with_their_reason(program):
 
 
 @test
+def wrong_outputs_are_exit_4_in_one_line_unless_they_are_allowed(program):
+    fake = pathlib.Path(program.path).parent / "fake_gpu"  # its kernels do nothing
+    if program.patience > 1 or not fake.is_dir():
+        raise Skipped("the fake GPU of tests/faults is not beside the program, or has sanitizers")
+    program.environment["LD_LIBRARY_PATH"] = str(fake)
+    on_gpu = [*QUICK, "--backend", "cuda", "--cache-dir", "cache"]  # its kernels must not become those of a real GPU
+    run = ["run", "scan", *on_gpu]
+    done = program(*run, "--output", "out.npz").wants(4, "y is wrong", "--allow-wrong")
+    assert "wrong" in done.out and "Fake GPU" in done.out and "out.npz" in program.names(), done.out
+    allowed = program(*run, "--allow-wrong").wants(0)
+    assert "wrong" in allowed.out and allowed.err == "", allowed
+    verdicts = [variant["verdict"] for variant in program(*run, "--json").wants(4).json()["variants"]]
+    assert verdicts and set(verdicts) == {"wrong"}, verdicts
+    sweep = ["sweep", "scan", "--over", "channels=2,3", *on_gpu]
+    program(*sweep).wants(4, "--allow-wrong")
+    program(*sweep, "--allow-wrong").wants(0)
+
+
+@test
 def an_interrupted_run_is_exit_130_and_writes_nothing(program):
     assert program.interrupt(1.5, "run", "scan", *LONG, "--json", "--output", "out.npz") == ""
     assert program.names() == []
@@ -273,18 +292,15 @@ def an_interrupted_reference_is_exit_130(program):
 @test
 def an_interrupted_sweep_keeps_its_finished_rows(program):
     lengths = ",".join(str(n) for n in range(20000, 21000))
-    for seconds in 4, 8, 16:  # a busy machine may take long to measure its limits before the first row
-        program.interrupt(seconds, "sweep", "scan", "--over", f"length={lengths}", "--repeat", 3, "--csv", "a.csv")
-        if program.names():
-            break
-    rows = (program.folder / "a.csv").read_text().splitlines()
+    sweep = ["sweep", "scan", "--over", f"length={lengths}", "--repeat", 3]
+    rows = program.interrupt_after_rows("a.csv", *sweep, "--csv", "a.csv")
     assert 1 < len(rows) < 5000, len(rows)
 
 
 @test
 def a_sweep_that_timeout_ends_keeps_its_finished_rows(program):
     lengths = ",".join(str(n) for n in range(20000, 21000))
-    for seconds in (4, 30):  # a busy machine may take long to measure its limits, before the first row
+    for seconds in (1, 4, 16):  # a busy machine may take long to measure its limits, before the first row
         process = program.start("sweep", "scan", "--over", f"length={lengths}", "--repeat", 3, "--csv", "a.csv")
         time.sleep(seconds * program.patience)
         for _ in range(2):  # timeout sends its signal to the process, then to its group

@@ -16,6 +16,7 @@ import sys
 import tempfile
 import threading
 import time
+import traceback
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 
@@ -23,7 +24,7 @@ sys.dont_write_bytecode = True
 PROGRAM = pathlib.Path(sys.argv[1]).resolve()
 MOST = int(sys.argv[2]) if len(sys.argv) > 2 else 50
 BESIDE = PROGRAM.parent
-FUNCTIONS = ["malloc", "write", "fsync", "rename", "open", "mmap", "pthread_create", "posix_spawn"]
+FUNCTIONS = ["malloc", "write", "fsync", "rename", "open", "pthread_create", "posix_spawn"]
 SMALL = ["--repeat", "1", "--threads", "2"]
 SCAN = ["scan", "--set", "length=64", "--set", "channels=2", *SMALL]
 LUT = ["lut", "--set", "batch=2", "--set", "inputs=8", "--set", "outputs=4", "--set", "detectors=4", *SMALL]
@@ -35,6 +36,15 @@ COMMANDS = {
     "shot": (["shot", "out.png", "--family", *LUT, "--size", "320x240"], "out.png", b"IEND\xaeB`\x82", 0.2),
     "on": (["run", *SCAN, "--output", "out.npz", "--on", f"'{PROGRAM}' worker"], "out.npz", None, 0.3),
 }
+# The functions that each command must call, as one that is never called would pass.
+BY_ALL = {"malloc", "write", "fsync", "rename", "open", "pthread_create"}
+CALLED = {"run": BY_ALL, "sweep": BY_ALL, "report": BY_ALL, "shot": BY_ALL, "on": BY_ALL | {"posix_spawn"}}
+# Only the output needs them, so the command fails and the older file stays.
+FOR_THE_OUTPUT = {"fsync", "rename"}
+# The calls of a GPU whose failure must be named; without the others a run goes on.
+NAMED = {"cuLaunchKernel", "cuLaunchKernelEx", "cuMemAlloc", "cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync",
+         "cuMemcpyDtoDAsync", "cuMemsetD8Async", "cuEventCreate", "cuEventRecord", "cuEventQuery", "cuEventElapsedTime",
+         "cuStreamSynchronize", "cuModuleLoadData", "cuModuleGetFunction", "cuFuncSetAttribute"}
 OLD = b"the older file\n"
 lock = threading.Lock()
 passed, problems = 0, []
@@ -71,7 +81,7 @@ class Ran:
             os.killpg(process.pid, signal.SIGKILL)
             self.out, self.err = process.communicate()
         self.code, self.seconds = process.returncode, time.monotonic() - start
-        self.err = self.err.decode("utf-8", "replace")
+        self.out, self.err = (text.decode("utf-8", "replace") for text in (self.out, self.err))
 
     def problem(self, codes=(0, 1)):
         """Says what is wrong with the way in which the program ended; "" if nothing is."""
@@ -103,6 +113,16 @@ def judged(name, ran, problem):
             return
         problems.append(name)
         print(f"FAIL    {name}: {problem}, exit {ran.code}, {ran.seconds:.1f} s: {ran.err.strip()[-300:]!r}", flush=True)
+
+
+def attempt(function, *arguments):
+    """Calls the function on a thread of a pool, which would keep an exception to itself."""
+    try:
+        function(*arguments)
+    except Exception:  # a test that breaks is a failure like any other
+        with lock:
+            problems.append(arguments)
+            print(f"FAIL    {function.__name__}: {traceback.format_exc(limit=-3).strip()}", flush=True)
 
 
 def environment_of(folder, **more):
@@ -150,8 +170,11 @@ def try_call(kept, command, function, number, patience):
         environment = environment_of(kept, LD_PRELOAD=str(BESIDE / "libfault_shim.so"),
                                      SAWTOOTH_FAULT=f"{function} {number}")
         ran = ran_in_time(words, folder, environment, patience)
-        judged(f"{command}, {function} {number}", ran,
-               ran.problem() or files_problem(folder, output, end, ran.code))
+        is_for_output = function in FOR_THE_OUTPUT
+        problem = ran.problem(codes=[1] if is_for_output else (0, 1)) or files_problem(folder, output, end, ran.code)
+        if not problem and is_for_output and (folder / output).read_bytes() != OLD:
+            problem = "the older file is gone"
+        judged(f"{command}, {function} {number}", ran, problem)
 
 
 def count_of(kept, command, function):
@@ -170,25 +193,33 @@ def calls_of_the_system(kept, measuring):
             start, tries = time.monotonic(), 0
             for function in FUNCTIONS:
                 count, usual = count_of(kept, command, function)
+                assert count > 0 or function not in CALLED[command], f"{command} never calls {function}"
                 again = 5 * measuring if function in ("open", "malloc") else 0  # the kept limits could not be read
                 for number in spread(count, max(2, round(MOST * share))):
                     tries += 1
-                    pool.submit(try_call, kept, command, function, number, 2 * usual + 2 + again)
+                    pool.submit(attempt, try_call, kept, command, function, number, 2 * usual + 2 + again)
             while pool._work_queue.qsize():  # so that the time is that of the command
                 time.sleep(0.05)
             print(f"{command}: {tries} calls, {time.monotonic() - start:.0f} s", flush=True)
 
 
-def try_gpu(kept, words, kind, number, calls, limit):
+def try_gpu(kept, words, kind, number, limit):
     """Tests that a call that hangs is given up a few seconds after the time limit."""
     hangs = kind == "hang"
     words = [*words, "--time-limit", str(limit)] if hangs else words
-    environment = environment_of(kept, LD_LIBRARY_PATH=str(BESIDE / "fake_gpu"), SAWTOOTH_FAKE_GPU=f"{kind} {number}")
+    log = kept / f"calls-{kind}-{number}"
+    environment = environment_of(kept, LD_LIBRARY_PATH=str(BESIDE / "fake_gpu"), SAWTOOTH_FAKE_GPU=f"{kind} {number}",
+                                 SAWTOOTH_FAKE_GPU_CALLS=str(log))
     ran = ran_in_time(words, kept, environment, limit + 8 if hangs else 10)
     problem = ran.problem()
     if not problem and hangs and ran.code and "time limit" not in ran.err:
         problem = "no words about the time limit"
-    judged(f"GPU, {kind} {number} ({calls[number - 1]})", ran, problem)
+    # Which call it was differs from run to run: how often the machine is measured depends on the time.
+    made = log.read_text().split() if log.exists() else []
+    failed = made[number - 1] if number <= len(made) else "never called"
+    if not problem and not hangs and failed in NAMED and failed not in ran.out + ran.err:
+        problem = "the call that failed is not named"
+    judged(f"GPU, {kind} {number} ({failed})", ran, problem)
 
 
 def calls_of_a_gpu(kept):
@@ -205,16 +236,16 @@ def calls_of_a_gpu(kept):
     cold, calls = calls_now(), calls_now()  # the limits of the chip are measured, and kernels compiled, only at first
     few = max(2, round(MOST * 0.6))
     with ThreadPoolExecutor(2) as pool, ThreadPoolExecutor(12) as sleepers:
-        sleepers.submit(try_ctrl_c, kept, words)
+        sleepers.submit(attempt, try_ctrl_c, kept, words)
         for number in spread(len(calls), few // 2):
-            sleepers.submit(try_gpu, kept, words, "hang", number, calls, 1)
+            sleepers.submit(attempt, try_gpu, kept, words, "hang", number, 1)
         for number in spread(len(cold), few // 4):
-            sleepers.submit(try_cold, words, "hang", number, cold)
+            sleepers.submit(attempt, try_cold, words, "hang", number)
         for kind in ("fail", "lost"):
             for number in spread(len(calls), few):
-                pool.submit(try_gpu, kept, words, kind, number, calls, 1)
+                pool.submit(attempt, try_gpu, kept, words, kind, number, 1)
             for number in spread(len(cold), few // 2):
-                pool.submit(try_cold, words, kind, number, cold)
+                pool.submit(attempt, try_cold, words, kind, number)
     # A picture of a run on the CPU does not wait for a driver.
     with tempfile.TemporaryDirectory(prefix="sawtooth-") as folder:
         ran = Ran(COMMANDS["shot"][0], folder, environment_of(kept, LD_LIBRARY_PATH=str(BESIDE / "fake_gpu"),
@@ -230,9 +261,9 @@ def try_ctrl_c(kept, words):
     judged("GPU, Ctrl+C", ran, ran.problem(codes=[130]))
 
 
-def try_cold(words, kind, number, calls):
+def try_cold(words, kind, number):
     with tempfile.TemporaryDirectory(prefix="sawtooth-") as name:
-        try_gpu(pathlib.Path(name), words, kind, number, calls, 2)
+        try_gpu(pathlib.Path(name), words, kind, number, 2)
 
 
 def processor_in(limits):

@@ -35,8 +35,9 @@ def several_workers_share_the_cells_of_a_sweep(program):
     assert [cell["values"]["length"] for cell in document["cells"]] == list(range(64, 64 + 12 * 32, 32))
     assert all(variant["verdict"] == "right" for cell in document["cells"] for variant in cell["result"]["variants"])
     assert all(cell["result"]["host"] for cell in document["cells"])
-    workers = {row.get("worker") for row in rows_of((program.folder / "a.csv").read_text())}
-    assert len(workers) in (1, 2), workers  # one may have been too slow to get a cell
+    workers = {row["worker"] for row in rows_of((program.folder / "a.csv").read_text())}
+    names = set(two(program)[1::2])
+    assert workers and workers <= names, workers  # one may have been too slow to get a cell
     no_workers_left(program)
 
 
@@ -59,8 +60,9 @@ def a_lost_worker_is_said_and_its_cells_go_to_the_other(program):
 @test
 def an_interrupted_sweep_of_several_workers_keeps_its_rows_and_leaves_none(program):
     lengths = ",".join(str(n) for n in range(20000, 21000))
-    program.interrupt(4, "sweep", "scan", "--over", f"length={lengths}", "--repeat", 3, "--csv", "a.csv", *two(program))
-    assert 1 < len((program.folder / "a.csv").read_text().splitlines()) < 5000
+    sweep = ["sweep", "scan", "--over", f"length={lengths}", "--repeat", 3, *two(program)]
+    rows = program.interrupt_after_rows("a.csv", *sweep, "--csv", "a.csv")
+    assert 1 < len(rows) < 5000, len(rows)
     no_workers_left(program)
 
 
@@ -100,7 +102,7 @@ def shards_have_every_cell_once_and_join_to_the_whole_sweep(program):
 
 @test
 def a_shard_continues_where_it_was_interrupted(program):
-    slow = ["sweep", "scan", "--over", "length=" + ",".join(str(n) for n in range(16000, 16030)), "--repeat", 20,
+    slow = ["sweep", "scan", "--over", "length=" + ",".join(str(n) for n in range(16000, 16012)), "--repeat", 20,
             "--session", "out.sawtooth"]
     process = program.start(*slow)
     while not (program.folder / "out.sawtooth").exists():
@@ -108,14 +110,14 @@ def a_shard_continues_where_it_was_interrupted(program):
         time.sleep(0.02)
     process.send_signal(signal.SIGTERM)
     out, err = process.communicate(timeout=20 * program.patience)
-    assert process.returncode == 130 and "of 30 cells done" in err, err
+    assert process.returncode == 130 and "of 12 cells done" in err, err
     part = program("join", "out.sawtooth", "--json")
     assert part.code == 1 and "cells are missing" in part.err, part
     kept = samples(part.json())
-    assert 0 < len(kept) < 30, len(kept)
+    assert 0 < len(kept) < 12, len(kept)
     program(*slow, "--resume", seconds=120).wants(0)
     whole = samples(program("join", "out.sawtooth", "--json").wants(0).json())
-    assert len(whole) == 30 and all(whole[values] == kept[values] for values in kept)
+    assert len(whole) == 12 and all(whole[values] == kept[values] for values in kept)
     again = program(*slow, "--resume", "--json").wants(0).json()
     assert samples(again) == whole
     program(*slow, "--resume", "--seed", 7).wants(2, "out.sawtooth", "another sweep")

@@ -125,9 +125,8 @@ def an_interrupted_run_elsewhere_is_exit_130_and_leaves_no_worker(program):
 @test
 def an_interrupted_sweep_elsewhere_keeps_its_finished_rows(program):
     lengths = ",".join(str(n) for n in range(20000, 21000))
-    program.interrupt(4, "sweep", "scan", "--over", f"length={lengths}", "--repeat", 3, "--csv", "a.csv",
-              *on(program))
-    rows = (program.folder / "a.csv").read_text().splitlines()
+    sweep = ["sweep", "scan", "--over", f"length={lengths}", "--repeat", 3, *on(program)]
+    rows = program.interrupt_after_rows("a.csv", *sweep, "--csv", "a.csv")
     assert 1 < len(rows) < 5000, len(rows)
     no_workers_left(program)
 

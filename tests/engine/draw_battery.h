@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "app/engine/check/battery.h"
 #include "tests/kit/catch.h"
+#include "tests/kit/run_family.h"
 
 namespace sawtooth {
 
@@ -26,6 +30,14 @@ inline std::vector<Request> draw_battery(const Family& family, const Chip& chip,
         requests.push_back(std::move(*next));
     }
     return requests;
+}
+
+// All requests of a battery, drawn once for all tests, because it takes a second or two.
+inline const std::vector<Request>& whole_battery(const Family& family, const Chip& chip = processor) {
+    static std::map<std::pair<std::string, std::string>, std::vector<Request>> drawn;
+    const auto [found, is_new] = drawn.try_emplace({family.name, chip.name});
+    if (is_new) found->second = draw_battery(family, chip);
+    return found->second;
 }
 
 }  // namespace sawtooth

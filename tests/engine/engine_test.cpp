@@ -313,6 +313,9 @@ TEST_CASE("limits are kept by processor; a pipe in their place is neither read n
     const auto ran = Runner(folder.path()).run(request, {});
     REQUIRE(ran);
     CHECK((*ran)->ceilings->copy_bytes_per_second > 0);
+    struct stat status {};
+    REQUIRE(::lstat(limits.c_str(), &status) == 0);
+    CHECK(S_ISFIFO(status.st_mode));
 }
 
 TEST_CASE("a time limit ends a run with an error that names it", "[engine]") {

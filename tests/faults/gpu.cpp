@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
@@ -23,8 +22,6 @@
 #include <utility>
 
 namespace {
-
-std::atomic<long> count{0};
 
 struct Fault {
     char kind[8] = "none";
@@ -41,10 +38,16 @@ struct Fault {
 // Counts a call. Returns 0, or the error that the call must return.
 int step(const char* name, int error) {
     static const Fault fault;
-    const long number = ++count;
-    if (fault.calls) {
-        std::fprintf(fault.calls, "%s\n", name);
-        std::fflush(fault.calls);
+    static std::mutex in_order;  // line N of the file is the N-th call
+    static long count = 0;
+    long number = 0;
+    {
+        const std::lock_guard lock(in_order);
+        number = ++count;
+        if (fault.calls) {
+            std::fprintf(fault.calls, "%s\n", name);
+            std::fflush(fault.calls);
+        }
     }
     while (fault.is("hang") && number == fault.at) ::pause();
     if (fault.is("lost") && number >= fault.at) return error == 999 ? CUDA_ERROR_ILLEGAL_ADDRESS : error;

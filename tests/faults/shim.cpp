@@ -17,7 +17,6 @@
 #include <link.h>
 #include <pthread.h>
 #include <spawn.h>
-#include <sys/mman.h>
 #include <unistd.h>
 #include <unwind.h>
 
@@ -160,12 +159,6 @@ int posix_memalign(void** memory, size_t alignment, size_t bytes) {
     if (fails("malloc", CALLER)) return ENOMEM;
     *memory = __libc_memalign(alignment, bytes);
     return *memory ? 0 : ENOMEM;
-}
-
-void* mmap(void* at, size_t bytes, int protection, int flags, int file, off_t offset) noexcept {
-    REAL(mmap);
-    FAIL("mmap", ENOMEM, MAP_FAILED)
-    return next(at, bytes, protection, flags, file, offset);
 }
 
 // Standard error does not fail, because its text about the failure is what is tested.

@@ -460,6 +460,7 @@ TEST_CASE("a shot has the requested size and refuses an unknown panel", "[gui][w
     CHECK(png.substr(1, 3) == "PNG");
     CHECK(static_cast<unsigned char>(png[18]) * 256 + static_cast<unsigned char>(png[19]) == 640);
     CHECK(static_cast<unsigned char>(png[22]) * 256 + static_cast<unsigned char>(png[23]) == 360);
+    CHECK(colours(read_png(options.path), 30) == 30);
     options.panel = "Kitchen";
     CHECK(shoot(options)->exit_code() == 2);
     options.panel = "";

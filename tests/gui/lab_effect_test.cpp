@@ -10,6 +10,7 @@
 #include "app/gui/state/lab.h"
 #include "app/gui/state/shown_values.h"
 #include "app/gui/state/sweeps.h"
+#include "kernels/memory/family.h"
 #include "tests/gui/fake_engine.h"
 #include "tests/kit/catch.h"
 #include "tests/kit/temporary_folder.h"
@@ -38,6 +39,17 @@ struct MemoryLab {
         return *std::find_if(lab.sweeps.begin(), lab.sweeps.end(), [](const auto& s) { return s.by_person; });
     }
 };
+
+TEST_CASE("a unit is in the singular beside one", "[gui]") {
+    const Family* const family = &memory_family();
+    const Parameter& chunk = *family->parameter("chunk");
+    CHECK(with_unit("16", chunk) == "16 tokens");
+    CHECK(with_unit("1", chunk) == "1 token");
+    CHECK(with_unit("auto (1)", chunk) == "auto (1) token");
+    CHECK(with_unit("11", chunk) == "11 tokens");
+    for (const Parameter& row : run_rows())
+        if (row.name == "time_limit") CHECK(with_unit("1", row) == "1 s");
+}
 
 TEST_CASE("a change without effect is stored and sends nothing", "[gui]") {
     MemoryLab at;

@@ -9,6 +9,7 @@
 #include "app/gui/state/lab.h"
 #include "app/gui/state/pins.h"
 #include "app/gui/state/shown_values.h"
+#include "app/gui/state/sweeps.h"
 #include "tests/gui/fake_engine.h"
 #include "tests/gui/user.h"
 #include "tests/gui/wait_for.h"
@@ -92,6 +93,22 @@ TEST_CASE("an earlier result is shown again without a run, and the newest one re
     look_back(at.lab, at.ticket(1));
     look_back(at.lab, at.ticket(2));  // the newest
     CHECK_FALSE(at.lab.looking_back);
+}
+
+TEST_CASE("beside an earlier result the figures of sweeps are those of other settings", "[gui][history]") {
+    ThreeResults at;
+    update(at.lab, at.lab.now + 10);  // the figures of the newest result have their sweeps
+    REQUIRE_FALSE(at.lab.sweeps.empty());
+    const auto& sweep = *std::ranges::find_if(at.lab.sweeps, [](const BackgroundSweep& each) {
+        return std::ranges::none_of(each.sweep.axes,
+                                    [](const SweepAxis& axis) { return axis.parameter == "length"; });
+    });
+    CHECK_FALSE(is_of_other_settings(at.lab, sweep));
+    look_back(at.lab, at.ticket(1));  // of another length
+    CHECK(is_of_other_settings(at.lab, sweep));
+    CHECK_FALSE(is_outdated(at.lab, sweep));
+    return_to_newest(at.lab);
+    CHECK_FALSE(is_of_other_settings(at.lab, sweep));
 }
 
 TEST_CASE("a change of the settings returns to the newest result, which the next one replaces",

@@ -37,7 +37,7 @@ TEST_CASE("the achieved occupancy is a tick on the theoretical bar, with what li
     CHECK(figure.y.categories[1].empty());
     const Bar& theory = bars_of(figure).bars[0];
     CHECK(theory.segments.at(0).length == Approx(75));
-    CHECK(theory.text == "62 % of 75 %");
+    CHECK(theory.text == "62 %, at most 75 %");
     REQUIRE(theory.tick);
     CHECK(theory.tick->length == Approx(62));
     CHECK(contains(figure.caption, "Tick: achieved."));
@@ -103,7 +103,7 @@ TEST_CASE("launches whose names differ only in a number share a bar", "[profilin
     REQUIRE(bars_of(figure).bars.size() == 2);
     CHECK(bars_of(figure).bars[0].launches == std::vector<std::string>{"up_1", "up_2", "up_12"});
     CHECK(figure.y.categories[0] == "sequential");
-    CHECK(bars_of(figure).bars[0].text == "47 % of 75 %");  // the mean of the counted launches
+    CHECK(bars_of(figure).bars[0].text == "47 %, at most 75 %");  // the mean of the counted launches
     variant.launches[2].occupancy.theoretical = 0.5;
     CHECK(occupancy_figure(*result).y.categories[2] == "sequential: up_12");
 }

@@ -61,7 +61,7 @@ Outcome<Arrays> definition(const DefinitionRequest& request) {
                          : scaled<double>(request.parameters, request.inputs);
 }
 
-Work work(const Parameters& parameters) {
+Work work(const Parameters& parameters, const Arrays&) {
     const auto count = static_cast<double>(parameters.integer("batch") * parameters.integer("length"));
     return {8 * count, count};
 }
@@ -78,7 +78,7 @@ LaunchInfo multiply(const Tensors& t) {
             .meaning = "Multiplies every number with a.",
             .reads = {t.x},
             .writes = {t.y},
-            .work = work(t.parameters)};
+            .work = work(t.parameters, {})};
 }
 
 scale::Arguments arguments(const Tensors& t) {

@@ -5,6 +5,7 @@
 #include "tests/kit/catch.h"
 #include "viz/figure_csv.h"
 #include "viz/figure_svg.h"
+#include "viz/heading.h"
 #include "viz/marks.h"
 #include "viz/theme.h"
 
@@ -104,6 +105,32 @@ TEST_CASE("tracks of a pinned result are rows below, and other marks have no gho
     REQUIRE(rows.tracks.size() == 3);
     CHECK(rows.tracks[1].label == "lookback, an H200");
     CHECK(rows.tracks[2].ink.ghost == 4);
+}
+
+TEST_CASE("launches of a pinned result that are looked at closely start with those of the shown one",
+          "[viz]") {
+    const auto zoom_from = [](double low, double start) {
+        Tracks tracks;
+        tracks.tracks = {{"sequential", {Ink::Role::variant, 0}, {{start, start + 2, "token"}}, {}, {}, ""}};
+        Figure figure = figure_of("zoom", {tracks});
+        figure.zoom = Zoom{"sawtooth", low, low + 10};
+        return figure;
+    };
+    const std::vector<Figure> before = {zoom_from(500, 501)};
+    const Figure drawn = with_ghosts(zoom_from(20, 20), {{&before, "length 8", 1}});
+    const Tracks& rows = std::get<Tracks>(drawn.marks[0]);
+    REQUIRE(rows.tracks.size() == 2);
+    CHECK(rows.tracks[1].spans[0].start == 21);
+    CHECK(rows.tracks[1].spans[0].end == 23);
+}
+
+TEST_CASE("the legend names the shown result before pinned ones", "[viz]") {
+    const Figure own = figure_of("outputs", {line_of(0, 1)});
+    const std::vector<Figure> before = {figure_of("outputs", {line_of(0, 2)})};
+    const auto entries = legend_of(with_ghosts(own, {{&before, "chunk 64", 2}}), dark_theme());
+    REQUIRE(entries.size() == 2);
+    CHECK(entries[0].label == "variant 0");
+    CHECK(entries[1].label == "variant 0, chunk 64");
 }
 
 TEST_CASE("a label that ends with the name of the pin has it once", "[viz]") {

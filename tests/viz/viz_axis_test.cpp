@@ -94,6 +94,9 @@ TEST_CASE("an axis of times has one unit, that of its ticks", "[viz]") {
     CHECK(name_of(logarithmic, {10, 1e5}) == "time");
     CHECK(ticks(logarithmic, {10, 1e5}, 8).front().text == "10 us");
     CHECK(ticks(logarithmic, {10, 1e5}, 8).back().text == "100 ms");
+    const auto narrow = ticks(logarithmic, {340.9, 342.1}, 6);
+    REQUIRE(narrow.size() > 2);
+    for (size_t i = 1; i < narrow.size(); ++i) CHECK(narrow[i].text != narrow[i - 1].text);
     CHECK(readout_words(1005.78, "us") == "1.006 ms");
     CHECK(place_words(14000.5, "us") == "14.0005 ms");
 }

@@ -4,7 +4,6 @@
 #include <implot_internal.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace sawtooth {

@@ -163,7 +163,7 @@ std::optional<Request> Battery::best_for(const Variant& variant) {
             newness_of_many(one->choices) + newness_of_many(one->tiles) + newness_of_many(one->strange) +
             2 * std::min(new_kernels_of(*one), 3) + (one->request.multiprocessors != 0 ? 2 : 0) +
             share_of_wide_dimensions(*one) / 2 - (new_kernels ? 0 : share_not_compiled(*one)) +
-            (jitter() == 0 ? 0 : worth_of_work * std::log10(family_.work(one->values).operations + 1));
+            (jitter() == 0 ? 0 : worth_of_work * std::log10(family_.work(one->values, {}).operations + 1));
         if (worth <= most) continue;
         most = worth;
         best = std::move(one);

@@ -258,7 +258,8 @@ std::string setting_words(const Request& request) {
     std::string words = request.variants.front();
     const char* separator = ": ";
     for (const auto& [name, value] : request.parameters.values) {
-        words += separator + name + " " + to_text(value);
+        const double* const real = std::get_if<double>(&value);
+        words += separator + name + " " + (real ? short_number(*real) : to_text(value));
         separator = ", ";
     }
     return words;

@@ -198,7 +198,7 @@ class Drawing {
     }
 
     bool is_small() const {
-        return family_.work(values_).operations <= limits_.operations &&
+        return family_.work(values_, {}).operations <= limits_.operations &&
                !(variant_.extra_steps && variant_.extra_steps(values_) > limits_.extra_steps) &&
                has_small_arrays(family_, values_);
     }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "app/engine/identity.h"
 #include "app/engine/machine/devices.h"

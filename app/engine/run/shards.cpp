@@ -20,7 +20,7 @@ uint64_t cost_of(const Request& request) {
     const Backend backend = request.backend == BackendChoice::cuda ? Backend::cuda : Backend::cpu;
     const auto configuration = configure_shapes(request, {}, backend);
     if (!configuration || !configuration->family->work) return least_cost;
-    const Work work = configuration->family->work(configuration->parameters);
+    const Work work = configuration->family->work(configuration->parameters, {});
     const double sum = work.bytes + work.operations;
     return least_cost + (sum > 0 ? static_cast<uint64_t>(std::min(sum, most_work)) : 0);
 }

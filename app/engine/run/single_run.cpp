@@ -108,7 +108,7 @@ void SingleRun::start_result() {
     result_.inputs = prepared_.inputs;
     result_.reference = prepared_.reference;
     result_.hops = prepared_.hops;
-    result_.work = prepared_.configuration.family->work(prepared_.configuration.parameters);
+    result_.work = prepared_.configuration.family->work(prepared_.configuration.parameters, prepared_.inputs);
     result_.notes = prepared_.configuration.notes;
     result_.notes.insert(result_.notes.end(), machine.notes.begin(), machine.notes.end());
     for (std::string& note : notes_on_rows("errors of", prepared_.reference, "the whole reference"))
@@ -297,8 +297,8 @@ std::optional<Error> SingleRun::compute(size_t v) {
     VariantResult& made = row(v);
     made.memory_bytes = plans_[v]->memory_bytes;
     made.launch_count = static_cast<int64_t>(plans_[v]->launches.size());
-    made.work =
-        work_of(*prepared_.configuration.family, variant(v), prepared_.configuration.parameters, *plans_[v]);
+    made.work = work_of(*prepared_.configuration.family, variant(v), prepared_.configuration.parameters,
+                        prepared_.inputs, *plans_[v]);
     made.outputs = std::move(*outputs);
     compare_outputs(made);
     if (prepared_.stores_extras)

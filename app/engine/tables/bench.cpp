@@ -47,7 +47,7 @@ Bound bound_of(const BenchRow& row, const Plan& plan, const Result& result, cons
     const double of_bytes = of_launches   ? 0
                             : of_products ? share(result.work.bytes, ceilings.copy_bytes_per_second)
                                           : of_limit;
-    const Work work = work_of(family, variant, result.parameters, plan);
+    const Work work = work_of(family, variant, result.parameters, result.inputs, plan);
     const double of_peak = of_products ? of_limit : share(work.operations, peak);
     Bound bound;
     if (positions > 0) {

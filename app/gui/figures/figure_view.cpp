@@ -101,15 +101,20 @@ void draw_badge(ImVec2 corner, ImVec2 size, const std::string& text) {
 std::string caption_of_sweep(const LabState& lab, const std::string& parameter) {
     for (const BackgroundSweep& sweep : lab.sweeps)
         if (sweep.figures && sweep.done > 0 && !sweep.by_person &&
-            sweep.sweep.axes.front().parameter == parameter && !is_outdated(lab, sweep))
+            sweep.sweep.axes.front().parameter == parameter && !is_of_other_settings(lab, sweep))
             return sweep.figures->front().caption;
     return "";
+}
+
+// Those of the result that the user looks back at, otherwise those that are set.
+const Parameters& parameters_shown(const LabState& lab) {
+    return lab.looking_back && lab.result ? lab.result->parameters : lab.parameters;
 }
 
 // The figure as it is drawn: with marks at the current values and ghosts of pinned results, and without
 // hidden variants.
 Figure figure_as_drawn(const LabState& lab, const ShownFigure& shown, const std::string& found) {
-    Figure figure = with_marks(lab, with_present(*shown.figure, lab.parameters), shown.ticket);
+    Figure figure = with_marks(lab, with_present(*shown.figure, parameters_shown(lab)), shown.ticket);
     figure.caption = found + figure.caption;
     return lab.hidden_variants.empty() ? figure : without_variants(figure, lab.hidden_variants);
 }
@@ -375,7 +380,8 @@ std::optional<Frame> draw_shown_figure(LabState& lab, const std::string& panel, 
                                   ? draw_figure(*shown.figure, theme_of(lab), options)
                                   : draw_figure(figure_as_drawn(lab, shown, found), theme_of(lab), options);
     ImGui::PopStyleVar();
-    if (!shown.outdated.empty()) draw_badge(corner, size, "out of date: " + shown.outdated);
+    if (!shown.outdated.empty())
+        draw_badge(corner, size, (lab.looking_back ? "" : "out of date: ") + shown.outdated);
     take_events(lab, panel, shown, events);
     if (events.over_heading)
         tooltip_in(corner, end,
@@ -431,7 +437,9 @@ std::vector<ShownFigure> shown_figures(const LabState& lab, Place place) {
     }
     for (const BackgroundSweep& sweep : lab.sweeps) {
         if (!sweep.figures) continue;
-        const std::string outdated = is_outdated(lab, sweep) ? "before the change" : "";
+        const std::string outdated = !is_of_other_settings(lab, sweep) ? ""
+                                     : lab.looking_back                ? "of other settings"
+                                                                       : "before the change";
         for (const Figure& figure : *sweep.figures)
             if (figure.place == place) shown.push_back({&figure, outdated, &sweep});
     }

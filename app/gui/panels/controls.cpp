@@ -181,7 +181,8 @@ void draw_slider(LabState& lab, const Parameter& row) {
     if (const auto settled = settled_value(lab, row))
         number = row.type == Type::real ? fmt::format("{:.4g}", number_of(*settled)) : to_text(*settled);
     // A title with the same words is already in front of the slider.
-    draw_value(value_text(lab, row), number, row.unit == row.title ? "" : row.unit);
+    const std::string value = value_text(lab, row);
+    draw_value(value, number, row.unit == row.title ? "" : unit_after(value, row));
     if (ImGui::IsItemFocused() && ImGui::IsKeyPressed(ImGuiKey_Enter)) begin_typing(lab, row);
 }
 

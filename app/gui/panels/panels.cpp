@@ -23,9 +23,9 @@ const std::vector<Panel>& panels() {
          "Tries settings that make wrong kernels fail. Each wrong variant appears with the smallest setting "
          "that shows it."},
         {"Times", Dock::times, draw_times,
-         "The median time of every variant, stacked by launch, with quartiles as whiskers. The red line is "
-         "the time to copy the same number of bytes. A red badge marks a wrong result or an unstable time. "
-         "Repeats shows every timed repeat.",
+         "The median time of every variant, stacked by launch, with quartiles as whiskers. The dashed "
+         "line is the time to copy the same number of bytes. A red badge marks a wrong result or an unstable "
+         "time. Repeats shows every timed repeat.",
          Place::times},
         {"Occupancy", Dock::occupancy, draw_occupancy,
          "Theoretical occupancy of each kernel, the achieved occupancy as a tick, and what limits it. The "
@@ -35,7 +35,7 @@ const std::vector<Panel>& panels() {
          "Times, speed-ups and errors as a table, and the selected launch. Right click to copy the table. A "
          "red badge marks a wrong result or an unstable time."},
         {"About", Dock::about, draw_about,
-         "What the family computes, the idea of each variant, and three experiments to try with a click."},
+         "What the family computes, the idea of each variant, and experiments to try with a click."},
         {"Timeline", Dock::bottom, draw_timeline,
          "Every launch of one repeat of each variant on one time axis, with the utilisation below. "
          "Click a launch to select it, Shift+drag to measure a range of time.",

@@ -21,7 +21,7 @@ namespace sawtooth {
 namespace {
 
 constexpr int width = 1600, height = 900;
-constexpr int moves = 11, frames = 60;
+constexpr int frames = 60;
 constexpr double settle_seconds = 1.5, idle_seconds = 3;
 
 // The first result of a run, and when the window receives it.
@@ -35,6 +35,7 @@ struct Arrival {
 struct Bench {
     Headless& session;
     OffscreenWindow& window;
+    int moves;  // of a slider and of a zoom, as many as the repeats of a run
     Arrival arrival = {};
     size_t figures = 0;  // how often new figures of a result arrived
 
@@ -127,7 +128,7 @@ std::vector<std::pair<std::string, SpreadMs>> hops_of(const std::vector<Move>& r
 Outcome<SliderBench> measure_slider(Bench& bench, const BenchSlider& slider, const std::string& how,
                                     Until until) {
     std::vector<Move> runs;
-    for (int i = 0; i <= moves; ++i) {
+    for (int i = 0; i <= bench.moves; ++i) {
         const auto away = move_slider(bench, *slider.row, slider.other, until);
         if (!away) return away.error();
         auto back = move_slider(bench, *slider.row, slider.initial, until);
@@ -187,7 +188,7 @@ Outcome<SpreadMs> measure_looks(Bench& bench) {
     const Axis axis = *found;
     const double low = *axis.minimum, middle = (low + *axis.maximum) / 2;
     std::vector<double> ms;
-    for (int i = 0; i <= moves; ++i) {
+    for (int i = 0; i <= bench.moves; ++i) {
         const auto time = look_ms(bench, axis.shared, {low, i % 2 ? middle : (low + middle) / 2});
         if (!time) return time.error();
         if (i > 0) ms.push_back(*time);
@@ -319,7 +320,7 @@ std::optional<Error> bench_window(const WindowOptions& options, const std::vecto
     if (!opened) return opened.error();
     auto window = OffscreenWindow::open((*opened)->lab(), width, height, Renderer::gpu_first);
     if (!window) return window.error();
-    Bench bench{**opened, **window};
+    Bench bench{**opened, **window, options.request.repeats};
     watch_arrivals(bench);
     const Say say = [json](const std::string& text) {
         if (!json) print_now(text);

@@ -84,7 +84,8 @@ struct BackgroundSweep {
         Backend backend = Backend::cpu;
         bool alike = false;
     };
-    mutable std::optional<Compared> compared = {};
+    mutable std::optional<Compared> compared = {},
+                                    compared_back = {};  // back: with the result looked back at
 
     bool answers_to(uint64_t event) const { return event != 0 && (event == ticket || event == finished); }
 };

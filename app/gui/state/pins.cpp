@@ -126,7 +126,9 @@ std::vector<std::string> names_of_pins(const LabState& lab) {
         const Family* const family = pin.settings.family;
         const std::vector<Facts>& all = facts[family];
         const std::string name = name_among(all[named[family]++], all);
-        names.push_back(family == lab.family ? name : family->name + ": " + name);
+        names.push_back(family == lab.family ? name
+                        : all.size() == 1    ? family->name
+                                             : family->name + ": " + name);
     }
     return names;
 }

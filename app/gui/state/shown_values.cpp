@@ -139,8 +139,15 @@ ChoiceRefusal choice_refusal(const LabState& lab, const Parameter& row, const Va
     return refusal;
 }
 
+std::string unit_after(const std::string& text, const Parameter& row) {
+    const bool is_one = text == "1" || text.ends_with("(1)");
+    if (!is_one || row.unit.size() < 3 || !row.unit.ends_with('s')) return row.unit;
+    if (row.unit.ends_with("ies")) return row.unit.substr(0, row.unit.size() - 3) + "y";
+    return row.unit.substr(0, row.unit.size() - 1);
+}
+
 std::string with_unit(const std::string& text, const Parameter& row) {
-    return row.unit.empty() ? text : fmt::format("{} {}", text, row.unit);
+    return row.unit.empty() ? text : fmt::format("{} {}", text, unit_after(text, row));
 }
 
 std::string explanation(const LabState& lab, const Parameter& row) {

@@ -34,5 +34,7 @@ ChoiceRefusal choice_refusal(const LabState& lab, const Parameter& row, const Va
 // The text of a row's tooltip: what it means, its range, its default, and what a change does.
 std::string explanation(const LabState& lab, const Parameter& row);
 std::string with_unit(const std::string& text, const Parameter& row);
+// The unit of the row beside a value: "tokens", but "token" beside 1 and "auto (1)".
+std::string unit_after(const std::string& text, const Parameter& row);
 
 }  // namespace sawtooth

@@ -70,6 +70,24 @@ Sweep again_with(const Sweep& sweep, const Request& base, const Parameters& para
     return again;
 }
 
+// Whether the sweep has other numbers than it would have with these settings; `known` is the last answer.
+bool differs(const LabState& lab, const BackgroundSweep& sweep, const Request& now,
+             const Parameters& parameters, Backend backend, std::optional<BackgroundSweep::Compared>& known) {
+    if (sweep.of_earlier_base) return true;
+    if (known && known->base == sweep.sweep.base && known->now == now && known->backend == backend)
+        return !known->alike;
+    std::vector<Sweep> wanted;
+    if (sweep.by_person)
+        wanted = {again_with(sweep.sweep, now, parameters)};
+    else if (!(lab.family->check && lab.family->check(parameters)))  // impossible settings have no sweeps
+        wanted = figure_sweeps(now, parameters, backend);
+    const bool are_alike = std::any_of(wanted.begin(), wanted.end(), [&](const Sweep& each) {
+        return each.id == sweep.sweep.id && has_numbers_of(lab, sweep, each);
+    });
+    known = {sweep.sweep.base, now, backend, are_alike};
+    return !are_alike;
+}
+
 // The start of the key of a sweep of the user.
 constexpr const char* by_hand = "by hand: ";
 
@@ -353,22 +371,13 @@ void remove_sweep(LabState& lab, const std::string& key) {
 }
 
 bool is_outdated(const LabState& lab, const BackgroundSweep& sweep) {
-    if (sweep.of_earlier_base) return true;
-    const Request now = request_of(lab);
-    const Backend backend = backend_in_force(lab);
-    auto& known = sweep.compared;
-    if (known && known->base == sweep.sweep.base && known->now == now && known->backend == backend)
-        return !known->alike;
-    std::vector<Sweep> wanted;
-    if (sweep.by_person)
-        wanted = {again_with(sweep.sweep, now, lab.parameters)};
-    else if (!(lab.family->check && lab.family->check(lab.parameters)))  // impossible settings have no sweeps
-        wanted = figure_sweeps(now, lab.parameters, backend);
-    const bool are_alike = std::any_of(wanted.begin(), wanted.end(), [&](const Sweep& each) {
-        return each.id == sweep.sweep.id && has_numbers_of(lab, sweep, each);
-    });
-    known = {sweep.sweep.base, now, backend, are_alike};
-    return !are_alike;
+    return differs(lab, sweep, request_of(lab), lab.parameters, backend_in_force(lab), sweep.compared);
+}
+
+bool is_of_other_settings(const LabState& lab, const BackgroundSweep& sweep) {
+    if (!lab.looking_back || !lab.result) return is_outdated(lab, sweep);
+    const Result& shown = *lab.result;
+    return differs(lab, sweep, shown.request, shown.parameters, shown.backend, sweep.compared_back);
 }
 
 bool sweeps_run(const LabState& lab) {

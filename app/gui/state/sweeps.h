@@ -40,6 +40,8 @@ void remove_sweep(LabState& lab, const std::string& key);
 
 // Returns whether the figures of the sweep belong to another configuration than the current one.
 bool is_outdated(const LabState& lab, const BackgroundSweep& sweep);
+// The same against the result that is shown, which while the user looks back is not that of the current one.
+bool is_of_other_settings(const LabState& lab, const BackgroundSweep& sweep);
 bool sweeps_run(const LabState& lab);
 
 }  // namespace sawtooth

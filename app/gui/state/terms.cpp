@@ -11,7 +11,7 @@ namespace sawtooth {
 const std::vector<Term>& terms() {
     static const std::vector<Term> all{
         {"approximation",
-         "Computes something else than the reference on purpose, to need fewer steps. As a "
+         "Deliberately computes something other than the reference, to need fewer steps. As a "
          "number: the distance of its definition in float64 to the reference, relative L2."},
         {"arithmetic intensity",
          "Operations for each byte that is moved. Below the ridge of the roofline, where the slope meets the "

@@ -17,7 +17,7 @@ __device__ inline int key_tiles_of(const Mask& mask, int last) {
     return ((CAUSAL ? min(last, mask.length) : mask.length) + BLOCK_N - 1) / BLOCK_N;
 }
 
-constexpr float nothing = -1e30f;  // below every score, with finite differences
+constexpr float nothing = -1e30f;  // below every score whose weight float32 can tell from others
 
 // Calls act(query, key, n, at) for the lane's pairs in 16 queries and `tiles` tiles of 8 keys.
 template <int tiles, class Act>

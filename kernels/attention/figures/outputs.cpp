@@ -101,7 +101,7 @@ Figure error_by_head(const Result& result, const Array& reference) {
         worst += words_of_worst(variant.name, errors.relative);
     }
     if (!worst.empty()) figure.caption = "Head with the largest relative L2 error: " + worst.substr(2) + ". ";
-    figure.caption += "Dashed: largest absolute error.";
+    figure.caption += "Dotted: largest absolute error.";
     if (reference.rows) figure.caption += " Over the rows that the reference has.";
     if (figure.marks.empty())
         figure.missing = "The error of every head. Needs a variant that ran: tick one in Parameters.";

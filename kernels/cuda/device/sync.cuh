@@ -83,17 +83,6 @@ __device__ inline void sync_group() {
     jitter();
 }
 
-// Waits until all threads of the cluster are here; each then sees what the others stored before. sm_90 and
-// later.
-__device__ inline void sync_cluster() {
-    jitter();
-    asm volatile(
-        "barrier.cluster.arrive.release;\n"
-        "barrier.cluster.wait.acquire;" ::
-            : "memory");
-    jitter();
-}
-
 // Orders memory accesses: the threads of the block see what this thread did before the call before what it
 // does afterwards.
 __device__ inline void order_stores_of_block() {

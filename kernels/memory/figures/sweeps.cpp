@@ -225,7 +225,7 @@ std::string verdict(const SweepResult& sweep, const Line& measured, const Line& 
 }
 
 Figure prediction_figure(const SweepResult& sweep) {
-    Figure figure = new_figure("prediction", Place::views, "Time measured and predicted (dashed)",
+    Figure figure = new_figure("prediction", Place::views, "Time measured and predicted (dotted)",
                                progress_words(sweep), chunk_axis(sweep.sweep.axes.front()), time_axis());
     const std::vector<Line> times = chunk_curves(sweep, median_us), guesses = chunk_curves(sweep, predicted);
     const Line* const told = told_in_words(sweep, times);

@@ -162,7 +162,7 @@ Figure level_figure(const Result& result, const View& view, const std::vector<in
     const DrawnLine y = drawn_line(*find(result.reference, "y"), result.parameters);
     Figure figure =
         new_figure("levels", Place::outputs, y.title("Outputs of levels"),
-                   "Each level reads its memory at its last boundary. Dashed: the exact memory there.",
+                   "Each level reads its memory at its last boundary. Dotted: the exact memory there.",
                    place_axis("token", y.length), {.label = "level_y"});
     const auto add = [&](const Array* array, bool dashed) {
         if (!array) return;
@@ -206,7 +206,7 @@ std::vector<Figure> readout_figures(const SweepResult& sweep) {
     const bool grows = errors.size() == 2 && chunk > 1 && chunk < length && errors[0] < 1 && errors[1] < 1;
     if (errors.size() == 2)
         figure.caption =
-            fmt::format("evolving is {} off, boundary (dashed) {}{}.", error_words(errors[0]),
+            fmt::format("evolving is {} off, boundary (dotted) {}{}.", error_words(errors[0]),
                         error_words(errors[1]), grows ? ": it grows up to the next boundary" : "");
     return {std::move(figure)};
 }

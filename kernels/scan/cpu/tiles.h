@@ -70,6 +70,8 @@ void chain_tile(const Access& access, const Tile& tile, const RowRooms& rooms, S
 
 // Fold and scan a tile. Tiles of 2 to 15 channels are cut into chunks that lie side by side as columns, so
 // that vectors are full. All functions join the chunks' totals in order, so they get the same total.
+// `total` must hold the identity before `fold_tile` and `scan_and_fold_tile`. `scan_tile` and
+// `scan_and_fold_tile` advance `carry`: pass a copy in scratch if it is stored.
 void fold_tile(const Access& access, const Tile& tile, const TileRooms& rooms, States total);
 void scan_tile(const Access& access, const Tile& tile, const TileRooms& rooms, States carry, bool stream);
 void scan_and_fold_tile(const Access& access, const Tile& tile, const TileRooms& rooms, States carry,

@@ -140,8 +140,8 @@ Figure work_figure(const Result& result) {
                     return std::isnan(other[c]) || row[c] <= other[c] * 1.0001;
                 });
             const bool whole = c == 0 || c + 1 == row.size();
-            matrix.cells.push_back(least ? 1 : 0);
-            matrix.texts.push_back(!is_known ? ""
+            matrix.cells.push_back(!is_known ? -1 : least ? 1 : 0);
+            matrix.texts.push_back(!is_known ? "not known"
                                    : whole   ? fmt::format("{:.0f}", row[c])
                                              : fmt::format("{:.3g}", row[c]));
         }
@@ -333,7 +333,7 @@ std::vector<Figure> block_size_figures(const SweepResult& sweep) {
     return {std::move(figure)};
 }
 
-// "rel L2 error of sequential: 6.7e-07; with compensation (dashed) 5.9e-08." for the main output.
+// "rel L2 error of sequential: 6.7e-07; with compensation (dotted) 5.9e-08." for the main output.
 std::string words_of_compensation(const SweepResult& sweep) {
     std::vector<double> errors;
     for (const SweepCell& cell : sweep.cells) {
@@ -341,8 +341,8 @@ std::string words_of_compensation(const SweepResult& sweep) {
         const auto error = sequential ? reference_error(*cell.result, *sequential) : std::nullopt;
         if (error) errors.push_back(*error);
     }
-    if (errors.size() != 2) return "Dashed: with compensation.";
-    return fmt::format("rel L2 error of sequential: {}; with compensation (dashed) {}.",
+    if (errors.size() != 2) return "Dotted: with compensation.";
+    return fmt::format("rel L2 error of sequential: {}; with compensation (dotted) {}.",
                        error_words(errors[0]), error_words(errors[1]));
 }
 

@@ -7,6 +7,7 @@
 #include "app/engine/identity.h"
 #include "app/engine/wire/messages.h"
 #include "tests/engine/session/sample_session.h"
+#include "tests/engine/short_disk.h"
 #include "tests/kit/contains.h"
 #include "tests/kit/temporary_folder.h"
 
@@ -134,8 +135,14 @@ TEST_CASE("a session is written whole or not at all", "[session]") {
     const std::string path = folder.file("a.sawtooth");
     REQUIRE_FALSE(write_session(path, small_session()));
     const std::string before = content_of(path);
+    {
+        const ShortDisk disk(before.size() / 2);
+        const auto problem = write_session(path, small_session());
+        REQUIRE(problem);
+        CHECK(contains(problem->text, path));
+    }
     REQUIRE(::chmod(folder.path().c_str(), 0555) == 0);
-    if (::access(folder.path().c_str(), W_OK) != 0) {
+    if (::access(folder.path().c_str(), W_OK) != 0) {  // root may write everywhere
         const auto problem = write_session(path, {});
         REQUIRE(problem);
         CHECK(contains(problem->text, path));

@@ -214,18 +214,12 @@ TEST_CASE("btp: planned for one multiprocessor, a warp goes through several segm
     CHECK(contains(grid_on(1), "ceil(L / (64 wpb))"));
 }
 
-// The settings that check draws on Hopper, drawn once.
-const std::vector<Request>& battery_on_hopper() {
-    static const std::vector<Request> requests = draw_battery(btp_family(), schema_facts::h200);
-    return requests;
-}
-
 TEST_CASE("a battery lets the last warp of a thread block of btp hand its carry on to the first",
           "[btp][check]") {
     const auto device = cuda::Device::theory("sm_90a", {});
     REQUIRE(device);
     int met = 0;
-    for (const Request& request : battery_on_hopper()) {
+    for (const Request& request : whole_battery(btp_family(), schema_facts::h200)) {
         const Parameters p = settled_values(btp_family(), request.parameters, Backend::cuda);
         const int64_t block = p.integer("BL"), step = 32 * p.integer("wpb");
         const bool hands_on = request.variants.front() == "fused" && p.at("order") == two &&
@@ -254,7 +248,7 @@ TEST_CASE("a battery has gradients of btp for which thread blocks of several cha
                p.at("backward") == Value(true) && btp::is_on_tensor_cores(block) && p.integer("DH") > 16 &&
                p.integer("L") > stretch;
     };
-    CHECK(std::ranges::count_if(battery_on_hopper(), looks_back) >= 1);
+    CHECK(std::ranges::count_if(whole_battery(btp_family(), schema_facts::h200), looks_back) >= 1);
 }
 
 TEST_CASE("btp: kernels compile without a warning in any order, with and without a first carry",

@@ -57,8 +57,8 @@ Result result_of(const Parameters& parameters, std::vector<VariantResult> varian
     result.parameters = parameters;
     result.variants = std::move(variants);
     for (VariantResult& variant : result.variants)
-        variant.work = work_of(btp_family(), *btp_family().variant(variant.name), parameters);
-    result.work = btp::work(parameters);
+        variant.work = work_of(btp_family(), *btp_family().variant(variant.name), parameters, {});
+    result.work = btp::work(parameters, {});
     result.processors = 2;
     return result;
 }
@@ -128,8 +128,8 @@ TEST_CASE("the rate counts the bytes that a variant has to move, beside the copy
     figure = figure_named(btp::speed_figures(result), "rate");
     const Bars bars = marks_of<Bars>(figure).front();
     const Parameters forward = parameters_with({});
-    CHECK(bars.bars[0].segments[0].length == Approx(btp::work(forward).bytes / 1000 / 1e3));
-    CHECK(bars.bars[1].segments[0].length == Approx(btp::work(parameters).bytes / 100 / 1e3));
+    CHECK(bars.bars[0].segments[0].length == Approx(btp::work(forward, {}).bytes / 1000 / 1e3));
+    CHECK(bars.bars[1].segments[0].length == Approx(btp::work(parameters, {}).bytes / 100 / 1e3));
     CHECK(marks_of<Rule>(figure).front().at == 100);
     CHECK(contains(figure.caption, "fused reaches"));
     result.variants[1].verdicts = {{.output = "x", .verdict = Verdict::wrong, .judged = 9, .elements = 5}};

@@ -31,11 +31,11 @@ Settings sized(const Value& order, int64_t length, int64_t block, int64_t width,
 TEST_CASE("btp: the work of a variant without gradients is that of the forward pass", "[btp]") {
     const Parameters both = parameters_with({{"backward", true}}), forward = parameters_with({});
     const auto bytes_of = [&](const char* variant) {
-        return work_of(btp_family(), *btp_family().variant(variant), both).bytes;
+        return work_of(btp_family(), *btp_family().variant(variant), both, {}).bytes;
     };
-    CHECK(bytes_of("fused") == btp::work(both).bytes);
-    CHECK(bytes_of("decode") == btp::work(forward).bytes);
-    CHECK(btp::work(forward).bytes < btp::work(both).bytes);
+    CHECK(bytes_of("fused") == btp::work(both, {}).bytes);
+    CHECK(bytes_of("decode") == btp::work(forward, {}).bytes);
+    CHECK(btp::work(forward, {}).bytes < btp::work(both, {}).bytes);
     const auto notes_with = [](bool backward) {
         const Result result = run_in_engine(btp_family(), {{"L", int64_t{64}}, {"backward", backward}});
         return std::any_of(result.notes.begin(), result.notes.end(), [](const std::string& note) {

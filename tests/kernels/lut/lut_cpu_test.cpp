@@ -27,6 +27,18 @@ std::vector<float> small_integers(int64_t count, uint64_t seed) {
 
 }  // namespace
 
+TEST_CASE("the minimum of work of sparse tables has the synapses that are given", "[lut]") {
+    const Parameters parameters = settled(lut_family(), {{"batch", int64_t{1}},
+                                                         {"detectors", int64_t{1}},
+                                                         {"anchors_per_detector", int64_t{2}},
+                                                         {"connectivity", "sparse"},
+                                                         {"synapses_per_neuron", int64_t{6}}});
+    const Arrays given = {Array::uninitialised("synapse_weights", Dtype::f32, {4000})};
+    const double expected = lut::work(parameters, {}).operations,
+                 found = lut::work(parameters, given).operations;
+    CHECK(found - expected == 1000 - 3);
+}
+
 TEST_CASE("rows of any length are added and multiplied in any vector width", "[lut][cpu]") {
     for_each_vector_target([] {
         for (const int64_t columns : lengths) {

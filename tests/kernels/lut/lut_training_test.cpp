@@ -14,14 +14,14 @@ namespace {
 using namespace lut_facts;
 using Numbers = std::vector<double>;
 
-// A problem of either family with both kinds of tables and both arithmetics.
+// A problem of either family with both kinds of tables and both arithmetics. A sequence has two tiles.
 Problem any_problem(const Settings& more) {
     const bool pairs = GENERATE(false, true);
     const std::string connectivity = GENERATE("full", "sparse"), arithmetic = GENERATE("float", "integer");
     Settings settings = sized(pairs ? 2 : 9, 20, 9, 33, pairs ? 2 : 4, more);
     settings.emplace_back("connectivity", connectivity);
     settings.emplace_back("arithmetic", arithmetic);
-    if (pairs) settings.emplace_back("sequence_length", int64_t{19});
+    if (pairs) settings = with(settings, {{"sequence_length", int64_t{9}}, {"tile", int64_t{8}}});
     return Problem(pairs ? lut_sequence_family() : lut_family(), settings);
 }
 

@@ -181,6 +181,23 @@ TEST_CASE("a variant's minimum of work is at most what its launches do", "[memor
     CHECK(done(exact) >= result->work.operations);
 }
 
+TEST_CASE("the minimum of work of memory has every array once, and windows only as far as the sequence",
+          "[memory]") {
+    const auto work_with = [](const char* rule, const Settings& more, const Arrays& inputs = {}) {
+        const Settings settings = {
+            {"rule", rule}, {"batch", int64_t{1}}, {"length", int64_t{4}}, {"d", int64_t{8}}};
+        return memory::work(settled(memory_family(), with(settings, more), {}), inputs);
+    };
+    constexpr double vectors = 4 * 4 * 8 * 4, gates = 4 * 4, matrix = 8 * 8;
+    // Windows of 3 tokens have 1, 2, 3 and 3 of them.
+    CHECK(work_with("atlas_omega", {{"omega_window", int64_t{3}}}).operations == matrix * (5 * 4 + 4 * 9));
+    CHECK(work_with("delta", {}).bytes == vectors + 2 * gates + 4 * matrix);
+    CHECK(work_with("titans", {}).bytes == vectors + 3 * gates + 2 * 4 * matrix);
+    CHECK(work_with("atlas", {}).bytes == work_with("titans", {}).bytes + 2 * 4 * matrix);
+    const Arrays given = {Array::uninitialised("m0", Dtype::f32, {1, 8, 8})};
+    CHECK(work_with("delta", {}, given).bytes == work_with("delta", {}).bytes + 4 * matrix);
+}
+
 TEST_CASE("divergence is counted, not hidden", "[memory][engine]") {
     Runner runner(shared_cache());
     const auto result = result_of(

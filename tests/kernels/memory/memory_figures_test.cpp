@@ -318,7 +318,7 @@ TEST_CASE("a point that diverged is named in words, once a strategy", "[memory][
     CHECK(notes.front().text.find("chunkwise_gd diverged") == 0);
 }
 
-TEST_CASE("both readouts of one strategy stand in one plot, the boundary's dashed", "[memory][figures]") {
+TEST_CASE("both readouts of one strategy stand in one plot, the boundary's dotted", "[memory][figures]") {
     const auto figures = swept("readout", {{"length", int64_t{256}}, {"d", int64_t{16}}}, {});
     const Figure& figure = figure_named(figures, "error-readouts");
     const auto lines = marks_of<Line>(figure);
@@ -331,7 +331,7 @@ TEST_CASE("both readouts of one strategy stand in one plot, the boundary's dashe
     REQUIRE(boundary.y.size() == 256);
     // The boundary ages within a chunk of 64; the next chunk has a new one.
     CHECK(boundary.y[100] > evolving.y[100]);
-    CHECK(figure.caption.find("boundary (dashed)") != std::string::npos);
+    CHECK(figure.caption.find("boundary (dotted)") != std::string::npos);
     CHECK(figure.x.shared == "token");
     const auto& rows = memory_family().story;
     CHECK(rows.back().figures == std::vector<std::string>{"output-y", "error-y", "error-readouts"});
