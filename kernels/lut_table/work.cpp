@@ -20,10 +20,10 @@ Work table_work(const Parameters& parameters, const Arrays& inputs, double choic
     work.operations = choices * row;
     if (!backward) return work;
     work.bytes += 4 * neurons * row;
-    work.operations += choices * 5 * row;
+    work.operations += choices * 6 * row;
     if (parameters.is("gradient_policy", "internal")) {  // rows are updated in place
         work.bytes += 4 * std::min(neurons, choices) * row;
-        work.operations += std::min(neurons, choices) * row;
+        work.operations += neurons * row;
     }
     return work;
 }

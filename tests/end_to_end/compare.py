@@ -61,7 +61,7 @@ def a_comparison_is_told_in_all_documents(program):
 @test
 def a_large_difference_is_slower_or_faster_and_has_an_exit_code(program):
     many = ["--b", "length=65536", "--variant", "sequential"]
-    slower = program("compare", "scan", *SMALL, *many).wants(3, "B is slower than A in 1 of 1 variants")
+    slower = program("compare", "scan", *SMALL, *many).wants(3, "B is slower than A in 1 of 1 variant")
     assert re.search(r"^A: the settings of both\nB: length=65536\nin turns, 9 rounds of 3 repeats\n", slower.out)
     assert "x slower" in slower.out
     few = ["--a", "length=65536", "--variant", "sequential", "--junit", "-"]

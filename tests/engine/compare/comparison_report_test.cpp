@@ -130,7 +130,7 @@ TEST_CASE("Markdown has the sentence, the table and what was not compared", "[co
     report.not_compared = {"only in A: scan, length 8"};
     report.notes = {"a | b"};
     const std::string text = comparison_markdown(report);
-    CHECK(text.starts_with("**B is slower than A in 1 of 1 variants: scan lookback (1.1x slower).**\n\nA: "));
+    CHECK(text.starts_with("**B is slower than A in 1 of 1 variant: scan lookback (1.1x slower).**\n\nA: "));
     CHECK(contains(text, "| scan lookback |"));
     CHECK(contains(text, "- only in A: scan, length 8\n- note: a \\| b\n"));
 }

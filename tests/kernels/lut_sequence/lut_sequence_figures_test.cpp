@@ -136,7 +136,7 @@ TEST_CASE("lut_sequence: the map of pairs shows which bit of each pair gets the 
                    "also to the distance."));
     CHECK(contains(figure.caption,
                    "Position 1 is closest to flipping (1): it gets the gradient of 4 of its 4 pairs"));
-    CHECK(contains(figure.caption, "1 of 1 tiles"));
+    CHECK(contains(figure.caption, "Computed tiles: 1 of 1."));
 }
 
 // Returns the number of cells of each kind in a map.
@@ -165,7 +165,7 @@ TEST_CASE("lut_sequence: a pair chooses a row of each detector by its bits", "[l
         CHECK(text(3) == std::to_string(row));
         CHECK(text(4) == fmt::format("{:+.2g}", double{weight}));
     }
-    CHECK(contains(figure.caption, fmt::format("the 6 rows add {:+.3g} to output 3.", sum)));
+    CHECK(contains(figure.caption, fmt::format("together these add {:+.3g} to output 3.", sum)));
 }
 
 TEST_CASE("lut_sequence: the earlier position of a pair is before the later one", "[lut_sequence][figures]") {
@@ -192,7 +192,7 @@ TEST_CASE("lut_sequence: pairs without inputs to compare flip nothing", "[lut_se
     CHECK(kinds_of(marks_of<KindMap>(figure).front()).at("no bit") == 6);
     CHECK(contains(figure.caption,
                    "Of 6 pairs, 0 pass their gradient to the later position, 0 to the earlier one; 6 have no "
-                   "bit to flip. 1 of 1 tiles"));
+                   "bit to flip. Computed tiles: 1 of 1."));
 }
 
 TEST_CASE("lut_sequence: in a long sequence a cell of the map is a tile", "[lut_sequence][figures]") {
@@ -204,7 +204,7 @@ TEST_CASE("lut_sequence: in a long sequence a cell of the map is a tile", "[lut_
     CHECK(map.row_names[12] == "queries 192 to 199: tile 12");
     CHECK(kinds_of(map).at("skipped tile") == 13 * 12 / 2);
     CHECK(contains(figure.caption, "Of 19,900 pairs"));
-    CHECK(contains(figure.caption, "91 of 169 tiles"));
+    CHECK(contains(figure.caption, "Computed tiles: 91 of 169."));
     CHECK(marks_of<Rule>(figure).empty());
 }
 
@@ -247,7 +247,7 @@ TEST_CASE("lut_sequence: events are those of all pairs, merged by neuron and pos
     CHECK(contains(figure.caption, fmt::format("{:.1f}x fewer",
                                                static_cast<double>(buffered) / static_cast<double>(merged))));
     CHECK(contains(figure_of(result, "rows").caption,
-                   fmt::format("use {} of {} rows", used.size(), 1 << (2 * anchors + positional))));
+                   fmt::format("{} of {} rows", used.size(), 1 << (2 * anchors + positional))));
 }
 
 TEST_CASE("lut_sequence: the rows of a detector are counted by position", "[lut_sequence][figures]") {
