@@ -178,13 +178,13 @@ Figure time_map(const SweepResult& sweep, const Family& family, std::string id) 
     const std::vector<size_t> fastest = fastest_cells(sweep.sweep, times);
     if (cells.size() > 1 && !fastest.empty() && sweep.complete && has_best(sweep.sweep, family)) {
         const size_t best = cells[fastest.front()], slowest = first_of(map, std::greater<>());
-        const bool is_decided = fastest.size() == 1, is_open = fastest.size() == cells.size();
-        // Frames around all cells would say nothing.
+        // Frames around most cells would say nothing.
+        const bool is_decided = fastest.size() == 1, is_open = 2 * fastest.size() > cells.size();
         for (const size_t cell : is_open ? std::vector<size_t>{fastest.front()} : fastest)
             frame(map, cells[cell], is_decided ? "fastest" : is_open ? "least" : "may be fastest");
         caption = (is_decided ? "Fastest: " : "Least: ") + name_of_cell(sweep.cells[best]) + ", " +
                   time_words(*times[fastest.front()]);
-        if (is_open)
+        if (fastest.size() == cells.size())
             caption += ", but " + count_words(std::ssize(times[fastest.front()]->samples), "repeat") +
                        " cannot tell that any other cell is slower";
         else if (!is_decided)
