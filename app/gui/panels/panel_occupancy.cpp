@@ -88,9 +88,10 @@ std::string sentence(const LabState& lab, const Chip* chosen) {
     std::string notes;
     for (const std::string& words : lab.result->notes) notes += " " + words + ".";
     if (chosen) return fmt::format("Nothing could be compiled for {}.{}", name_of_chip(*chosen), notes);
-    if (!lab.request.recording.empty()) return "The recording has no occupancy at these settings." + notes;
+    if (!lab.request.recording.empty())
+        return recording_words(lab.request.recording) + " has no occupancy for these settings.";
     if (lab.result->backend == Backend::cuda)
-        return "No launch was recorded. Set profile to timeline and run (press F5)." + notes;
+        return "No launch was recorded. Set profile to timeline and run (press F5).";
     return sentence_of_selected(lab) +
            "CPU kernels have no occupancy. Compile for a chip, which does not have to be in this machine, or "
            "run on a GPU.";
