@@ -61,23 +61,29 @@ add_library(imgui_headers INTERFACE)
 target_include_directories(imgui_headers SYSTEM INTERFACE ${imgui_dir} ${CMAKE_CURRENT_LIST_DIR})
 target_compile_definitions(imgui_headers INTERFACE IMGUI_USER_CONFIG="imgui_config.h")
 
-# The core of Dear ImGui, the only part built twice: for the program, and for the tests with the hooks of the test engine
-# and with assertions, so that misuse fails there. Code that includes its headers is built once and links with either,
-# because the hooks change no declared struct or function. Both are object libraries, not static ones, because the
-# program chooses one for the libraries below it.
-foreach(core imgui imgui_tested)
-    add_library(${core} OBJECT EXCLUDE_FROM_ALL
-        ${imgui_dir}/imgui.cpp ${imgui_dir}/imgui_demo.cpp ${imgui_dir}/imgui_draw.cpp ${imgui_dir}/imgui_tables.cpp
-        ${imgui_dir}/imgui_widgets.cpp ${imgui_dir}/imgui_stacklayout.cpp ${CMAKE_CURRENT_LIST_DIR}/imgui_misuse.cpp)
-    target_compile_options(${core} PRIVATE ${foreign_flags})
-    target_link_libraries(${core} PUBLIC imgui_headers)
-endforeach()
-target_compile_options(imgui_tested PRIVATE -UNDEBUG)
-target_compile_definitions(imgui_tested PUBLIC
+# The core of Dear ImGui is built once, with the hooks of its test engine, which are called only where one runs. What the
+# hooks and misuse do is linked: in the program nothing, in the tests the test engine and the end of the process. They are
+# object libraries, not static ones, because the program chooses for the libraries below it.
+set(test_engine_definitions
     IMGUI_ENABLE_TEST_ENGINE= # without a value, as its own header defines it
     IMGUI_TEST_ENGINE_ENABLE_COROUTINE_STDTHREAD_IMPL=1
     IMGUI_TEST_ENGINE_ENABLE_STD_FUNCTION=1
     IMGUI_TEST_ENGINE_ENABLE_CAPTURE=1)
+add_library(imgui OBJECT EXCLUDE_FROM_ALL
+    ${imgui_dir}/imgui.cpp ${imgui_dir}/imgui_demo.cpp ${imgui_dir}/imgui_draw.cpp ${imgui_dir}/imgui_tables.cpp
+    ${imgui_dir}/imgui_widgets.cpp ${imgui_dir}/imgui_stacklayout.cpp)
+add_library(imgui_in_program OBJECT EXCLUDE_FROM_ALL
+    ${CMAKE_CURRENT_LIST_DIR}/imgui_misuse.cpp ${CMAKE_CURRENT_LIST_DIR}/imgui_hooks.cpp)
+add_library(imgui_in_tests OBJECT EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/imgui_misuse.cpp)
+foreach(part imgui imgui_in_program imgui_in_tests)
+    target_compile_options(${part} PRIVATE ${foreign_flags})
+    target_link_libraries(${part} PUBLIC imgui_headers)
+endforeach()
+foreach(part imgui imgui_in_program)
+    target_compile_definitions(${part} PRIVATE ${test_engine_definitions})
+endforeach()
+target_compile_options(imgui_in_tests PRIVATE -UNDEBUG)
+target_compile_definitions(imgui_in_tests PUBLIC ${test_engine_definitions})
 
 # ImPlot plots only double: each further type takes ten seconds to compile.
 foreign_library(implot ${implot_dir}/implot.cpp ${implot_dir}/implot_items.cpp)
@@ -96,6 +102,6 @@ set(test_engine_dir ${bundle}/imgui_test_engine/imgui_test_engine)
 file(GLOB test_engine_sources ${test_engine_dir}/imgui_test_engine/*.cpp)
 foreign_library(imgui_test_engine ${test_engine_sources})
 target_include_directories(imgui_test_engine SYSTEM PUBLIC ${test_engine_dir} ${test_engine_dir}/imgui_test_engine)
-target_compile_definitions(imgui_test_engine PRIVATE
-    $<TARGET_PROPERTY:imgui_tested,INTERFACE_COMPILE_DEFINITIONS>)
+target_compile_definitions(imgui_test_engine PRIVATE ${test_engine_definitions})
+target_compile_options(imgui_test_engine PRIVATE $<$<CONFIG:Release>:-O0>)
 target_link_libraries(imgui_test_engine PUBLIC imgui_headers Threads::Threads)
