@@ -114,7 +114,7 @@ std::optional<Error> check_manifest(const std::string& text) {
 }
 
 Outcome<SessionIndex> parse_index(const std::string& bytes) {
-    NamedReader<true> reader(bytes);
+    NamedReader reader(bytes);
     SessionIndex index;
     const bool whole = reader.take(index);
     if (reader.is_out_of_memory())

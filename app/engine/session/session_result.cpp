@@ -50,7 +50,7 @@ std::shared_ptr<const Result> stored(const Result& result) {
 Outcome<StoredResult> unpacked(const Deflated& content) {
     const auto bytes = inflated(content);
     if (!bytes) return Error::failure("damaged: its bytes cannot be unpacked");
-    NamedReader<true> reader(*bytes);
+    NamedReader reader(*bytes);
     StoredResult stored;
     const bool whole = reader.take(stored);
     if (reader.is_out_of_memory())

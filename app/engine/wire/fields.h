@@ -18,21 +18,16 @@ namespace sawtooth {
 //
 // The structured binding requires every field, so a field that is added later and forgotten here does not
 // compile.
-// with_fields(object, visit) returns visit(fields...). A std::tuple of references would do the same, and its
-// templates take most of the time that compiling the mapping takes.
+// with_fields(object, visit) calls visit(fields...). A std::tuple of references would do the same, and its
+// templates take longer to compile.
 #define SAWTOOTH_FIELDS(Type, ...) SAWTOOTH_SENT_FIELDS(Type, (__VA_ARGS__), __VA_ARGS__)
 
 // Some of the fields: those in brackets, of all that follow.
 #define SAWTOOTH_SENT_FIELDS(Type, Sent, ...)                               \
     template <class Visit>                                                  \
-    decltype(auto) with_fields(Type& object, Visit&& visit) {               \
-        auto& [__VA_ARGS__] = object;                                       \
-        return visit Sent;                                                  \
-    }                                                                       \
-    template <class Visit>                                                  \
-    decltype(auto) with_fields(const Type& object, Visit&& visit) {         \
+    void with_fields(const Type& object, Visit&& visit) {                   \
         const auto& [__VA_ARGS__] = object;                                 \
-        return visit Sent;                                                  \
+        visit Sent;                                                         \
     }                                                                       \
     constexpr std::string_view listed_fields(const Type*) { return #Sent; } \
     constexpr std::string_view name_of_type(const Type*) { return #Type; }
@@ -144,8 +139,8 @@ SAWTOOTH_FIELDS(DevicesFound, job, devices)
 SAWTOOTH_FIELDS(Failed, job, error, ending)
 
 template <class Visit>
-decltype(auto) with_fields(const Alive&, Visit&& visit) {
-    return visit();
+void with_fields(const Alive&, Visit&& visit) {
+    visit();
 }
 constexpr std::string_view listed_fields(const Alive*) { return "()"; }
 constexpr std::string_view name_of_type(const Alive*) { return "Alive"; }
@@ -160,20 +155,6 @@ template <class T>
 concept Struct = requires(const T* object) {
     name_of_type(object);
 };
-
-// The names of the fields of a struct, in the order of with_fields.
-template <Struct T>
-constexpr auto field_names = [] {
-    constexpr std::string_view listed = listed_fields(static_cast<const T*>(nullptr));
-    std::array<std::string_view, listed == "()" ? 0 : 1 + std::ranges::count(listed, ',')> names;
-    std::string_view list = listed;
-    for (std::string_view& name : names) {
-        list.remove_prefix(list.find_first_not_of("(, "));
-        name = list.substr(0, list.find_first_of("), "));
-        list.remove_prefix(name.size());
-    }
-    return names;
-}();
 
 // The name of an alternative of a variant.
 template <Struct T>

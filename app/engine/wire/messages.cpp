@@ -38,8 +38,8 @@ Outcome<Message> decoded(std::string_view bytes) {
         return invalid(
             "the other end is a sawtooth from before format 10, which sent fields without names; " +
             same_version);
-    NamedReader<std::is_same_v<Message, FromWorker>> reader(bytes);
     Message message;
+    NamedReader reader(bytes, std::is_same_v<Message, FromWorker>);
     const bool whole = reader.take(message);
     if (reader.is_out_of_memory())
         return invalid(fmt::format("its {} bytes decode to too many values", bytes.size()));
@@ -52,51 +52,52 @@ Outcome<Message> decoded(std::string_view bytes) {
 // The fields of all structs that a type holds, each once.
 class Schema {
   public:
-    template <class... Alternatives>
-    void add(const std::variant<Alternatives...>*) {
-        (add_alternative<Alternatives>(), ...);
+    void add(const TypeDescriptor& type) {
+        using Kind = TypeDescriptor::Kind;
+        switch (type.kind) {
+            case Kind::boolean:
+                text_ += "boolean";
+                return;
+            case Kind::integer:
+            case Kind::natural:
+                text_ += "integer";
+                return;
+            case Kind::real:
+                text_ += "real";
+                return;
+            case Kind::enumerator:
+                for (const std::string_view name : type.enumerators) text_.append(name).append("|");
+                return;
+            case Kind::text:
+                text_ += "text";
+                return;
+            case Kind::numbers:
+            case Kind::list:
+                text_ += "[]";
+                return add(type.inner());
+            case Kind::launches:
+                return add(type.inner());
+            case Kind::map:
+                text_ += "{}";
+                return add(type.inner());
+            case Kind::optional:
+                text_ += '?';
+                return add(type.inner());
+            case Kind::variant:
+                for (const TypeDescriptor::Alternative& one : type.alternatives) {
+                    text_.append("<").append(one.name).append(">");
+                    add(one.type());
+                }
+                return;
+            case Kind::structure:
+                text_.append(type.name);
+                if (!known_.insert(type.name).second) return;
+                for (const TypeDescriptor::Field& field : type.fields) {
+                    text_.append(" ").append(field.name).append(":");
+                    add(field.type());
+                }
+        }
     }
-    template <class T>
-    void add(const std::optional<T>*) {
-        text_ += '?';
-        add(static_cast<const T*>(nullptr));
-    }
-    template <class T>
-    void add(const std::shared_ptr<const T>*) {
-        add(static_cast<const std::optional<T>*>(nullptr));
-    }
-    template <class T>
-    void add(const std::vector<T>*) {
-        text_ += "[]";
-        add(static_cast<const T*>(nullptr));
-    }
-    void add(const std::vector<LaunchRecord>*) { add(static_cast<const LaunchColumns*>(nullptr)); }
-    template <class T, class Less>
-    void add(const std::map<std::string, T, Less>*) {
-        text_ += "{}";
-        add(static_cast<const T*>(nullptr));
-    }
-    template <Enumeration T>
-    void add(const T*) {
-        for (const std::string_view name : enumerator_names<T>) text_.append(name).append("|");
-    }
-    template <Struct T>
-    void add(const T*) {
-        const std::string_view name = name_of_alternative<T>();
-        text_.append(name);
-        if (!known_.insert(name).second) return;
-        with_fields(T(), [&]<class... Fields>(const Fields&...) {
-            [[maybe_unused]] size_t at = 0;
-            ((text_.append(" ").append(field_names<T>[at++]).append(":"),
-              add(static_cast<const Fields*>(nullptr))),
-             ...);
-        });
-    }
-    void add(const std::string*) { text_ += "text"; }
-    void add(const bool*) { text_ += "boolean"; }
-    template <class T>
-    requires std::is_arithmetic_v<T>
-    void add(const T*) { text_ += std::is_integral_v<T> ? "integer" : "real"; }
 
     uint64_t hash() const {
         uint64_t hash = 14695981039346656037u;  // FNV-1a, which is the same everywhere
@@ -105,12 +106,6 @@ class Schema {
     }
 
   private:
-    template <class T>
-    void add_alternative() {
-        text_.append("<").append(name_of_alternative<T>()).append(">");
-        add(static_cast<const T*>(nullptr));
-    }
-
     std::string text_;
     std::set<std::string_view> known_;
 };
@@ -125,8 +120,8 @@ Outcome<FromWorker> decode_from_worker(std::string_view bytes) { return decoded<
 Hello hello_from(const std::string& device) {
     static const uint64_t schema = [] {
         Schema all;
-        all.add(static_cast<const ToWorker*>(nullptr));
-        all.add(static_cast<const FromWorker*>(nullptr));
+        all.add(descriptor_of<ToWorker>());
+        all.add(descriptor_of<FromWorker>());
         return all.hash();
     }();
     return {build_identity(), wire_format, schema, device, false};

@@ -334,6 +334,12 @@ struct Told {
 
 // The complete state of the window. lab.h changes it; panels draw it.
 struct LabState {
+    // Compiled once: each takes five kilobytes of code.
+    LabState();
+    LabState(LabState&&) noexcept;
+    LabState& operator=(LabState&&) noexcept;
+    ~LabState();
+
     EngineCalls engine;
     std::unique_ptr<FileWriter> files = std::make_unique<FileWriter>();
     double now = 0;  // seconds, on the clock of the window
