@@ -23,6 +23,9 @@ std::vector<std::string> options_for(const Source& source, const std::string& ar
         // If there is a driver, NVRTC has its own cache of compiled kernels and returns an empty log for a
         // hit.
         options.push_back("--no-cache");
+        // Without the textures and the runtime functions of CUDA, which no kernel uses and which take longer
+        // to parse than a short kernel.
+        options.push_back("--minimal");
         if (given.quick) options.push_back(quick_option);
     }
     for (const auto& [name, value] : source.defines) options.push_back("-D" + name + "=" + value);
