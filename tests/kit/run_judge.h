@@ -84,21 +84,22 @@ inline std::vector<Implementation> implementations(const Family& family) {
     return all;
 }
 
-// Judges every variant that accepts these parameters on the backend.
+// Judges every variant that accepts these parameters on the backend; each must have right numbers.
 inline void check_variants(const Parameters& parameters, const Arrays& inputs,
                            Backend backend = Backend::cpu) {
     const Family& family = family_of(parameters);
     const Chip& chip = backend == Backend::cpu ? processor : gpu()->chip();
     Definitions definitions;
-    int64_t right = 0;
+    bool is_judged = false;
     for (const Variant& variant : family.variants) {
         if (!variant.runs_on(backend) || variant.refusal(parameters, chip)) continue;
         const Implementation implementation{family, variant, backend};
         INFO(implementation.name << ": " << words_of(family, parameters));
-        right += check_verdicts(judged(family, variant.name, parameters, inputs,
-                                       implementation.run(parameters, inputs), backend, &definitions));
+        CHECK(check_verdicts(judged(family, variant.name, parameters, inputs,
+                                    implementation.run(parameters, inputs), backend, &definitions)) > 0);
+        is_judged = true;
     }
-    CHECK(right > 0);
+    CHECK(is_judged);
 }
 
 // Judges every variant that accepts these parameters on every backend that is there.

@@ -25,6 +25,30 @@ void check_names(const Rows& rows) {
     }
 }
 
+TEST_CASE("at defaults and presets only strategies of other rules and small states refuse",
+          "[family][schema]") {
+    std::set<std::string> refused;
+    for (const Family* family : offered_families())
+        for (const Chip& chip : {processor, h200}) {
+            std::vector<Preset> presets = family->presets;
+            presets.insert(presets.begin(), {"defaults", {}});
+            for (const Preset& preset : presets) {
+                const Parameters parameters = settled(*family, preset.values, {}, chip.backend);
+                for (const Variant& variant : family->variants)
+                    if (variant.runs_on(chip.backend) && variant.refusal(parameters, chip))
+                        refused.insert(fmt::format("{} {} {} {}", family->name, preset.name,
+                                                   name_of(chip.backend), variant.name));
+            }
+        }
+    std::set<std::string> wanted;
+    for (const Backend backend : {Backend::cpu, Backend::cuda})
+        for (const char* const words :
+             {"memory defaults {} lattice_gla", "memory defaults {} atlas_parallel",
+              "memory paper {} lattice_gla", "memory paper {} atlas_parallel", "memory paper {} exact_chunk"})
+            wanted.insert(fmt::format(fmt::runtime(words), name_of(backend)));
+    CHECK(refused == wanted);
+}
+
 TEST_CASE("the variants of every bench case accept its settings", "[family][bench]") {
     for (const Family* family : offered_families())
         for (const Backend backend : {Backend::cpu, Backend::cuda})
