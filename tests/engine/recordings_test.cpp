@@ -125,6 +125,14 @@ TEST_CASE("settings that were not recorded have no times, and name the nearest",
     const Parameters known = configure_shapes(recorded_scan(64), {}, Backend::cuda)->parameters;
     CHECK(recording.changes_to_nearest(known).values.empty());
     CHECK(recording.values("length") == std::vector<Value>{int64_t{64}, int64_t{256}});
+
+    // A cell of a sweep that had one variant is nearer, and would leave nothing to compare.
+    const auto cell = recorded_result(192);
+    cell->variants.resize(1);
+    CHECK(words_of(recording_with({cell, recorded_result(64)}).changes_to_nearest(asked)) == "length = 64");
+    CHECK(words_of(recording_with({cell}).changes_to_nearest(asked)) == "length = 192");
+    const auto is_there = configure_shapes(recorded_scan(192), {}, Backend::cuda)->parameters;
+    CHECK(recording_with({cell, recorded_result(64)}).changes_to_nearest(is_there).values.empty());
     CHECK(recording.values("channels") == std::vector<Value>{int64_t{4}});
 }
 

@@ -158,9 +158,15 @@ Outcome<std::shared_ptr<const Result>> Recording::find(const Parameters& settled
 
 Parameters Recording::changes_to_nearest(const Parameters& settled) const {
     const Parameters acting = family_.acting(settled, Backend::cuda);
-    const auto nearer = [&](const Entry& left, const Entry& right) {
-        return distance(left, acting) < distance(right, acting);
+    const auto variants = [](const Entry& entry) { return entry.result.summary().variants.size(); };
+    size_t most = 0;
+    for (const Entry& entry : entries_) most = std::max(most, variants(entry));
+    // The cell of a sweep of one variant would leave nothing to compare, so these come last.
+    const auto order = [&](const Entry& entry) {
+        const auto distance = this->distance(entry, acting);
+        return std::pair(distance.first > 0 && 2 * variants(entry) < most, distance);
     };
+    const auto nearer = [&](const Entry& left, const Entry& right) { return order(left) < order(right); };
     const auto nearest = std::min_element(entries_.begin(), entries_.end(), nearer);
     Parameters changes;
     if (nearest == entries_.end()) return changes;

@@ -34,7 +34,8 @@ class Recording {
 
     // The result that was measured with them; null if there is none. Failure: its bytes are damaged.
     Outcome<std::shared_ptr<const Result>> find(const Parameters& settled) const;
-    // The values to set for the recorded result whose parameters differ least; empty if nothing differs.
+    // The values to set for the recorded result whose parameters differ least, of those with most of the
+    // variants; empty if nothing differs.
     Parameters changes_to_nearest(const Parameters& settled) const;
     // The different values of a parameter in the recording.
     std::vector<Value> values(const std::string& parameter) const;
