@@ -212,12 +212,12 @@ Figure window_time(const SweepResult& sweep, const std::vector<WindowPoint>& poi
     std::string caption;
     if (!points.empty() && sweep.complete) {
         const WindowPoint &mixed = most_mixed(points), &plain = points.back();
+        const auto name = [](const WindowPoint& point) { return fmt::format("window {:.0f}", point.window); };
         caption = fmt::format(
-            "Window {:.0f} mixes {} of {}. Against window {:.0f}, where all are near, its products are "
-            "{}x and its time: {}.",
-            mixed.window, mixed.tiles.mixed, count_words(mixed.tiles.computed(), "tile"), plain.window,
-            rounded(mixed.products() / plain.products(), 3),
-            ratio_words(compare_apart(*plain.time, *mixed.time)));
+            "Window {:.0f} mixes {} of {}, which takes {}x the products of {}, where all are near; {}.",
+            mixed.window, mixed.tiles.mixed, count_words(mixed.tiles.computed(), "tile"),
+            rounded(mixed.products() / plain.products(), 3), name(plain),
+            comparison_words(name(plain), name(mixed), compare_apart(*plain.time, *mixed.time)));
         lines.push_back(predicted(points));
     }
     return figure_against("time", std::move(caption), axis_of(sweep), time_axis(), std::move(lines));
