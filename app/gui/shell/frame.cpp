@@ -89,13 +89,25 @@ void draw_panel(LabState& lab, const Panel& panel, ImGuiWindowFlags flags) {
     ImGui::End();
 }
 
-// What is in this frame is not the newest result. The frame would cross menus and dialogs.
+// What is in this frame is not the newest result. It lies in front of the panels and behind tooltips, and
+// would cross menus and dialogs.
 void draw_frame_of_earlier(float top, float bottom, ImVec4 colour) {
     if (ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup)) return;
     const ImGuiViewport& viewport = *ImGui::GetMainViewport();
     const ImVec2 begin{viewport.WorkPos.x, viewport.WorkPos.y + top};
     const ImVec2 end{begin.x + viewport.WorkSize.x, viewport.WorkPos.y + bottom};
-    ImGui::GetForegroundDrawList()->AddRect(begin, end, ImGui::GetColorU32(colour), 0, 0, units(2));
+    ImGui::SetNextWindowPos(begin);
+    ImGui::SetNextWindowSize({end.x - begin.x, end.y - begin.y});
+    ImGui::Begin("##frame of an earlier result", nullptr,
+                 ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoInputs | ImGuiWindowFlags_NoBackground |
+                     ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoDocking |
+                     ImGuiWindowFlags_NoFocusOnAppearing);
+    ImGui::BringWindowToDisplayFront(ImGui::GetCurrentWindow());
+    ImDrawList& lines = *ImGui::GetWindowDrawList();
+    lines.PushClipRectFullScreen();
+    lines.AddRect(begin, end, ImGui::GetColorU32(colour), 0, 0, units(2));
+    lines.PopClipRect();
+    ImGui::End();
 }
 
 // A new layout takes a few frames to settle.
