@@ -50,8 +50,8 @@ std::vector<Change> changes_of(const std::vector<LaunchRecord>& launches, OfLaun
     return changes;
 }
 
-// The time from the first to the last work of the workers of a launch, which is shorter than the launch
-// because workers have to wake. On a GPU it is the whole launch.
+}  // namespace
+
 View::Range work_of(const LaunchRecord& launch) {
     if (launch.busy.empty()) return {launch.start_us, launch.start_us + launch.duration_us};
     View::Range work{launch.busy.front().start_us, launch.busy.front().end_us};
@@ -59,8 +59,6 @@ View::Range work_of(const LaunchRecord& launch) {
         work = {std::min(work.low, span.start_us), std::max(work.high, span.end_us)};
     return work;
 }
-
-}  // namespace
 
 double end_us_of(const std::vector<LaunchRecord>& launches) {
     double end = 0;

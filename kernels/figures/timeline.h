@@ -13,6 +13,9 @@ namespace sawtooth {
 double end_us_of(const std::vector<LaunchRecord>& launches);
 // The time in which at least one worker is busy, in total or within a range.
 double busy_us_of(const std::vector<LaunchRecord>& launches);
+// The time from the first to the last work of the workers of a launch, which is shorter than the launch
+// because workers have to wake. On a GPU it is the whole launch.
+View::Range work_of(const LaunchRecord& launch);
 double busy_us_of(const std::vector<LaunchRecord>& launches, View::Range within);
 // The number of launches that overlap a range.
 int64_t launches_within(const std::vector<LaunchRecord>& launches, View::Range range);

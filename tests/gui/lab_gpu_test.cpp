@@ -290,5 +290,17 @@ TEST_CASE("a span of the timeline shows all facts about its launch", "[gui]") {
     CHECK(launch_of(*result, track, span) == nullptr);
 }
 
+TEST_CASE("a span of workers shows the facts about its launch, which started before they woke", "[gui]") {
+    Request request;
+    request.family = "scan";
+    const auto result = gpu_result(request, "a processor");
+    LaunchRecord& launch = result->variants[1].launches[2];
+    launch.busy = {{0, launch.start_us + 0.5, launch.start_us + 2},
+                   {1, launch.start_us + 0.3, launch.start_us + 1}};
+    const Tracks::Track track{"any name", {Ink::Role::variant, 1}, {}, {}, {}, ""};
+    const Tracks::Span span{launch.start_us + 0.3, launch.start_us + 2, launch.info->name};
+    CHECK(launch_of(*result, track, span) == &launch);
+}
+
 }  // namespace
 }  // namespace sawtooth

@@ -110,8 +110,13 @@ TEST_CASE("a run that ends between its outputs and its times leaves only the tim
     update(lab, lab.now + 0.01);
     CHECK(figure_of(lab, "times").marks.empty());  // there are no older times
     finish_run(lab, engine);
+    auto timed = std::make_shared<Result>(*lab.result);
+    timed->in_turns = true;  // decides what is said about the times
+    lab.result = timed;
     set_parameter(lab, row(lab, "length"), int64_t{512});
     engine.answer(false);
+    update(lab, lab.now + 0.01);
+    CHECK(lab.result->in_turns);
     const bool fails = GENERATE(false, true);
     engine.fail(fails ? Error::failure("the worker ended") : Error::cancelled());
     update(lab, lab.now + 0.01);

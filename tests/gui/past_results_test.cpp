@@ -185,8 +185,11 @@ TEST_CASE("an earlier result of another family brings its family along, and Esc 
     choose_family(at.lab, **find_offered_family("memory"));
     set_parameter(at.lab, row(at.lab, "chunk"), int64_t{16});
     finish_run(at.lab, at.engine);
-    const size_t sent = at.engine.requests.size();
+    follow_changes(at.lab, false);
+    const size_t sent = at.engine.requests.size(), steps = at.lab.history.undo.size();
+    at.lab.sweeps_due.reset();
     look_back(at.lab, at.ticket(1));
+    follow_changes(at.lab, false);
     CHECK(at.lab.family == first);
     CHECK(shown_length(at.lab) == 128);
     CHECK(at.lab.request.parameters.integer("length") == 256);  // as the family was left
@@ -195,6 +198,9 @@ TEST_CASE("an earlier result of another family brings its family along, and Esc 
     CHECK(at.lab.request.parameters.integer("chunk") == 16);
     CHECK(at.lab.result->request.family == "memory");
     CHECK(at.engine.requests.size() == sent);
+    follow_changes(at.lab, false);
+    CHECK(at.lab.history.undo.size() == steps);  // looking is no change
+    CHECK(at.lab.sweeps_due);                    // which looking back ended
 
     // With another family shown, a change runs that one.
     look_back(at.lab, at.ticket(1));

@@ -32,7 +32,7 @@ void draw_chip_chooser(LabState& lab, const std::vector<Chip>& known, float widt
     const Chip* chosen = find_chip(known, lab.request.arch);
     ImGui::BeginDisabled(!reason.empty());
     ImGui::SetNextItemWidth(width);
-    const bool on_cpu = lab.result && lab.result->backend == Backend::cpu;
+    const bool on_cpu = (lab.result ? lab.result->backend : backend_in_force(lab)) == Backend::cpu;
     const char* const none = on_cpu ? "none" : "GPU of the run";
     if (ImGui::BeginCombo("##chip", chosen ? name_of_chip(*chosen).c_str() : none,
                           ImGuiComboFlags_HeightLarge)) {
@@ -88,8 +88,8 @@ std::string sentence(const LabState& lab, const Chip* chosen) {
     std::string notes;
     for (const std::string& words : lab.result->notes) notes += " " + words + ".";
     if (chosen) return fmt::format("Nothing could be compiled for {}.{}", name_of_chip(*chosen), notes);
-    if (!lab.request.recording.empty())
-        return recording_words(lab.request.recording) + " has no occupancy for these settings.";
+    if (const std::string& recording = lab.result->request.recording; !recording.empty())
+        return recording_words(recording) + " has no occupancy for these settings.";
     if (lab.result->backend == Backend::cuda)
         return "No launch was recorded. Set profile to timeline and run (press F5).";
     return sentence_of_selected(lab) +

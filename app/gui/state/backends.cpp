@@ -185,8 +185,12 @@ DeviceWords device_words(const LabState& lab) {
     if (!lab.result) return {lab.request.on.empty() ? "" : "through " + lab.request.on, false};
     const Result& result = *lab.result;
     const Request& asked = result.request;
-    if (!asked.recording.empty())
-        return {fmt::format("times of {}, outputs of this CPU", result.device), false};
+    if (!asked.recording.empty()) {
+        const bool has_times = std::ranges::any_of(
+            result.variants, [](const VariantResult& variant) { return variant.time.has_value(); });
+        const std::string times = has_times ? "times of " + result.device : "no recorded times";
+        return {times + ", outputs of this CPU", false};
+    }
     if (!asked.on.empty()) return {fmt::format("ran on {}, through {}", result.device, asked.on), false};
     if (asked.backend == BackendChoice::automatic)
         return {"auto: ran on " + result.device, gpu_is_usable(lab) && result.backend == Backend::cpu};

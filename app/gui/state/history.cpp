@@ -88,7 +88,7 @@ void go_to(LabState& lab, const Snapshot& settings) {
 void follow_changes(LabState& lab, bool held) {
     LabState::History& history = lab.history;
     if (!history.present) history.present = settings_now(lab);
-    if (held || is_at(lab, *history.present)) return;
+    if (held || lab.looking_back || is_at(lab, *history.present)) return;
     history.undo.push_back(std::exchange(*history.present, settings_now(lab)));
     if (history.undo.size() > most_steps) history.undo.erase(history.undo.begin());
     history.redo.clear();

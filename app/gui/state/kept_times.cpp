@@ -15,6 +15,7 @@ std::shared_ptr<const Result> with_times_of(const Result& before, const Result& 
     auto merged = std::make_shared<Result>(partial);
     merged->ceilings = before.ceilings;
     merged->clocks = before.clocks;
+    merged->in_turns = before.in_turns;
     for (VariantResult& variant : merged->variants) {
         const VariantResult* const timed = find(before, variant.name);
         if (!timed || !variant.ran()) continue;

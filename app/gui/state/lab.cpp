@@ -32,7 +32,6 @@
 namespace sawtooth {
 namespace {
 
-constexpr double rest_before_sweeps = 0.5;  // seconds without a change before sweeps start
 constexpr double rest_before_look = 0.05;
 constexpr size_t log_lines_kept = 500;
 // A countdown starts only after a launch has run this long, in seconds or as a share of the limit: for short

@@ -7,6 +7,7 @@
 
 #include "kernels/core/table.h"
 #include "kernels/figures/counters.h"
+#include "kernels/figures/timeline.h"
 
 namespace sawtooth {
 namespace {
@@ -84,7 +85,9 @@ std::string text_of(const std::vector<Buffer>& arrays) {
 const LaunchRecord* launch_of(const Result& result, const Tracks::Track& track, const Tracks::Span& span) {
     if (track.ink.role != Ink::Role::variant) return nullptr;
     const LaunchRecord* nearest = nullptr;
-    const auto distance = [&](const LaunchRecord& launch) { return std::fabs(launch.start_us - span.start); };
+    const auto distance = [&](const LaunchRecord& launch) {
+        return std::fabs(work_of(launch).low - span.start);
+    };
     for (const VariantResult& variant : result.variants) {
         if (variant.index != track.ink.index) continue;
         for (const LaunchRecord& launch : variant.launches)
@@ -101,7 +104,7 @@ Facts facts_of(const LaunchRecord& launch, int processors) {
     Facts facts;
     if (!info.meaning.empty()) facts.emplace_back("does", info.meaning);
     if (!launch.busy.empty())
-        facts.emplace_back("launch", short_time(launch.duration_us) + ", including waking the workers");
+        facts.emplace_back("whole launch", short_time(launch.duration_us) + ", including waking the workers");
     add_shape(info, on_gpu, facts);
     if (!info.reads.empty()) facts.emplace_back("reads", text_of(info.reads));
     if (!info.writes.empty()) facts.emplace_back("writes", text_of(info.writes));

@@ -18,6 +18,7 @@
 #include "app/gui/state/pins.h"
 #include "app/gui/state/result_settings.h"
 #include "app/gui/state/selection.h"
+#include "app/gui/state/sweeps.h"
 #include "app/gui/state/trail.h"
 #include "kernels/core/table.h"
 
@@ -235,6 +236,7 @@ void return_to_newest(LabState& lab) {
         go_to_family(lab, *back.settings.family);
         set_settings(lab, back.settings);
         settle(lab);
+        if (back.result->complete) lab.sweeps_due = lab.now + rest_before_sweeps;  // which the way here ended
     }
     exchange_shown(lab, back);
     tell_shown(lab);

@@ -7,6 +7,8 @@
 
 namespace sawtooth {
 
+constexpr double rest_before_sweeps = 0.5;  // seconds without a change before sweeps start
+
 // Opens the form for a sweep over the suggested values of the row.
 void open_sweep_form(LabState& lab, const Parameter& row);
 // The sweep of the form around the current settings, or the error in it.
