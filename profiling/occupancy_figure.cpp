@@ -120,7 +120,7 @@ void add_bars(const Kind& kind, const std::string& name, Ink ink, int multiproce
 // A CPU has no occupancy, so the figure shows how its workers spend the time.
 Figure utilisation_figure(const Result& result) {
     Figure figure =
-        new_figure("occupancy", Place::occupancy, "Utilisation of the workers",
+        new_figure("utilisation", Place::occupancy, "Utilisation of the workers",
                    "The mean share of the time in which a worker is busy. A CPU has no occupancy: "
                    "choose a chip (--arch) to see that of the CUDA kernels.",
                    {.label = "utilisation", .unit = "%", .minimum = 0, .maximum = 100}, {});

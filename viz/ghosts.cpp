@@ -11,10 +11,12 @@ bool is_own(const Ink& ink) {
     return ink.role == Ink::Role::variant || ink.role == Ink::Role::highlight || ink.role == Ink::Role::kind;
 }
 
-// The label of a ghost. Some labels end with a setting, such as the chunk, which may be the name of the pin.
+// The label of a ghost. Some labels end with a setting, such as the chunk, which may begin the name of the
+// pin.
 std::string labelled(const std::string& label, const Pinned& pin) {
-    const std::string ending = ", " + pin.name;
-    return label.empty() || label.ends_with(ending) ? label : label + ending;
+    if (label.empty()) return label;
+    const std::string setting = pin.name.substr(0, pin.name.find(", "));
+    return label + (label.ends_with(", " + setting) ? pin.name.substr(setting.size()) : ", " + pin.name);
 }
 
 // An end that is set must not cut the ghosts off.
@@ -73,6 +75,7 @@ class WithGhosts {
                         track.label = labelled(track.label, pin);
                         track.ink.ghost = pin.number;
                         for (Tracks::Span& span : track.spans) span.start += shift, span.end += shift;
+                        for (double& at : track.x) at += shift;
                         own.tracks.push_back(std::move(track));
                     }
         }
@@ -81,6 +84,7 @@ class WithGhosts {
     // Bar i belongs to category i, so ghosts have categories of their own.
     void add_bars(Bars& own) {
         if (own.bars.size() != figure_.y.categories.size()) return;
+        break_long_ghosts(own);
         std::vector<Bar> bars;
         std::vector<std::string> categories;
         std::vector<double> rows;  // the new row of every bar
@@ -106,15 +110,36 @@ class WithGhosts {
         if (row < 0 || row >= static_cast<double>(rows.size())) return y;
         return rows[static_cast<size_t>(row)] + y - row;
     }
+    // Ghosts are as long as their own figure shows them, as long as the bars beside them stay visible.
+    void break_long_ghosts(Bars& own) {
+        const double most = 20 * reach_of(own);
+        double longest = 0, reach = reach_of(own);
+        bool is_broken = own.most.has_value();
+        for (const Pinned& pin : pins_)
+            if (const auto [other, bars] = bars_of(pin); bars) {
+                is_broken = is_broken || bars->most;
+                reach = std::max(reach, std::min(reach_of(*bars), most));
+                for (const Bar& bar : bars->bars) longest = std::max(longest, length_of(bar));
+            }
+        if (is_broken || longest > reach) own.most = figure_.x.maximum = reach;
+    }
+    static double reach_of(const Bars& bars) {
+        double longest = 0;
+        for (const Bar& bar : bars.bars) longest = std::max(longest, length_of(bar));
+        return bars.most.value_or(longest);
+    }
+    std::pair<const Figure*, const Bars*> bars_of(const Pinned& pin) const {
+        if (const Figure* const other = namesake(figure_, pin))
+            for (const Mark& mark : other->marks)
+                if (const Bars* const bars = std::get_if<Bars>(&mark)) return {other, bars};
+        return {};
+    }
     const Bar* bar_of(const Pinned& pin, const std::string& category) const {
-        const Figure* const other = namesake(figure_, pin);
-        if (!other) return nullptr;
+        const auto [other, bars] = bars_of(pin);
+        if (!bars) return nullptr;
         const auto& names = other->y.categories;
         const auto at = static_cast<size_t>(std::find(names.begin(), names.end(), category) - names.begin());
-        for (const Mark& mark : other->marks)
-            if (const Bars* const bars = std::get_if<Bars>(&mark); bars && at < bars->bars.size())
-                return &bars->bars[at];
-        return nullptr;
+        return at < bars->bars.size() ? &bars->bars[at] : nullptr;
     }
 
     Figure figure_;

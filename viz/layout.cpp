@@ -222,14 +222,17 @@ void make_room_for_bar_texts(const Canvas& canvas, const Figure& figure, Frame& 
     for (const Mark& mark : figure.marks) {
         const Bars* bars = std::get_if<Bars>(&mark);
         if (!bars) continue;
-        for (const Bar& bar : bars->bars) {
-            double end = 0;
-            for (const Bar::Segment& segment : bar.segments) end += segment.length;
+        std::vector<bool> has_text(bars->bars.size());
+        for (const size_t row : rows_with_text(canvas, frame, *bars)) has_text[row] = true;
+        for (size_t row = 0; row < bars->bars.size(); ++row) {
+            const Bar& bar = bars->bars[row];
+            double end = length_of(bar);
             end = std::max(end, std::min(bar.high.value_or(end), 1.25 * end));
             if (bars->most) end = std::min(end, *bars->most);
             if (bar.tick) end = std::max(end, bar.tick->length);
             const std::string text = bar.text + (bar.badge.empty() ? "" : "   " + bar.badge);
-            const double need = text.empty() ? pad : canvas.text_width(text) + 4 * pad * canvas.unit();
+            const double need =
+                text.empty() || !has_text[row] ? pad : canvas.text_width(text) + 4 * pad * canvas.unit();
             const double length = std::max(0.0, place_of(frame.scale_x, end) - low);
             high = std::max(high, low + length * width / (width - std::min(need, width * 0.7)));
         }
@@ -248,6 +251,22 @@ void make_room_for_first_bar(const Canvas& canvas, const Figure& figure, Frame& 
 }
 
 }  // namespace
+
+std::vector<size_t> rows_with_text(const Canvas& canvas, const Frame& frame, const Bars& bars) {
+    const float pitch = std::fabs(frame.at_y(1) - frame.at_y(0)), need = 0.8f * canvas.line_height();
+    std::vector<size_t> rows(bars.bars.size());
+    std::iota(rows.begin(), rows.end(), size_t{0});
+    const auto fit = [&] {
+        for (size_t i = 1; i < rows.size(); ++i)
+            if (pitch * static_cast<float>(rows[i] - rows[i - 1]) < need) return false;
+        return true;
+    };
+    if (fit()) return rows;
+    std::erase_if(rows, [&](size_t row) { return bars.bars[row].segments.empty(); });
+    if (fit()) return rows;
+    std::erase_if(rows, [&](size_t row) { return bars.bars[row].ink.ghost > 0; });
+    return fit() ? rows : std::vector<size_t>();
+}
 
 bool is_repeated(const Figure& figure, const Rule& rule) {
     return std::count_if(figure.marks.begin(), figure.marks.end(), [&](const Mark& mark) {

@@ -46,6 +46,10 @@ bool is_zoomable(const Figure& figure);
 // Returns whether a row is a curve in percent, which has its scale at its right end.
 bool has_scale(const Tracks::Track& track);
 
+// The rows with room for their texts: all of them, or only those of bars without the remarks between them, or
+// only those without ghosts, or none.
+std::vector<size_t> rows_with_text(const Canvas& canvas, const Frame& frame, const Bars& bars);
+
 // Returns whether other rules have the same label, so that it is shown once, in the legend.
 bool is_repeated(const Figure& figure, const Rule& rule);
 

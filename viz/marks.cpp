@@ -37,12 +37,6 @@ void text_inside(const Pen& pen, const Box& box, const Box& whisker, uint32_t gr
     pen.canvas.text({left, box.middle()}, Align::left, {ink_on(ground)}, text);
 }
 
-double length_of(const Bar& bar) {
-    double end = 0;
-    for (const Bar::Segment& segment : bar.segments) end += segment.length;
-    return end;
-}
-
 // The visible end of bar and whisker: a much longer whisker would leave no room for the bars.
 double seen_end(const Bars& bars, const Bar& bar) {
     const double end = length_of(bar);
@@ -104,28 +98,9 @@ void draw_bar_badge(const Pen& pen, Point left, const std::string& words) {
     pen.canvas.text({left.x + 4 * unit, left.y}, Align::left, {pen.theme.text}, words);
 }
 
-// The rows with room for their texts: all of them, or only those of bars without the remarks between them, or
-// only those without ghosts, or none.
-std::vector<size_t> rows_with_text(const Pen& pen, const Bars& bars) {
-    const float pitch = std::fabs(pen.frame.at_y(1) - pen.frame.at_y(0)),
-                need = 0.8f * pen.canvas.line_height();
-    std::vector<size_t> rows(bars.bars.size());
-    std::iota(rows.begin(), rows.end(), size_t{0});
-    const auto fit = [&] {
-        for (size_t i = 1; i < rows.size(); ++i)
-            if (pitch * static_cast<float>(rows[i] - rows[i - 1]) < need) return false;
-        return true;
-    };
-    if (fit()) return rows;
-    std::erase_if(rows, [&](size_t row) { return bars.bars[row].segments.empty(); });
-    if (fit()) return rows;
-    std::erase_if(rows, [&](size_t row) { return bars.bars[row].ink.ghost > 0; });
-    return fit() ? rows : std::vector<size_t>();
-}
-
 void draw_bar_texts(const Pen& pen, const Bars& bars) {
     const float unit = pen.canvas.unit(), half = pen.canvas.line_height() / 2;
-    for (const size_t i : rows_with_text(pen, bars)) {
+    for (const size_t i : rows_with_text(pen.canvas, pen.frame, bars)) {
         const Bar& bar = bars.bars[i];
         const Point tip = pen.frame.at(seen_end(bars, bar), static_cast<double>(i));
         float left = std::max(tip.x, pen.frame.box.left) + 8 * unit;

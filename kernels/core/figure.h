@@ -91,6 +91,12 @@ struct Bar {
     std::vector<std::string> launches = {};  // names of the launches of the variant that the bar shows
 };
 
+inline double length_of(const Bar& bar) {
+    double length = 0;
+    for (const Bar::Segment& segment : bar.segments) length += segment.length;
+    return length;
+}
+
 // Horizontal bars. Bar i is at y = i of an axis with categories; the first is on top.
 struct Bars {
     std::vector<Bar> bars;

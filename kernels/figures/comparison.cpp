@@ -198,14 +198,18 @@ std::vector<size_t> may_be_fastest(const std::vector<const TimeStatistics*>& tim
     return fastest;
 }
 
+bool does_all(const Result& result, const VariantResult& variant) {
+    return variant.ran() && variant.work.bytes >= result.work.bytes;
+}
+
 std::vector<const VariantResult*> fastest_right(const Result& result) {
     std::vector<const VariantResult*> right, fastest;
+    for (const VariantResult& variant : result.variants)
+        if (variant.time && variant.exact && variant.verdict() == Verdict::right) right.push_back(&variant);
+    const auto does_part = [&](const VariantResult* variant) { return !does_all(result, *variant); };
+    if (!std::ranges::all_of(right, does_part)) std::erase_if(right, does_part);
     std::vector<const TimeStatistics*> times;
-    for (const VariantResult& variant : result.variants) {
-        if (!variant.time || !variant.exact || variant.verdict() != Verdict::right) continue;
-        right.push_back(&variant);
-        times.push_back(&*variant.time);
-    }
+    for (const VariantResult* variant : right) times.push_back(&*variant->time);
     for (const size_t i : may_be_fastest(times, result.in_turns)) fastest.push_back(right[i]);
     return fastest;
 }

@@ -76,7 +76,10 @@ std::string comparison_words(const std::string& first, const std::string& second
 // The indices of the times that may be the fastest: the one with the least median, then all others that it is
 // not faster than, in order.
 std::vector<size_t> may_be_fastest(const std::vector<const TimeStatistics*>& times, bool in_turns);
-// The variants that are timed, exact and right, and of these may be the fastest.
+// Whether the variant does all of the work; not if it has no gradients and others have.
+bool does_all(const Result& result, const VariantResult& variant);
+// The variants that are timed, exact and right and do all of the work (if any does), and of these may be the
+// fastest.
 std::vector<const VariantResult*> fastest_right(const Result& result);
 // "a, b or c"
 std::string either_of(const std::vector<std::string>& names);

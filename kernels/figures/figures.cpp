@@ -76,19 +76,22 @@ Bar time_bar(const VariantResult& variant) {
             .badge = wrong_badge(variant)};
 }
 
-double length_of(const Bar& bar) {
-    double length = 0;
-    for (const Bar::Segment& segment : bar.segments) length += segment.length;
-    return length;
+std::vector<double> lengths_of(const Bars& bars) {
+    std::vector<double> lengths;
+    for (const Bar& bar : bars.bars) lengths.push_back(length_of(bar));
+    return lengths;
 }
 
-void break_long_bars(Figure& figure, Bars& bars, double least) {
-    constexpr double most_in_sight = 20;  // times the shortest bar
-    const bool is_long = std::any_of(bars.bars.begin(), bars.bars.end(),
-                                     [&](const Bar& bar) { return length_of(bar) > most_in_sight * least; });
-    if (!is_long || least <= 0) return;
-    bars.most = most_in_sight * least;
-    figure.x.maximum = bars.most;
+void break_long_bars(Figure& figure, Bars& bars, std::vector<double> lengths) {
+    constexpr double most_in_sight = 20;  // times the longest of the shorter half
+    if (lengths.empty()) return;
+    const auto middle = lengths.begin() + (std::ssize(lengths) - 1) / 2;
+    std::nth_element(lengths.begin(), middle, lengths.end());
+    const double most = most_in_sight * *middle;
+    if (most <= 0 || std::ranges::all_of(bars.bars, [&](const Bar& bar) { return length_of(bar) <= most; }))
+        return;
+    bars.most = most;
+    figure.x.maximum = most;
 }
 
 Line line_of(std::string label, Ink ink, Series points) {
@@ -439,10 +442,8 @@ Figure times_figure(const Result& result) {
     Figure figure = new_figure("times", Place::times, "Time", "Median with quartiles, stacked by launch.",
                                {.label = "time", .unit = "us", .minimum = 0}, {.label = "variant"});
     Bars bars;
-    double shortest = std::numeric_limits<double>::infinity();
     for (const VariantResult& variant : result.variants) {
         if (!variant.time) continue;
-        shortest = std::min(shortest, variant.time->median);
         bars.bars.push_back(time_bar(variant));
         bars.bars.back().segments = segments_of(variant);
         figure.y.categories.push_back(variant.name);
@@ -451,7 +452,7 @@ Figure times_figure(const Result& result) {
         figure.missing = "The time of every variant. Available after a run with repeats (press F5).";
         return figure;
     }
-    break_long_bars(figure, bars, shortest);
+    break_long_bars(figure, bars, lengths_of(bars));
     if (bars.most && result.copy && result.copy->time.median > *bars.most) {  // the limit stays in sight
         bars.most = 1.1 * result.copy->time.median;
         figure.x.maximum = bars.most;

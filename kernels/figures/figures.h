@@ -39,10 +39,10 @@ void leave_out_without_outputs(Figure& figure, const Result& result);
 void tell_errors(Figure& figure, const Result& result, const Array& reference);
 // The median time with quartiles, and what is wrong with the result. The variant must be timed.
 Bar time_bar(const VariantResult& variant);
-// Breaks bars that are too long for a linear axis from 0 on which a bar of length `least` must be visible;
-// their number is written at the end. The scale does not change from run to run.
-void break_long_bars(Figure& figure, Bars& bars, double least);
-double length_of(const Bar& bar);
+// Breaks bars that are too long for a linear axis from 0 on which the shorter half of `lengths` must be
+// visible; their number is written at the end. The scale does not change from run to run.
+void break_long_bars(Figure& figure, Bars& bars, std::vector<double> lengths);
+std::vector<double> lengths_of(const Bars& bars);
 // A heat map without values yet. Cells are centred on whole numbers, counted from `first_row` and
 // `first_column`.
 HeatMap heat_map(std::string label, int64_t rows, int64_t columns, int64_t first_row = 0,

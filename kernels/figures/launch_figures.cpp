@@ -144,10 +144,10 @@ Figure each_kernel_figure(const Result& result, const KernelRows& shown) {
     }
     if (copy > 0) figure.caption += "Ticks: a copy of the bytes that the kernel moves.";
     // The longest kernel of each variant must be visible; a much shorter one beside it need not be.
-    double least = std::numeric_limits<double>::infinity();
+    std::vector<double> longest;
     for (const std::vector<Kernel>& kernels : of_variants)
-        if (!kernels.empty()) least = std::min(least, longest_of(kernels, 1).front().us);
-    break_long_bars(figure, bars, least);
+        if (!kernels.empty()) longest.push_back(longest_of(kernels, 1).front().us);
+    break_long_bars(figure, bars, std::move(longest));
     figure.marks.push_back(std::move(bars));
     return figure;
 }
@@ -184,9 +184,7 @@ Figure stacked_figure(const Result& result, StepOf step_of) {
         return figure;
     }
     figure.caption += "Without the time between launches.";
-    double shortest = std::numeric_limits<double>::infinity();
-    for (const Bar& bar : bars.bars) shortest = std::min(shortest, length_of(bar));
-    break_long_bars(figure, bars, shortest);
+    break_long_bars(figure, bars, lengths_of(bars));
     figure.marks.push_back(std::move(bars));
     return figure;
 }

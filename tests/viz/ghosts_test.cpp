@@ -111,7 +111,8 @@ TEST_CASE("launches of a pinned result that are looked at closely start with tho
           "[viz]") {
     const auto zoom_from = [](double low, double start) {
         Tracks tracks;
-        tracks.tracks = {{"sequential", {Ink::Role::variant, 0}, {{start, start + 2, "token"}}, {}, {}, ""}};
+        tracks.tracks = {
+            {"sequential", {Ink::Role::variant, 0}, {{start, start + 2, "token"}}, {start}, {50}, "%"}};
         Figure figure = figure_of("zoom", {tracks});
         figure.zoom = Zoom{"sawtooth", low, low + 10};
         return figure;
@@ -122,6 +123,7 @@ TEST_CASE("launches of a pinned result that are looked at closely start with tho
     REQUIRE(rows.tracks.size() == 2);
     CHECK(rows.tracks[1].spans[0].start == 21);
     CHECK(rows.tracks[1].spans[0].end == 23);
+    CHECK(rows.tracks[1].x[0] == 21);
 }
 
 TEST_CASE("the legend names the shown result before pinned ones", "[viz]") {
@@ -140,6 +142,27 @@ TEST_CASE("a label that ends with the name of the pin has it once", "[viz]") {
     tracks.tracks[0].label = "chunkwise_gd, chunk 256";
     const Figure drawn = with_ghosts(figure_of("timeline", {tracks}), {{&before, "chunk 64", 1}});
     CHECK(std::get<Tracks>(drawn.marks[0]).tracks.at(1).label == "chunkwise_gd, chunk 64");
+    const Figure elsewhere = with_ghosts(figure_of("timeline", {tracks}), {{&before, "chunk 64, a CPU", 1}});
+    CHECK(std::get<Tracks>(elsewhere.marks[0]).tracks.at(1).label == "chunkwise_gd, chunk 64, a CPU");
+}
+
+TEST_CASE("longer bars of a pinned result stay whole until they would hide those of the shown one", "[viz]") {
+    const std::vector<std::string> names = {"a", "b"};
+    const auto bars_of = [&](double first, double second, std::optional<double> most) {
+        Figure figure = figure_of("times", {Bars{{bar_of(0, first), bar_of(1, second)}, most}}, names);
+        if (most) figure.x.maximum = most;
+        return figure;
+    };
+    const auto drawn_with = [&](const Figure& own, const Figure& other) {
+        const std::vector<Figure> before = {other};
+        const Figure drawn = with_ghosts(own, {{&before, "before", 1}});
+        CHECK(std::get<Bars>(drawn.marks[0]).most == drawn.x.maximum);
+        return drawn.x.maximum;
+    };
+    CHECK_FALSE(drawn_with(bars_of(5, 100, {}), bars_of(5, 400, {})));
+    CHECK(drawn_with(bars_of(5, 130, 95), bars_of(5, 400, {})) == 400.0);
+    CHECK(drawn_with(bars_of(5, 100, {}), bars_of(5, 400, 90)) == 100.0);
+    CHECK(drawn_with(bars_of(5, 100, {}), bars_of(5, 1e6, {})) == 2000.0);
 }
 
 TEST_CASE("only figures with maps are shown in the place of one another", "[viz]") {

@@ -14,6 +14,7 @@
 #include "kernels/core/common_parameters.h"
 #include "kernels/core/dimensions.h"
 #include "kernels/core/table.h"
+#include "kernels/figures/comparison.h"
 #include "kernels/figures/correctness.h"
 
 namespace sawtooth {
@@ -23,10 +24,11 @@ namespace {
 std::string words_of_forward_only(const Result& result) {
     std::string names;
     for (const VariantResult& variant : result.variants)
-        if (variant.ran() && variant.work.bytes < result.work.bytes)
-            names += (names.empty() ? "" : ", ") + variant.name;
+        if (variant.ran() && !does_all(result, variant)) names += (names.empty() ? "" : ", ") + variant.name;
     return names.empty() ? ""
-                         : names + ": no gradients, so times, rates and speed-ups are of the forward pass";
+                         : names +
+                               ": no gradients, so their times and rates are of the forward pass, and their "
+                               "speed-ups compare other work";
 }
 
 // One note for all arrays with the same chosen rows: "errors of x, carry: over 256 chosen rows of 8,192; …".
@@ -119,6 +121,11 @@ void SingleRun::start_result() {
     if (wants_gpu && machine.backend() == Backend::cpu)
         result_.notes.push_back(
             "profile: counters and samples need a GPU; this run records only times and launches");
+    for (const auto& [name, is_set] :
+         {std::pair("jitter", request.jitter != 0), {"multiprocessors", request.multiprocessors != 0}})
+        if (is_set && machine.backend() == Backend::cpu)
+            result_.notes.push_back(std::string(name) +
+                                    ": not used. It changes CUDA kernels, and this run used the CPU");
 }
 
 void SingleRun::say(std::string words, double fraction, bool excused) {

@@ -106,9 +106,7 @@ Figure token_figure(const Result& result) {
             "(press F5).";
         return figure;
     }
-    double shortest = std::numeric_limits<double>::infinity();
-    for (const Bar& bar : bars.bars) shortest = std::min(shortest, length_of(bar));
-    break_long_bars(figure, bars, shortest);
+    break_long_bars(figure, bars, lengths_of(bars));
     figure.caption = words_of_steps(result) + words_of_state(result.parameters);
     figure.marks.push_back(std::move(bars));
     return figure;

@@ -252,6 +252,29 @@ TEST_CASE("the line of the copy shows its bytes, time and rate", "[figures]") {
     CHECK(rule.label == "copy of 512 KiB: 25.9 us, 20 GB/s");
 }
 
+TEST_CASE("what does a part of the work is called the fastest only where nothing does all", "[figures]") {
+    Result result;
+    result.work.bytes = 100;
+    result.variants = {timed("forward", 0, 10), timed("both", 1, 50)};
+    for (VariantResult& variant : result.variants) {
+        variant.outputs.emplace_back().name = "y";
+        variant.verdicts.emplace_back().verdict = Verdict::right;
+        variant.work.bytes = variant.index == 0 ? 60 : 100;
+    }
+    REQUIRE(fastest_right(result).size() == 1);
+    CHECK(fastest_right(result).front()->name == "both");
+    result.variants.pop_back();
+    CHECK(fastest_right(result).size() == 1);
+}
+
+TEST_CASE("bars are broken where they are longer than half of them, not where one is short", "[figures]") {
+    Result result;
+    result.variants = {timed("a", 0, 5), timed("b", 1, 117), timed("c", 2, 127), timed("d", 3, 130)};
+    CHECK_FALSE(std::get<Bars>(times_figure(result).marks.front()).most);
+    result.variants[2].time->median = 40000;
+    CHECK(std::get<Bars>(times_figure(result).marks.front()).most == 20 * 117);
+}
+
 TEST_CASE("much longer bars are broken, on an axis that stays linear whatever the ratio", "[figures]") {
     Result result;
     for (const double longest : {1900.0, 2100.0, 40000.0}) {
