@@ -86,12 +86,26 @@ DrawOptions options_for(const LabState& lab, const ShownFigure& shown, ImVec2 si
     return options;
 }
 
-// Marks the figure as out of date.
-void draw_badge(ImVec2 corner, ImVec2 size, const std::string& text) {
+// The badge must not be higher than the title beside it.
+ImVec2 badge_padding() { return {units(8), units(2)}; }
+float badge_width(const std::string& text) {
+    return ImGui::CalcTextSize(text.c_str()).x + 2 * badge_padding().x + units(8);
+}
+
+// What marks a figure as out of date, shorter or "" where the title would have no room; it is dimmed, too.
+std::string badge_words(const LabState& lab, const ShownFigure& shown, float room) {
+    if (shown.outdated.empty() || lab.looking_back) return shown.outdated;
+    const std::string words = "out of date: " + shown.outdated;
+    const float title = ImGui::CalcTextSize(shown.figure->title.c_str()).x;
+    if (title + badge_width(words) <= room) return words;
+    const std::string few = "out of date";
+    return std::min(title, units(80)) + badge_width(few) <= room ? few : "";
+}
+
+void draw_badge(ImVec2 right, const std::string& text) {
     const ImVec2 extent = ImGui::CalcTextSize(text.c_str());
-    const ImVec2 padding{units(8), units(2)};  // the badge must not be higher than the title beside it
-    const ImVec2 end{corner.x + size.x - units(4), corner.y + extent.y + 2 * padding.y};
-    const ImVec2 begin{std::max(corner.x, end.x - extent.x - 2 * padding.x), corner.y};
+    const ImVec2 begin{right.x - badge_width(text) + units(4), right.y};
+    const ImVec2 padding = badge_padding(), end{right.x - units(4), right.y + extent.y + 2 * padding.y};
     ImDrawList& list = *ImGui::GetWindowDrawList();
     list.AddRectFilled(begin, end, ImGui::GetColorU32(ImGuiCol_FrameBg), units(4));
     list.AddText({begin.x + padding.x, begin.y + padding.y}, ImGui::GetColorU32(ImGuiCol_Text), text.c_str());
@@ -372,6 +386,10 @@ std::optional<Frame> draw_shown_figure(LabState& lab, const std::string& panel, 
     if (options.lit) lab.selected->in_occupancy = true;
     const float choosers = draw_choosers(lab, shown, corner, size.x);
     options.heading.reserved = choosers + draw_best_button(lab, shown, corner, size.x - choosers);
+    const ImVec2 badge_end{end.x - options.heading.reserved, corner.y};
+    const std::string badge = badge_words(lab, shown, size.x - options.heading.reserved);
+    if (!badge.empty()) options.heading.reserved += badge_width(badge);
+    const bool is_badge_cut = !badge.ends_with(shown.outdated);
     const std::string found = found_by_sweeps(lab, shown);
     const bool as_it_is = lab.hidden_variants.empty() && !sets_parameters(*shown.figure) && found.empty() &&
                           (shown.sweep || (lab.told.ghosts.empty() && !may_have_trail(*shown.figure))) &&
@@ -380,12 +398,14 @@ std::optional<Frame> draw_shown_figure(LabState& lab, const std::string& panel, 
                                   ? draw_figure(*shown.figure, theme_of(lab), options)
                                   : draw_figure(figure_as_drawn(lab, shown, found), theme_of(lab), options);
     ImGui::PopStyleVar();
-    if (!shown.outdated.empty())
-        draw_badge(corner, size, (lab.looking_back ? "" : "out of date: ") + shown.outdated);
+    if (!badge.empty()) draw_badge(badge_end, badge);
     take_events(lab, panel, shown, events);
     if (events.over_heading)
         tooltip_in(corner, end,
-                   heading_words(lab, *shown.figure, found + shown.figure->caption, events.caption_cut),
+                   heading_words(lab, *shown.figure,
+                                 (is_badge_cut ? "Out of date: " + shown.outdated + ". " : "") + found +
+                                     shown.figure->caption,
+                                 events.caption_cut || is_badge_cut),
                    events.legend_cut ? legend_without_variants(*shown.figure, theme_of(lab))
                                      : std::vector<LegendEntry>{});
     if (ImGui::IsRectVisible(corner, end) && !shown.figure->x.shared.empty())
