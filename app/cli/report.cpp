@@ -67,6 +67,7 @@ Outcome<FamilyReport> report_family(const Family& family, Request request, Resul
     if (!seen) return seen.error();
     report.result = seen->result;
     report.figures = *seen->figures;
+    report.figures_of_run = seen->figures;
     const std::vector<Sweep> sweeps =
         figure_sweeps(request, report.result->parameters, report.result->backend);
     steps.count_sweeps(sweeps.size());
@@ -120,7 +121,8 @@ Outcome<Reports> report_in_team(const Settings& settings, const Families& famili
 
 void add_reports(Session& to, const Reports& reports) {
     for (const FamilyReport& report : reports) {
-        to.results.emplace_back(*report.result);
+        to.history.push_back(to.results.size());
+        to.results.emplace_back(*report.result, report.figures_of_run);
         for (const SweepResult& sweep : report.sweeps) add_sweep(to, sweep);
     }
 }

@@ -21,6 +21,7 @@ struct FamilyReport {
     std::vector<Figure> figures;  // from the result and its sweeps
     std::string measured =
         {};  // of a session, when and where: "2026-11-26 14:03:27 UTC on H200"; "" if just now
+    Figures figures_of_run = {};           // those from the result, which a session keeps
     std::vector<SweepResult> sweeps = {};  // those that were measured for it
     // Of a session:
     std::vector<std::string> pins = {};  // the names of pinned results, which its figures show faded

@@ -10,6 +10,7 @@
 #include "app/cli/sweep_documents.h"
 #include "app/cli/terminal.h"
 #include "app/engine/files/files.h"
+#include "app/engine/run/configure.h"
 #include "app/engine/run/shards.h"
 #include "app/engine/run/sweep_axes.h"
 #include "app/engine/session/sweep_file.h"
@@ -24,11 +25,24 @@ void show(ProgressBar& bar, const SweepResult& so_far, const std::string& words)
              words);
 }
 
-// The cells of the shard, or all, that the sweep does not have yet.
+// The cells of the shard, or all, of which the sweep has no result yet. Those that were refused are tried
+// again: for lack of time, memory or a device they were.
 std::vector<size_t> cells_to_measure(const SweepResult& result, const std::optional<Shard>& shard) {
     std::vector<size_t> cells = cells_of_shard(costs_of_cells(result.sweep), shard.value_or(Shard()));
-    std::erase_if(cells, [&](size_t cell) { return !is_missing(result.cells[cell]); });
+    std::erase_if(cells, [&](size_t cell) { return result.cells[cell].result != nullptr; });
     return cells;
+}
+
+// Why none of the cells ran, if not for their settings: a device, memory or time is lacking; otherwise "".
+std::string why_none_ran(const SweepResult& result, const std::vector<size_t>& cells) {
+    std::string why;
+    for (const size_t cell : cells) {
+        if (result.cells[cell].result) return "";
+        const Request request = result.sweep.request(cell);
+        const Backend backend = request.backend == BackendChoice::cuda ? Backend::cuda : Backend::cpu;
+        if (why.empty() && configure_shapes(request, {}, backend)) why = result.cells[cell].refused;
+    }
+    return why;
 }
 
 // The session file, if there is one. With --resume its cells are put into the sweep.
@@ -136,7 +150,10 @@ int sweep(const Arguments& arguments) {
     if (error && measured == 0) return fail(*error);  // keeps the existing files
     const auto problem = *file ? (*file)->write() : std::nullopt;
     const int status = write_sweep(arguments, *files, result, error);
-    return problem ? fail(*problem) : status;
+    if (problem) return fail(*problem);
+    const std::string why = error ? "" : why_none_ran(result, cells);
+    if (!why.empty() && status == 0) return fail(Error::failure("no cell ran: " + why));
+    return status;
 }
 
 }  // namespace sawtooth::cli

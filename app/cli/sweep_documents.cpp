@@ -54,8 +54,29 @@ std::string best_lines(const SweepResult& result) {
                 lines += variant.name +
                          " has a right result with a time in one cell only, so no cell is the fastest\n";
     }
+    return lines.empty() ? "" : "\n" + lines;
+}
+
+// The notes that all measured cells share, and the note on repeats. Skipped variants have lines of their own.
+std::string note_lines(const SweepResult& result) {
+    std::vector<std::string> shared;
+    bool is_first = true, is_timed = false;
+    for (const SweepCell& cell : result.cells) {
+        if (!cell.result) continue;
+        const auto& notes = cell.result->notes;
+        if (std::exchange(is_first, false)) shared = notes;
+        std::erase_if(shared, [&](const std::string& note) {
+            return !std::ranges::count(notes, note) || note.find(" skipped: ") != note.npos;
+        });
+        is_timed = is_timed || std::ranges::any_of(cell.result->variants, [](const VariantResult& variant) {
+                       return variant.time.has_value();
+                   });
+    }
     const std::string few = few_repeats_words(result.sweep.base.repeats);
-    if (!all.empty() && !few.empty() && !result.sweep.search) lines += "note: " + few + "\n";
+    if (is_timed && !few.empty() && !result.sweep.search && !std::ranges::count(shared, few))
+        shared.push_back(few);
+    std::string lines;
+    for (const std::string& note : shared) lines += wrapped("note: " + note, 110, 2) + "\n";
     return lines.empty() ? "" : "\n" + lines;
 }
 
@@ -92,11 +113,13 @@ std::string text_of(const SweepResult& result, Table table) {
                                          [](const Table::Column& each) { return each.name == "registers"; });
     if (const std::string& arch = result.sweep.base.arch; is_compiled && !arch.empty())
         lines += wrapped(compiled_legend(arch), 110, 0) + "\n";
-    return table.plain() + (lines.empty() ? "" : "\n" + lines) + best_lines(result);
+    return table.plain() + (lines.empty() ? "" : "\n" + lines) + best_lines(result) + note_lines(result);
 }
 
 // The document of --export if that was requested, otherwise the document of the sweep.
 Outcome<std::string> text_asked(const Arguments& arguments, const SweepResult& result, const Table& table) {
+    if (arguments.value("--export") == "json" && best_cells(result).empty())
+        return Error::failure("--export json: no cell has a right result with a time");
     if (arguments.value("--export") == "json") return tuned_json(result);
     if (arguments.value("--export") == "triton") return triton_configs(result);
     return text_of(result, table);

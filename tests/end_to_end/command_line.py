@@ -251,6 +251,13 @@ def repeats_too_few_to_tell_times_apart_are_noted(program):
 
 
 @test
+def a_sweep_of_which_no_cell_ran_is_exit_1(program):
+    sweep = ["sweep", "scan", "--over", "block_size=128,256", "--memory-limit", "1KiB"]
+    program(*sweep).wants(1, "no cell ran", "memory")
+    program(*sweep, "--export", "json").wants(1)
+
+
+@test
 def refused_cells_are_rows_with_their_reason(program):
     document = program("sweep", "scan", "--over", "op=sum,max", "--set", "compensated=true", *QUICK, "--json").wants(0).json()
     assert document["cells"][0]["refused"] is None and "compensated" in document["cells"][1]["refused"]

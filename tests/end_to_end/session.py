@@ -38,6 +38,18 @@ def a_session_has_no_path_and_no_command(program):
 
 
 @test
+def a_report_and_the_report_of_its_session_show_the_same_settings(program):
+    run = ["scan", "--set", "length=256", "--repeat", 1]
+    program("report", "page", *run, "--session", "lab.sawtooth").wants(0)
+    program("report", "again", "--from", "lab.sawtooth").wants(0)
+
+    def settings(folder):
+        text = (program.folder / folder / "index.html").read_text(encoding="utf-8")
+        return [line for line in text.splitlines() if line.startswith("<p>Run with")]
+    assert settings("page") and settings("page") == settings("again"), settings("again")
+
+
+@test
 def a_session_is_reported_without_running_anything(program):
     program("run", "scan", *QUICK, "--session", "lab.sawtooth").wants(0)
     program("sweep", "memory", "--repeat", 1, "--set", "length=64", "--over", "chunk=8,16", "--variant", "chunkwise_gd",

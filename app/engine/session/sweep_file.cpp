@@ -48,11 +48,15 @@ void put(Session& session, size_t sweep, SessionSweep::Cell cell,
         cell.result = session.results.size();
         session.results.push_back(*result);
     }
-    cells.insert(place, std::move(cell));
+    if (place != cells.end() && place->index == cell.index)
+        *place = std::move(cell);  // which was refused before
+    else
+        cells.insert(place, std::move(cell));
 }
 
-bool has_cell(const SessionSweep& sweep, uint64_t index) {
-    return std::ranges::binary_search(sweep.cells, index, {}, &SessionSweep::Cell::index);
+bool has_result(const SessionSweep& sweep, uint64_t index) {
+    const auto found = std::ranges::find(sweep.cells, index, &SessionSweep::Cell::index);
+    return found != sweep.cells.end() && found->result;
 }
 
 // The index of the last sweep that is equal to this one.
@@ -125,7 +129,7 @@ std::optional<Error> SweepFile::take_session_of_others() {
         place = session->sweeps.size() - 1;
     }
     for (const Added& added : added_)
-        if (!has_cell(session->sweeps[*place], added.cell.index))
+        if (!has_result(session->sweeps[*place], added.cell.index))
             put(*session, *place, added.cell, added.result);
     session_ = std::move(*session);
     sweep_ = *place;

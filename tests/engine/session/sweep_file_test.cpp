@@ -66,6 +66,28 @@ TEST_CASE("a sweep continues with the cells of its file, in any order", "[sessio
     CHECK(missing_in(all).empty());
 }
 
+TEST_CASE("a cell that was refused is replaced by its result, also beside another process",
+          "[session][shards]") {
+    const TemporaryFolder folder;
+    const Sweep sweep = sweep_of_six();
+    file_with(folder, "a.sawtooth", sweep, {0, 1});
+    auto file = SweepFile::resumed(folder.file("a.sawtooth"), sweep);
+    REQUIRE(file);
+    if (GENERATE(false, true)) {  // the other one adds a cell
+        auto other = SweepFile::resumed(folder.file("a.sawtooth"), sweep);
+        REQUIRE(other);
+        other->add(3, measured(sweep, 3));
+        REQUIRE_FALSE(other->write());
+    }
+    file->add(1, measured(sweep, 1));
+    REQUIRE_FALSE(file->write());
+    SweepResult all = unmeasured(sweep);
+    REQUIRE_FALSE(SweepFile::resumed(folder.file("a.sawtooth"), sweep)->fill(all));
+    CHECK(all.cells[0].result);
+    CHECK(all.cells[1].result);
+    CHECK(all.cells[1].refused.empty());
+}
+
 TEST_CASE("a sweep without a file begins, and one with that of another sweep is refused",
           "[session][shards]") {
     const TemporaryFolder folder;
