@@ -196,7 +196,9 @@ std::string caption_of(const Result& result, const std::vector<Marked>& marks) {
         return found->variant->name + " is above " + name +
                (by_memory ? ": a cache holds part of its data. " : ". ");
     words += share_words(rate, limit, name);
-    return words + (*share >= close ? ", which limits it. " : ", the nearest ceiling. ");
+    if (*share < close) return words + ", the nearest ceiling. ";
+    const double same_size = by_memory && result.copy ? 1e9 * result.copy->gigabytes_per_second() : 0;
+    return words + (same_size > limit ? "; a copy of its size is faster. " : ", which limits it. ");
 }
 
 }  // namespace

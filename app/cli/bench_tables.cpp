@@ -280,7 +280,7 @@ Table bench_table(const BenchReport& report) {
             launch.insert(launch.end(), {unstable_badge(cost.time), "", report.date, place_of(row, report)});
             if (is_compiled) launch.resize(launch.size() + compiled_columns().size());
             launch.insert(launch.end(),
-                          {cost.name, short_number(cost.bytes), number(cost.gigabytes_per_second()),
+                          {cost.name, fmt::format("{:.0f}", cost.bytes), number(cost.gigabytes_per_second()),
                            number(cost.over_copy), cost.meaning});
             add(start_of(row, cost.time), std::move(launch));
         }

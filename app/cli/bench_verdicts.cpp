@@ -13,7 +13,7 @@ namespace {
 
 std::string words_of(const VerdictBench& bench, const Request& base) {
     const auto counted = [](int count, int total) {
-        return fmt::format("{} ({:.1f} %)", count, total > 0 ? 100.0 * count / total : 0);
+        return total > 0 ? fmt::format("{} ({:.1f} %)", count, 100.0 * count / total) : "none compared";
     };
     Table table{{{"machine", "", false},
                  {"trials", ""},
@@ -26,7 +26,8 @@ std::string words_of(const VerdictBench& bench, const Request& base) {
                 {}};
     for (const VerdictCounts& counts : bench.counts)
         table.rows.push_back(
-            {counts.busy_processes == 0 ? "quiet" : fmt::format("{} busy processes", counts.busy_processes),
+            {counts.busy_processes == 0 ? "no added load"
+                                        : fmt::format("{} busy processes", counts.busy_processes),
              std::to_string(counts.trials), counted(counts.winners_in_turns, counts.trials),
              counted(counts.winners_apart, counts.trials),
              counted(counts.winners_of_rounds, counts.of_rounds), std::to_string(counts.same),

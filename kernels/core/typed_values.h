@@ -34,8 +34,8 @@ constexpr size_t most_swept_values = 1000;  // of an axis
 
 // Reads the values of a sweep, a comma-separated list of values and ranges; a repeated value counts once. A
 // range is FIRST..LAST, FIRST..LASTxFACTOR ("16..256x2") or FIRST..LAST+STEP ("64..512+64"). Without factor
-// and step a range has both ends and all powers of two between them, or about eight even steps; of choices,
-// all from the first to the last.
+// and step a range has both ends and all powers of two between them, or about eight even steps, of values up
+// to 1 such as gates even in 1 - value; of choices, all from the first to the last.
 Outcome<std::vector<Value>> parse_values(const Parameter& row, std::string_view text);
 // Returns text that parse_values reads as these values; a range if possible.
 std::string range_text(const Parameter& row, const std::vector<Value>& values);

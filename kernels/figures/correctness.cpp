@@ -99,7 +99,7 @@ std::string verdict_words(const VariantResult& variant) {
     if (!variant.ran()) return "";
     switch (variant.verdict()) {
         case Verdict::pending:
-            return "judging";
+            return "pending";
         case Verdict::right:
             return "right";
         case Verdict::wrong:

@@ -31,7 +31,7 @@ std::string wrong_sentence(const OutputVerdict& output);
 std::string wrong_sentence(const VariantResult& variant);
 // "fused: y is wrong: …" for the first wrong variant; "" if there is none.
 std::string first_wrong(const Result& result);
-// "right", "wrong", "cannot judge", "judging"; "" if it did not run.
+// "right", "wrong", "cannot judge", "pending"; "" if it did not run.
 std::string verdict_words(const VariantResult& variant);
 // Whether the variant ran and is right.
 bool is_right(const Result& result, std::string_view variant);

@@ -41,7 +41,7 @@ Figure zoom_of(const Figure& whole, View::Range range, size_t launches) {
     Figure zoom = new_figure(
         whole.id + "-zoom", whole.place,
         (launches == 1 ? "A typical launch: " : std::to_string(launches) + " typical launches: ") +
-            short_time(range.high - range.low) + " from " + short_time(range.low),
+            short_time(range.high - range.low) + ", starting at " + short_time(range.low),
         "",
         {.label = "time", .unit = "us", .minimum = range.low, .maximum = range.high, .shared = time_of_zoom},
         {});

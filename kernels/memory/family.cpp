@@ -201,7 +201,7 @@ std::vector<ArraySpec> arrays() {
     const Dimensions vectors = {"batch", "length", "d"}, gates = {"batch", "length"};
     const Dimensions matrix = {"batch", "d", "d"}, keys = {"batch", "compress", "d"},
                      values = {"batch", "d", "compress"};
-    const std::string state = "d, lattice: slot_count";
+    const std::string state = "d (lattice: slot_count)";
     ArraySpec windows =
         array_row(optional, "omega_windows",
                   "Window of each token, in tokens; omega_window for all if absent. Given "

@@ -193,6 +193,8 @@ std::string sentence_of(const ComparisonReport& report) {
     const auto faster =
         std::count_if(report.variants.begin(), report.variants.end(),
                       [](const auto& variant) { return variant.comparison.pace == Pace::faster; });
+    if (report.variants.size() == 1)
+        return fmt::format("B is not slower than A{}.", faster > 0 ? ", but faster" : "");
     return fmt::format("B is not slower than A in any of {}, and faster in {}.",
                        count_words(std::ssize(report.variants), "variant"), faster);
 }

@@ -10,6 +10,7 @@
 #include "app/engine/identity.h"
 #include "app/engine/machine/devices.h"
 #include "app/engine/machine/memory.h"
+#include "kernels/core/table.h"
 #include "kernels/figures/correctness.h"
 #include "profiling/pairs.h"
 
@@ -111,6 +112,7 @@ class LiveComparison {
             if (subject->machine.timer && !subject->is_abandoned()) subject->machine.timer->stop_recording();
         for (ComparedVariant& variant : report_.variants)
             variant.comparison = compare_rounds(variant.b.rounds, variant.a.rounds, Met::in_turns);
+        note_different_work();
         note_disturbances();
         return std::move(report_);
     }
@@ -180,6 +182,18 @@ class LiveComparison {
         return {};
     }
 
+    void note_different_work() {
+        for (const ComparedVariant& variant : report_.variants) {
+            const VariantResult* const a = find(*of_a_->result, variant.a.variant);
+            const VariantResult* const b = find(*of_b_->result, variant.b.variant);
+            if (!a || !b || a->work.bytes == b->work.bytes) continue;
+            report_.notes.push_back(fmt::format(
+                "A and B do different work: {} of A moves at least {}, {} of B {}", variant.a.variant,
+                short_bytes(a->work.bytes), variant.b.variant, short_bytes(b->work.bytes)));
+            return;
+        }
+    }
+
     // A reason why much cannot be told.
     void note_disturbances() {
         size_t disturbed = 0, all = 0;
@@ -187,12 +201,14 @@ class LiveComparison {
             for (const auto* const side : {&variant.a, &variant.b})
                 for (const TimeStatistics& round : side->rounds)
                     disturbed += round.disturbed.size(), all += round.samples.size();
+        const bool is_on_cpu =
+            of_a_->machine.backend() == Backend::cpu && of_b_->machine.backend() == Backend::cpu;
         constexpr double many = 0.05;
         const double share = all > 0 ? static_cast<double>(disturbed) / static_cast<double>(all) : 0;
         if (share > many)
-            report_.notes.push_back(fmt::format(
-                "other programs took a core, or the clock of the GPU changed, in {:.0f} % of the repeats",
-                100 * share));
+            report_.notes.push_back(fmt::format("other programs took a core{} in {:.0f} % of the repeats",
+                                                is_on_cpu ? "" : ", or the clock of the GPU changed,",
+                                                100 * share));
     }
 
     static bool conclusion_is_known(const ComparedVariant& variant) {

@@ -341,9 +341,18 @@ std::string words_of_compensation(const SweepResult& sweep) {
         const auto error = sequential ? reference_error(*cell.result, *sequential) : std::nullopt;
         if (error) errors.push_back(*error);
     }
-    if (errors.size() != 2) return "Dotted: with compensation.";
-    return fmt::format("rel L2 error of sequential: {}; with compensation (dotted) {}.",
-                       error_words(errors[0]), error_words(errors[1]));
+    // Cells of a recording have no errors by position.
+    const auto is_dotted = [](const VariantResult& variant) {
+        return std::ranges::any_of(variant.errors,
+                                   [](const OutputError& error) { return !error.by_position.empty(); });
+    };
+    const bool has_dotted = std::ranges::any_of(sweep.cells, [&](const SweepCell& cell) {
+        return cell.result && cell.values.front() == Value(true) &&
+               std::ranges::any_of(cell.result->variants, is_dotted);
+    });
+    if (errors.size() != 2) return has_dotted ? "Dotted: with compensation." : "";
+    return fmt::format("rel L2 error of sequential: {}; with compensation{} {}.", error_words(errors[0]),
+                       has_dotted ? " (dotted)" : "", error_words(errors[1]));
 }
 
 std::vector<Figure> compensation_figures(const SweepResult& sweep) {

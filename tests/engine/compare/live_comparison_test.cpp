@@ -57,6 +57,8 @@ TEST_CASE("two settings are timed in nine rounds, each variant against itself", 
         for (const TimeStatistics& round : variant.b.rounds) CHECK(round.samples.size() == 2);
         CHECK(variant.comparison.ratio > 0);
     }
+    REQUIRE_FALSE(report->notes.empty());
+    CHECK(contains(report->notes[0], "A and B do different work"));
     // Pairs change their order from round to round.
     REQUIRE(measured.size() == 18);
     const std::string one = name_of(report->variants[0]), other = name_of(report->variants[1]);
@@ -86,6 +88,7 @@ TEST_CASE("other numbers of threads have pools of their own", "[compare]") {
     if (!report) FAIL(report.error().text);
     CHECK(contains(report->variants[0].a.device, "1 thread"));
     CHECK(contains(report->variants[0].b.device, "2 threads"));
+    for (const std::string& note : report->notes) CHECK_FALSE(contains(note, "different work"));
 }
 
 TEST_CASE("an error names its side", "[compare]") {

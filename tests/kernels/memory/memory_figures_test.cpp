@@ -104,7 +104,7 @@ TEST_CASE("the sawtooth: launches of sequential and a strategy on one axis, with
     const Figure zoom = figure_named(memory::figures(result, {}), "sawtooth-zoom");
     REQUIRE(zoom.zoom);
     CHECK(zoom.zoom->figure == "sawtooth");
-    CHECK(zoom.title == "30 typical launches: 90 us from 90 us");
+    CHECK(zoom.title == "30 typical launches: 90 us, starting at 90 us");
     CHECK(zoom.x.maximum == 180.0);  // 30 teeth of 3 us
     const Tracks zoomed = marks_of<Tracks>(zoom).front();
     REQUIRE(zoomed.tracks.size() == 2);
