@@ -110,8 +110,10 @@ class WithGhosts {
         if (row < 0 || row >= static_cast<double>(rows.size())) return y;
         return rows[static_cast<size_t>(row)] + y - row;
     }
-    // Ghosts are as long as their own figure shows them, as long as the bars beside them stay visible.
+    // Ghosts are as long as their own figure shows them, as long as the bars beside them stay visible. An
+    // axis with an end of its own, such as 100 %, keeps it.
     void break_long_ghosts(Bars& own) {
+        if (reach_of(own) <= 0 || (figure_.x.maximum && !own.most)) return;
         const double most = 20 * reach_of(own);
         double longest = 0, reach = reach_of(own);
         bool is_broken = own.most.has_value();

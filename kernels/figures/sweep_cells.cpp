@@ -80,7 +80,8 @@ std::string neighbour_words(const SweepResult& sweep, const BestCells& best) {
             (comparison.pace == Pace::same ? same : open).push_back(name);
     }
     if (!same.empty()) words += ", same as " + either_of(same);
-    if (!open.empty()) words += ", cannot be told from " + either_of(open);
+    // Of many cells that may be the fastest it was said before.
+    if (!open.empty() && best.cells.size() <= most_named) words += ", cannot be told from " + either_of(open);
     return words;
 }
 

@@ -71,11 +71,13 @@ TEST_CASE("contradictory arrays and unknown names are refused with the array", "
     CHECK(text({ramp("y", {2, 5, 3})}).find("not an input of scan") != std::string::npos);
 }
 
-TEST_CASE("arrays that the operator does not use are ignored", "[engine]") {
+TEST_CASE("arrays that the operator does not use are left out, with a note", "[engine]") {
     const Arrays given = {ramp("x", {2, 5, 3}), ramp("a", {2, 5, 3})};
     const auto configuration = configure(scan_request(), given);
     REQUIRE(configuration);
     CHECK(find(configuration->given, "a") == nullptr);
+    REQUIRE(configuration->notes.size() == 1);
+    CHECK(configuration->notes[0] == "a of the input file is not used with these settings");
 }
 
 TEST_CASE("wrong names and values are refused with the accepted ones", "[engine]") {

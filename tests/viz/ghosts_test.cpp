@@ -163,6 +163,13 @@ TEST_CASE("longer bars of a pinned result stay whole until they would hide those
     CHECK(drawn_with(bars_of(5, 130, 95), bars_of(5, 400, {})) == 400.0);
     CHECK(drawn_with(bars_of(5, 100, {}), bars_of(5, 400, 90)) == 100.0);
     CHECK(drawn_with(bars_of(5, 100, {}), bars_of(5, 1e6, {})) == 2000.0);
+    CHECK_FALSE(drawn_with(bars_of(0, 0, {}), bars_of(5, 400, {})));
+    Figure share = bars_of(1, 2, {});
+    share.x.maximum = 100;
+    const std::vector<Figure> before = {bars_of(80, 90, {})};
+    const Figure drawn = with_ghosts(share, {{&before, "before", 1}});
+    CHECK(drawn.x.maximum == 100.0);
+    CHECK_FALSE(std::get<Bars>(drawn.marks[0]).most);
 }
 
 TEST_CASE("only figures with maps are shown in the place of one another", "[viz]") {

@@ -228,7 +228,10 @@ Outcome<Configuration> configure(const Request& request, const Arrays& given, Ba
     const Parameters& parameters = configuration.parameters;
     for (const Array& array : given) {
         const ArraySpec& spec = *family.array(array.name);
-        if (!spec.is_used(parameters)) continue;
+        if (!spec.is_used(parameters)) {
+            configuration.notes.push_back(array.name + " of the input file is not used with these settings");
+            continue;
+        }
         auto ready = converted(array, spec, parameters, request);
         if (!ready) return ready.error();
         configuration.given.push_back(std::move(*ready));
