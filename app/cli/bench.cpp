@@ -95,11 +95,13 @@ int bench(const Arguments& arguments) {
     if (report->ended) return fail(*report->ended);
     const auto bad = std::find_if(report->rows.begin(), report->rows.end(),
                                   [](const BenchRow& row) { return row.verdict == Verdict::wrong; });
-    const bool none_ran =
-        std::ranges::none_of(report->rows, [](const BenchRow& row) { return row.time.has_value(); });
-    if (none_ran && !report->rows.empty() && written == 0)
-        return fail(Error::failure("no case ran: " + report->rows.front().note));
-    if (bad == report->rows.end()) return written;
+    if (bad == report->rows.end()) {
+        const bool none_ran =
+            std::ranges::none_of(report->rows, [](const BenchRow& row) { return row.time.has_value(); });
+        return none_ran && written == 0 && !report->rows.empty()
+                   ? fail(Error::failure("no case ran: " + report->rows.front().note))
+                   : written;
+    }
     return exit_code(written, bad->family + " " + bad->name + ", " + bad->variant + ": " + bad->note,
                      arguments.has("--allow-wrong"));
 }

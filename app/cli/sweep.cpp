@@ -25,8 +25,8 @@ void show(ProgressBar& bar, const SweepResult& so_far, const std::string& words)
              words);
 }
 
-// The cells of the shard, or all, of which the sweep has no result yet. Those that were refused are tried
-// again: for lack of time, memory or a device they were.
+// The cells of the shard, or all, of which the sweep has no result yet. Refused cells are tried again,
+// because time, memory or a device may have been lacking.
 std::vector<size_t> cells_to_measure(const SweepResult& result, const std::optional<Shard>& shard) {
     std::vector<size_t> cells = cells_of_shard(costs_of_cells(result.sweep), shard.value_or(Shard()));
     std::erase_if(cells, [&](size_t cell) { return result.cells[cell].result != nullptr; });

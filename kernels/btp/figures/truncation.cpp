@@ -174,7 +174,7 @@ Figure truncation_figure(const Result& result, const View& view) {
     figure.caption = caption_of(drawn, truncation, drawn.gates(result));
     if (drawn.blocks() > blocks_in_sight)
         figure.caption +=
-            fmt::format("The first {} of {} blocks are in sight at first. ", blocks_in_sight, drawn.blocks());
+            fmt::format("At first the plot shows {} of {} blocks. ", blocks_in_sight, drawn.blocks());
     if (count < drawn.length) figure.caption += "Computed up to position " + last + ". ";
     add_marks(figure, truncation, drawn, view);
     return figure;
