@@ -9,9 +9,10 @@
 
 namespace sawtooth {
 
-// Detects disturbances of a repeat. On the CPU these are threads of the pool that waited for a core because
-// another program had it, and time that the host of a virtual machine took. On a GPU they are changes and
-// throttling of its clock. If the system does not report them, nothing is detected.
+// Detects disturbances of a repeat. On the CPU these are threads of the pool that were ready to run but
+// waited for a core, which another program or another thread of the pool had, and time that the host of a
+// virtual machine took. On a GPU they are changes of its clock. If the system does not report them, nothing
+// is detected.
 class Disturbances {
   public:
     explicit Disturbances(const Executor& on);

@@ -143,7 +143,7 @@ Figure utilisation_figure(const Result& result) {
 
 Figure occupancy_figure(const Result& result) {
     // A chosen chip shows its theoretical occupancy; without one the run says more.
-    const bool chosen = !result.request.arch.empty();
+    const bool chosen = !result.request.arch.empty() && result.request.recording.empty();
     const bool has_launches =
         std::any_of(result.variants.begin(), result.variants.end(),
                     [](const VariantResult& variant) { return !variant.launches.empty(); });

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernels/core/table.h"
+#include "kernels/figures/comparison.h"
 #include "kernels/figures/correctness.h"
 #include "kernels/figures/figures.h"
 #include "profiling/figures.h"
@@ -115,7 +116,7 @@ std::string signed_percent(double percent) {
     return (percent < 0 ? "-" : "+") + percent_number(std::fabs(percent) / 100) + " %";
 }
 
-// "3 of 45 repeats were disturbed by other programs. "
+// "Crosses: a thread of the run waited for a core in 3 of 45 repeats. "
 std::string words_of_disturbed(const Result& result, const std::vector<Repeats>& all) {
     int64_t count = 0, disturbed = 0;
     for (const Repeats& repeats : all) {
@@ -123,9 +124,8 @@ std::string words_of_disturbed(const Result& result, const std::vector<Repeats>&
         disturbed += std::count(repeats.disturbed.begin(), repeats.disturbed.end(), true);
     }
     if (disturbed == 0) return "";
-    return (result.backend == Backend::cpu ? "Crosses: other programs took a core in "
-                                           : "Crosses: the clock changed in ") +
-           with_thousands(disturbed) + " of " + with_thousands(count) + " repeats. ";
+    return "Crosses: " + disturbance_words(result.backend) + " in " + with_thousands(disturbed) + " of " +
+           with_thousands(count) + " repeats. ";
 }
 
 // "2 repeats are beyond the right end, up to +340 %. "

@@ -43,11 +43,6 @@ std::string words_of(const VerdictBench& bench, const Request& base) {
 }  // namespace
 
 int bench_verdicts(const Arguments& arguments) {
-    for (const char* option : {"--json-file", "--csv", "--markdown"})
-        if (arguments.has(option))
-            return fail(Error::usage(std::string(option) + ": bench verdicts writes no table; use --json"));
-    if (arguments.has("--session"))
-        return fail(Error::usage("--session: bench verdicts has no results to keep"));
     const auto settings = settle(arguments);
     if (!settings) return fail(settings.error());
     const auto trials = settle_trials(arguments);

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <csignal>
+#include <initializer_list>
 
 #include "app/cli/completion.h"
 #include "app/cli/interrupts.h"
@@ -46,12 +47,26 @@ int shoot(const Arguments& arguments, const WindowCommands& window) {
     return code == 0 && arguments.has("--json") ? print(written_json({options->path})) : code;
 }
 
-int bench_window(const Arguments& arguments, const WindowCommands& window) {
+// Refuses options of bench that `bench window` or `bench verdicts` cannot honour: those of its tables, and
+// `unused`.
+std::optional<Error> check_bench(const Arguments& arguments, const std::string& what,
+                                 std::initializer_list<const char*> unused) {
     for (const char* option : {"--json-file", "--csv", "--markdown"})
         if (arguments.has(option))
-            return fail(Error::usage(std::string(option) + ": bench window writes no table; use --json"));
+            return Error::usage(fmt::format("{}: bench {} writes no table; use --json", option, what));
     if (arguments.has("--session"))
-        return fail(Error::usage("--session: bench window has no results to keep"));
+        return Error::usage(fmt::format("--session: bench {} has no results to keep", what));
+    for (const char* option : unused)
+        if (arguments.has(option))
+            return Error::usage(fmt::format("{} has no effect on bench {}; leave it out", option, what));
+    return {};
+}
+
+int bench_window(const Arguments& arguments, const WindowCommands& window) {
+    if (const auto problem = check_bench(arguments, "window", {"--trials", "--allow-wrong", "--on-file"}))
+        return fail(*problem);
+    if (arguments.values("--on").size() > 1)
+        return fail(Error::usage("bench window measures in one place; give one --on"));
     const auto options = settle_window(arguments);
     if (!options) return fail(options.error());
     const std::vector<std::string> families(arguments.families.begin() + 1, arguments.families.end());
@@ -83,8 +98,11 @@ int dispatch(const Arguments& arguments, const WindowCommands& window) {
         case Command::bench:
             if (!arguments.families.empty() && arguments.families.front() == "window")
                 return bench_window(arguments, window);
-            if (arguments.families == std::vector<std::string>{"verdicts"}) return bench_verdicts(arguments);
-            return bench(arguments);
+            if (arguments.families != std::vector<std::string>{"verdicts"}) return bench(arguments);
+            if (const auto problem = check_bench(
+                    arguments, "verdicts", {"--on", "--on-file", "--profile", "--arch", "--allow-wrong"}))
+                return fail(*problem);
+            return bench_verdicts(arguments);
         case Command::devices:
             return devices(arguments);
         case Command::worker:

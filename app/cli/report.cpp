@@ -13,6 +13,7 @@
 #include "app/cli/session_file.h"
 #include "app/cli/settings.h"
 #include "app/cli/subcommands.h"
+#include "app/cli/sweep_documents.h"
 #include "app/cli/terminal.h"
 #include "app/engine/files/files.h"
 #include "app/engine/machine/devices.h"
@@ -21,6 +22,7 @@
 #include "app/engine/sources/sweep_loop.h"
 #include "app/engine/wire/json.h"
 #include "kernels/core/nearest.h"
+#include "kernels/figures/correctness.h"
 
 namespace sawtooth::cli {
 namespace {
@@ -85,24 +87,31 @@ Outcome<FamilyReport> report_family(const Family& family, Request request, Resul
 
 using Families = std::vector<const Family*>;
 using Reports = std::vector<FamilyReport>;
+struct ReportsDone {
+    Reports reports;
+    std::optional<Error> error;  // the other families are not done
+};
 
-Outcome<Reports> report_here(const Settings& settings, const Families& families, const std::stop_token& stop,
-                             ProgressBar& bar) {
+ReportsDone report_here(const Settings& settings, const Families& families, const std::stop_token& stop,
+                        ProgressBar& bar) {
     Steps steps(families.size(), &bar);
     CommandSources sources(settings.cache_directory);
-    Reports reports;
+    ReportsDone all;
     for (size_t i = 0; i < families.size(); ++i) {
         steps.start_family(families[i]->name, i);
         auto done =
             report_family(*families[i], settings.request, i + 1, sources.of(settings.request), stop, steps);
-        if (!done) return done.error();
-        reports.push_back(std::move(*done));
+        if (!done) {
+            all.error = done.error();
+            break;
+        }
+        all.reports.push_back(std::move(*done));
     }
-    return reports;
+    return all;
 }
 
-Outcome<Reports> report_in_team(const Settings& settings, const Families& families,
-                                const std::stop_token& stop, ProgressBar& bar) {
+ReportsDone report_in_team(const Settings& settings, const Families& families, const std::stop_token& stop,
+                           ProgressBar& bar) {
     Reports reports(families.size());
     const auto report = [&](WorkerSource& source, const Request& request, size_t index,
                             std::stop_token stop_team) -> std::optional<Error> {
@@ -114,9 +123,10 @@ Outcome<Reports> report_in_team(const Settings& settings, const Families& famili
     };
     std::vector<std::string> names;
     for (const Family* family : families) names.push_back(family->name);
-    if (const auto done = families_in_team(settings, names, stop, bar, report); done.error)
-        return *done.error;
-    return reports;
+    const FamiliesDone done = families_in_team(settings, names, stop, bar, report);
+    ReportsDone all{{}, done.error};
+    for (const size_t index : done.indices) all.reports.push_back(std::move(reports[index]));
+    return all;
 }
 
 void add_reports(Session& to, const Reports& reports) {
@@ -125,6 +135,17 @@ void add_reports(Session& to, const Reports& reports) {
         to.results.emplace_back(*report.result, report.figures_of_run);
         for (const SweepResult& sweep : report.sweeps) add_sweep(to, sweep);
     }
+}
+
+// The first wrong result of the families or of their sweeps.
+std::string first_wrong_of(const Reports& reports) {
+    for (const FamilyReport& report : reports) {
+        std::string words = first_wrong(*report.result);
+        for (const SweepResult& sweep : report.sweeps)
+            if (words.empty()) words = first_wrong(sweep);
+        if (!words.empty()) return report.family->name + ", " + words;
+    }
+    return "";
 }
 
 // Refuses a preset that a family lacks before anything runs.
@@ -166,17 +187,27 @@ int report(const Arguments& arguments) {
 
     Interrupts interrupts;
     ProgressBar bar;
-    const auto reports = (settings->workers.size() > 1 ? report_in_team : report_here)(
+    auto [reports, error] = (settings->workers.size() > 1 ? report_in_team : report_here)(
         *settings, *families, interrupts.token(), bar);
     bar.clear();
-    if (!reports) {
+    if (error && reports.empty()) {
         if (*made) ::rmdir(folder.c_str());
-        return fail(reports.error());
+        return fail(*error);
     }
-    if (const auto problem = write_file(page, report_page(*reports, today()))) return fail(*problem);
-    if (const auto problem = add_to_session(arguments, [&](Session& to) { add_reports(to, *reports); }))
-        return fail(*problem);
-    return print(arguments.has("--json") ? written_json({page}) : page + "\n");
+    // The families that were measured are kept wherever that is possible.
+    if (error) error->text += fmt::format("; {} of {} families done", reports.size(), families->size());
+    const auto attempt = [&error = error](const std::optional<Error>& problem) {
+        if (error && problem)
+            error->text += "; " + problem->text;
+        else if (problem)
+            error = problem;
+    };
+    const auto unwritten = write_file(page, report_page(reports, today()));
+    attempt(unwritten);
+    attempt(add_to_session(arguments, [&reports = reports](Session& to) { add_reports(to, reports); }));
+    const int printed = unwritten ? 0 : print(arguments.has("--json") ? written_json({page}) : page + "\n");
+    if (error) return fail(*error);
+    return exit_code(printed, first_wrong_of(reports), arguments.has("--allow-wrong"));
 }
 
 }  // namespace sawtooth::cli

@@ -165,7 +165,8 @@ void settle_recording(const Arguments& arguments, OptionReader& reader, Request&
     if (std::find(names.begin(), names.end(), request.recording) == names.end())
         return reader.refuse("--recording",
                              names.empty() ? "no recordings are installed" : "not one of " + listed(names));
-    for (const char* const other : {"--on", "--on-file", "--input", "--backend"})
+    for (const char* const other : {"--on", "--on-file", "--input", "--backend", "--device", "--kernels",
+                                    "--arch", "--repeat", "--profile", "--jitter", "--multiprocessors"})
         if (arguments.has(other))
             return reader.refuse("--recording", std::string("cannot be combined with ") + other);
     request.backend = BackendChoice::cuda;
@@ -393,7 +394,7 @@ Outcome<ShotOptions> settle_shot(const Arguments& arguments) {
 }
 
 std::string place_of(const std::string& path) {
-    if (path == "-") return path;
+    if (is_standard_output(path)) return "-";
     std::error_code problem;
     const auto place = std::filesystem::weakly_canonical(std::filesystem::absolute(path, problem), problem);
     return problem ? path : place.string();
@@ -417,7 +418,7 @@ Outcome<TableFiles> settle_files(const Arguments& arguments) {
         if (std::find(taken.begin(), taken.end(), place) != taken.end())
             return Error::usage(Refusal{option, path, "another document is already written there"});
         taken.push_back(place);
-        files.to_standard_output = files.to_standard_output || path == "-";
+        files.to_standard_output = files.to_standard_output || place == "-";
         if (auto problem = check_writable(path)) return *problem;
     }
     return files;

@@ -112,7 +112,8 @@ std::optional<Error> measure(const Settings& settings, SweepResult& result, cons
     Source& source = sources.of(result.sweep.base);
     if (result.sweep.search) {
         auto error = search(source, result, stop, bar);
-        for (size_t cell = 0; file && cell < result.cells.size(); ++cell) file->add(cell, result.cells[cell]);
+        for (size_t cell = 0; file && cell < result.cells.size(); ++cell)
+            if (!is_missing(result.cells[cell])) file->add(cell, result.cells[cell]);
         return error;
     }
     return run_cells(source, result, cells, stop, done);

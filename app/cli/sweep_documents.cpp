@@ -28,16 +28,6 @@ std::string skipped_everywhere(const SweepResult& result, const std::string& var
     return reason;
 }
 
-// The first wrong result, with the parameter values of its cell.
-std::string first_wrong(const SweepResult& result) {
-    for (const SweepCell& cell : result.cells) {
-        const std::string words = cell.result ? sawtooth::first_wrong(*cell.result) : "";
-        if (words.empty()) continue;
-        return cell_words(result.sweep, cell.values) + ": " + words;
-    }
-    return "";
-}
-
 // What can be told of a complete sweep: one line per variant that says where it is fastest.
 std::string best_lines(const SweepResult& result) {
     if (!result.complete || result.cells.size() < 2) return "";
@@ -126,6 +116,15 @@ Outcome<std::string> text_asked(const Arguments& arguments, const SweepResult& r
 }
 
 }  // namespace
+
+std::string first_wrong(const SweepResult& result) {
+    for (const SweepCell& cell : result.cells) {
+        const std::string words = cell.result ? sawtooth::first_wrong(*cell.result) : "";
+        if (words.empty()) continue;
+        return cell_words(result.sweep, cell.values) + ": " + words;
+    }
+    return "";
+}
 
 int write_sweep(const Arguments& arguments, const TableFiles& files, const SweepResult& result,
                 const std::optional<Error>& error) {

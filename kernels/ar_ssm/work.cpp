@@ -40,6 +40,10 @@ Work work(const Parameters& parameters, const Arrays&) {
         work.bytes += 4 * tokens * rank;       // the noise
         work.operations += 2 * tokens * rank;  // plus noise, over the temperature
     }
+    if (s.intermediates) {
+        work.bytes += element * tokens * (2 * width + 2 * rank) + 4 * tokens * rank;      // t, uv, u, v and c
+        if (s.bidirectional) work.bytes += element * tokens * width + 4 * tokens * rank;  // uv_rev and c_rev
+    }
     if (!s.backward) return work;
     work.bytes += (element + 4) * tokens * width + 4 * weights;
     // Per channel these are the gradients of x, taps and bias, per rank those of the factors of w, u and v

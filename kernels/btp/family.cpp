@@ -197,12 +197,13 @@ constexpr double tensor_core_rounding = 0x1p-22;
 // Returns what a variant rounds inside. two_pass stores v as x between its launches, in `out_dtype`; on
 // tensor cores two_pass and fused round factors to `dtype`.
 Rounding rounding(const Variant& variant, const Parameters& parameters, Backend backend) {
-    const bool on_cuda = backend == Backend::cuda;
+    const bool on_tensor_cores = backend == Backend::cuda &&
+                                 (variant.name == "two_pass" || variant.name == "fused") &&
+                                 btp::is_on_tensor_cores(parameters.integer("BL"));
     Rounding factors, between;
-    if (on_cuda && btp::is_on_tensor_cores(parameters.integer("BL")))
-        factors = rounding_to_dtype(variant, parameters);
+    if (on_tensor_cores) factors = rounding_to_dtype(variant, parameters);
     if (variant.name == "two_pass") between = rounding_to(storage_named(parameters.text("out_dtype")));
-    return {.arithmetic = on_cuda ? tensor_core_rounding : Rounding{}.arithmetic,
+    return {.arithmetic = on_tensor_cores ? tensor_core_rounding : Rounding{}.arithmetic,
             .narrow = factors.narrow,
             .stored = between.stored,
             .largest = std::min(factors.largest, between.largest),

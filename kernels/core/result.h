@@ -61,7 +61,7 @@ struct OutputVerdict {
 struct TimeStatistics {
     double median = 0, q1 = 0, q3 = 0;  // microseconds, start of the first launch to end of the last
     std::vector<double> samples = {};
-    // The indices of samples in which other programs took a core or the clock of the GPU changed.
+    // The indices of samples in which a thread of the run waited for a core or the clock of the GPU changed.
     std::vector<int64_t> disturbed = {};
 };
 

@@ -119,6 +119,10 @@ std::string few_repeats_words(int repeats) {
            " too few to tell times apart; use at least " + std::to_string(least_repeats_to_tell);
 }
 
+std::string disturbance_words(Backend backend) {
+    return backend == Backend::cpu ? "a thread of the run waited for a core" : "the clock of the GPU changed";
+}
+
 Comparison compare_rounds(std::span<const TimeStatistics> first, std::span<const TimeStatistics> second,
                           Met met) {
     const Comparison unknown{Pace::cannot_tell, 0, 0, infinity};

@@ -27,6 +27,9 @@ struct Comparison {
 constexpr int least_repeats_to_tell = 6;
 // "3 repeats are too few to tell times apart; use at least 6", "" for enough repeats.
 std::string few_repeats_words(int repeats);
+
+// What is seen in a disturbed repeat: "a thread of the run waited for a core".
+std::string disturbance_words(Backend backend);
 // Fewer rounds do not show how far equal plans may lie apart from one round to another: with 3 rounds in
 // which the memory of either lies by chance in a fast or in a slow place, 1 of 32 comparisons would name a
 // winner.
@@ -44,9 +47,8 @@ enum class Met { in_turns, apart };
 // - With enough rounds, by more than half of the distance between the quartiles of their ratios, and by at
 //   least 1 % in turns, 5 % apart. The interval comes from resampling rounds and then samples. The same are
 //   times within 3 %.
-// - With fewer rounds, their samples are taken together, and how far equal plans may lie apart is assumed: 5
-// %
-//   in turns, where memory may lie in a slower place; half apart, where the machine may have changed. The
+// - With fewer rounds, their samples are taken together, and how far equal plans may lie apart is assumed:
+//   5 % in turns, where memory may lie in a slower place; half apart, where the machine may have changed. The
 //   interval is the overlap of two of 99.5 % that assume nothing about the distribution of times: that of the
 //   sign test on the ratios of samples in turns, which no disturbance longer than a turn changes, and that of
 //   Mann-Whitney's test on all ratios (Hodges and Lehmann), which a disturbance of few repeats hardly

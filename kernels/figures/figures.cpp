@@ -409,8 +409,8 @@ std::vector<Bar::Segment> segments_of(const VariantResult& variant) {
     return segments;
 }
 
-// "Unstable: the quartiles of a time differ by up to 3x. Other programs took a core in 7 of 45 repeats. Close
-// them and press F5. " A cause is named only if it was measured.
+// "Unstable: the quartiles of a time differ by up to 3x; a thread of the run waited for a core in 7 of 45
+// repeats. Close other programs or use fewer threads, and press F5. "
 std::string stability_words(const Result& result) {
     double most = 0;
     size_t repeats = 0, disturbed = 0;
@@ -423,12 +423,13 @@ std::string stability_words(const Result& result) {
     }
     if (most == 0) return "";
     std::string words =
-        "Unstable: the quartiles of a time differ by up to " + rounded(most, most < 9.95 ? 2 : 3) + "x. ";
-    if (disturbed == 0) return words + "Press F5 to measure again. ";
-    words += result.backend == Backend::cpu ? "Other programs took a core in " : "The clock changed in ";
-    return words + std::to_string(disturbed) + " of " + std::to_string(repeats) +
-           (result.backend == Backend::cpu ? " repeats: close them and press F5. "
-                                           : " repeats: press F5 to measure again. ");
+        "Unstable: the quartiles of a time differ by up to " + rounded(most, most < 9.95 ? 2 : 3) + "x";
+    if (disturbed > 0)
+        words += "; " + disturbance_words(result.backend) + " in " + std::to_string(disturbed) + " of " +
+                 std::to_string(repeats) + " repeats";
+    return words + (disturbed > 0 && result.backend == Backend::cpu
+                        ? ". Close other programs or use fewer threads, and press F5. "
+                        : ". Press F5 to measure again. ");
 }
 
 std::string rate_words(const Copy& copy) {

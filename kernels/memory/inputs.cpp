@@ -73,6 +73,7 @@ Array generate(const ArraySpec& spec, const Parameters& parameters, const Arrays
     return array;
 }
 
+// What `levels` adds is not counted, as only some variants compute it.
 Work work(const Parameters& parameters, const Arrays& inputs) {
     const Sizes sizes(parameters);
     const auto tokens = static_cast<double>(sizes.length);

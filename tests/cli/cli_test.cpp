@@ -144,6 +144,7 @@ TEST_CASE("a report takes several families, or one with settings", "[cli]") {
     CHECK(settings->request.variants == Names{"sequential"});
     CHECK(settings->request.backend == BackendChoice::automatic);
     CHECK(read({"report", "folder", "memory", "scan"})->arguments.families == Names{"memory", "scan"});
+    CHECK(read({"report", "folder", "--allow-wrong"})->arguments.has("--allow-wrong"));
     CHECK(settings_of({"report", "folder", "memory", "scan", "--preset", "paper"}));
     check_usage(settings_of({"report", "folder", "--set", "rule=titans"}), "--set needs exactly one family");
     check_usage(settings_of({"report", "folder", "memory", "scan", "--variant", "sequential"}), "--variant");
@@ -377,14 +378,18 @@ TEST_CASE("the copied command of a run reads as the same Request with everything
     request.backend = BackendChoice::automatic;
     request.profile = Profile::none;
     CHECK(request_again(request) == request);
-    // A recording has a backend, and inputs and a place, of its own.
-    request.recording = "h200-2026-11";
-    request.backend = BackendChoice::cuda;
-    request.device = 0;
-    request.input = request.on = request.kernels = "";
-    CHECK(request_again(request) == request);
     Request plain;
     plain.family = "scan";
+    // A recording has a backend, a place, inputs and measurements of its own.
+    request.recording = "h200-2026-11";
+    request.backend = BackendChoice::cuda;
+    request.device = plain.device;
+    request.repeats = plain.repeats;
+    request.profile = plain.profile;
+    request.jitter = plain.jitter;
+    request.multiprocessors = plain.multiprocessors;
+    request.input = request.on = request.kernels = request.arch = "";
+    CHECK(request_again(request) == request);
     CHECK(request_again(plain) == plain);
 }
 

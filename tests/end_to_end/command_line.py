@@ -83,7 +83,18 @@ def a_wrong_command_line_is_exit_2_in_one_line(program):
         (["report", "r", "--set", "rule=titans"], "--set", "one family"),
         (["report", "r", "scan", "--preset", "papr"], "papr", "Did you mean paper?"),
         (["bench", "nothing"], "nothing"),
-        (["bench", "window", "--csv", "a"], "--csv"),
+        (["report", "r", "--from", "a.sawtooth", "--allow-wrong"], "--allow-wrong", "runs nothing"),
+        (["bench", "window", "--csv", "a"], "--csv", "bench window"),
+        (["bench", "window", "--trials", "9"], "--trials has no effect on bench window"),
+        (["bench", "window", "--allow-wrong"], "--allow-wrong has no effect on bench window"),
+        (["bench", "window", "--on-file", "hosts"], "--on-file has no effect on bench window"),
+        (["bench", "window", "--on", "false", "--on", "true"], "one --on"),
+        (["bench", "verdicts", "--markdown", "a"], "--markdown", "bench verdicts"),
+        (["bench", "verdicts", "--on", "false"], "--on has no effect on bench verdicts"),
+        (["bench", "verdicts", "--on-file", "hosts"], "--on-file has no effect on bench verdicts"),
+        (["bench", "verdicts", "--profile", "none"], "--profile has no effect on bench verdicts"),
+        (["bench", "verdicts", "--arch", "sm_90a"], "--arch has no effect on bench verdicts"),
+        (["bench", "verdicts", "--allow-wrong"], "--allow-wrong has no effect on bench verdicts"),
         (["bench", "window", "nothing"], "nothing"),
         (["bench", "scan", "window"], "window"),
         (["shot"], "FILE.png"),
@@ -210,6 +221,18 @@ def values_of_a_sweep_may_be_ranges_and_move_together(program):
 
 
 @test
+def options_of_a_measurement_are_refused_beside_a_recording(program):
+    recorded = ["run", "scan", "--recording", "h200-2026-11"]
+    for option in (["--repeat", 3], ["--arch", "sm_80"], ["--kernels", "/tmp"], ["--profile", "none"], ["--jitter", 4],
+                   ["--multiprocessors", 3], ["--device", 0]):
+        program(*recorded, *option).wants(2, "--recording", f"cannot be combined with {option[0]}")
+    cells = program("sweep", "scan", "--recording", "h200-2026-11", "--over", "block_size=256,512").wants(0)
+    assert "outputs were not computed: a sweep shows none" in cells.out, cells.out
+    run = program(*recorded, "--memory-limit", 1000).wants(0)
+    assert "outputs were not computed: out of memory" in " ".join(run.out.split()), run.out
+
+
+@test
 def a_search_ends_with_the_best_and_exports_it(program):
     words = ["attention", "--set", "N=128", "--threads", 1, "--over", "BLOCK_M=32,64", "--over", "BLOCK_N=16..64"]
     document = program("sweep", *words, "--best", "--json").wants(0).json()
@@ -236,6 +259,9 @@ def a_search_ends_with_the_best_and_exports_it(program):
     assert re.search(r'^triton\.Config\(\{"BLOCK_M": (32|64), "BLOCK_N": (16|32|64)\}\)$', text, re.M), text
     assert all(line.startswith(("#", "triton.Config(")) for line in text.splitlines())
     program("sweep", "ar_ssm", "--over", "max_rank=4..8", "--export", "triton").wants(2, "no tiling parameters")
+    shard = ["--variant", "streaming", "--shard", "1/2", "--session", "a.sawtooth", "--export"]
+    assert "# not measured: 3 of 6 settings\n" in program("sweep", *words, *shard, "triton").wants(0).out
+    assert program("sweep", *words, *shard, "json").wants(0).json()["complete"] is False
 
 
 @test
@@ -282,6 +308,11 @@ def wrong_outputs_are_exit_4_in_one_line_unless_they_are_allowed(program):
     sweep = ["sweep", "scan", "--over", "channels=2,3", *on_gpu]
     program(*sweep).wants(4, "--allow-wrong")
     program(*sweep, "--allow-wrong").wants(0)
+    report = ["report", "page", "scan", *on_gpu]
+    done = program(*report, "--session", "lab.sawtooth").wants(4, "scan, ", "y is wrong", "--allow-wrong")
+    assert done.out == "page/index.html\n" and "lab.sawtooth" in program.names(), done
+    program(*report, "--allow-wrong").wants(0)
+    program("report", "page", "--from", "lab.sawtooth").wants(0)  # it runs nothing
 
 
 @test
@@ -340,6 +371,9 @@ def a_sweep_interrupted_in_its_first_cell_leaves_an_older_file(program):
     shape = ["--over", "length=1000000,1000001", "--set", "op=linear", "--repeat", 1000]
     program.interrupt(0.5, "sweep", "scan", *shape, "--csv", "a.csv")
     assert (program.folder / "a.csv").read_text() == "older"
+    search = ["--over", "block_size=256,512", "--set", "length=1000000", "--set", "op=linear", "--best"]
+    program.interrupt(0.5, "sweep", "scan", *search, "--session", "lab.sawtooth")
+    assert program.names() == ["a.csv"], program.names()
 
 
 @test

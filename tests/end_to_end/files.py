@@ -269,3 +269,33 @@ def an_older_output_stays_where_the_new_one_fails(program):
     program("run", "scan", "--output", "out.npz", "--repeat", 1, "--set", "length=10").wants(0)
     assert (program.folder / "out.npz").read_bytes() == before
     assert program.names() == ["out.npz"]
+
+
+@test
+def a_document_named_as_standard_output_is_added_to_what_was_printed(program):
+    small = ["scan", "--set", "channels=2", "--threads", 1, "--variant", "lookback"]
+
+    def printed(*words):
+        with open(program.folder / "log.txt", "w") as log:
+            log.write("a line before\n")
+            log.flush()
+            process = program.start(*words, stdout=log)
+            _, error = process.communicate(timeout=60 * program.patience)
+        return process.returncode, error, (program.folder / "log.txt").read_text()
+
+    code, error, text = printed("sweep", *small, "--over", "length=64,128", "--csv", "/dev/stdout")
+    assert code == 0 and text.startswith("a line before\n") and "\n64,lookback," in text, (error, text)
+    for option in ("--output", "--trace", "--session"):
+        code, error, text = printed("run", *small, "--set", "length=64", option, "/dev/stdout")
+        assert code == 1 and "what is printed goes there" in error and text == "a line before\n", (error, text)
+    code, error, _ = printed("sweep", *small, "--over", "length=64", "--csv", "/dev/stdout", "--markdown", "-")
+    assert code == 2 and "another document is already written there" in error, error
+
+
+@test
+def outputs_that_were_not_computed_are_not_written(program):
+    recorded = ["run", "attention", "--recording", "h200-2026-11", "--variant", "streaming_wgmma"]
+    if "no recordings" in program(*recorded).err:
+        raise Skipped("no recordings are installed")
+    program(*recorded, "--output", "out.npz").wants(1, "out.npz: not written")
+    assert program.names() == []

@@ -15,6 +15,7 @@ import traceback
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import command_line  # noqa: E402,F401  (each module adds its tests to the list)
+import check  # noqa: E402,F401
 import compare  # noqa: E402,F401
 import files  # noqa: E402,F401
 import many_workers  # noqa: E402,F401

@@ -27,6 +27,70 @@ def results_are_added_to_a_session(program):
 
 
 @test
+def a_joined_sweep_is_added_to_a_session_once(program):
+    sweep = ["sweep", "scan", "--repeat", 1, "--over", "length=32,64,96,128"]
+    for number in (1, 2):
+        program(*sweep, "--shard", f"{number}/2", "--session", f"{number}.sawtooth").wants(0)
+    program("run", "scan", *QUICK, "--session", "lab.sawtooth").wants(0)
+
+    def joined(results, sweeps, *files, code=0):
+        program("join", *files, "--session", "lab.sawtooth").wants(code)
+        now = manifest(program, "lab.sawtooth")
+        assert (now["results"], now["sweeps"]) == (results, sweeps), now
+    joined(3, 1, "1.sawtooth", code=1)  # cells are missing
+    joined(5, 1, "1.sawtooth", "2.sawtooth")
+    joined(5, 1, "1.sawtooth", "2.sawtooth")
+    joined(5, 1, "lab.sawtooth", "1.sawtooth")
+    whole = program("join", "1.sawtooth", "2.sawtooth", "--json").wants(0).out
+    assert program("join", "lab.sawtooth", "--json").wants(0).out == whole
+    program("join", "1.sawtooth", "2.sawtooth", "--session", "1.sawtooth").wants(0)
+    assert program("join", "1.sawtooth", "--json").wants(0).out == whole
+    (program.folder / "2.sawtooth").unlink()
+    program(*sweep, "--shard", "2/2", "--session", "2.sawtooth").wants(0)
+    joined(9, 2, "2.sawtooth", "1.sawtooth")  # other results of the same cells
+    (program.folder / "text").write_text("text")
+    program("join", "1.sawtooth", "--session", "text").wants(2, "text")
+    assert (program.folder / "text").read_text() == "text"
+
+
+@test
+def an_interrupted_report_keeps_its_finished_families(program):
+    for seconds in (1, 4, 16):  # a busy machine may take long to measure its limits
+        program.interrupt(seconds, "report", "page", "lut", "memory", "--repeat", 300, "--session", "lab.sawtooth")
+        if program.names():
+            break
+    assert program.names() == ["lab.sawtooth", "page"], program.names()
+    page = (program.folder / "page" / "index.html").read_text(encoding="utf-8")
+    assert '<section id="lut">' in page and page.count("<section") == 1
+    assert manifest(program, "lab.sawtooth")["results"] > 0
+
+
+@test
+def a_report_keeps_its_finished_families_if_another_fails(program):
+    words = ["lut", "scan", "--repeat", 1, "--memory-limit", "2MiB", "--session", "lab.sawtooth"]
+    done = program("report", "page", *words).wants(1, "out of memory", "1 of 2 families done")
+    assert done.out == "page/index.html\n", done
+    results = manifest(program, "lab.sawtooth")["results"]
+    assert results > 0
+    # The second worker takes no part, so that the first one has the families in order.
+    done = program("report", "team", *words, "--on", f"{program.path} worker", "--on", "exit 7")
+    assert done.code == 1 and "1 of 2 families done" in done.err and done.out == "team/index.html\n", done
+    assert manifest(program, "lab.sawtooth")["results"] == 2 * results
+    for folder in ("page", "team"):
+        page = (program.folder / folder / "index.html").read_text(encoding="utf-8")
+        assert '<section id="lut">' in page and page.count("<section") == 1
+    program("report", "none", *words[1:]).wants(1, "out of memory")
+    assert "none" not in program.names()
+
+
+@test
+def a_report_whose_page_cannot_be_written_keeps_its_session(program):
+    on = ["--on", f"rmdir page; exec {program.path} worker"]  # the folder vanishes once the report has made it
+    done = program("report", "page", "scan", "--repeat", 1, "--session", "lab.sawtooth", *on).wants(1, "page/index.html")
+    assert done.out == "" and manifest(program, "lab.sawtooth")["results"] > 0, done
+
+
+@test
 def a_session_has_no_path_and_no_command(program):
     program("run", "scan", *QUICK, "--output", "in.npz").wants(0)
     program("run", "scan", "--input", "in.npz", "--on", f"{program.path} worker", "--repeat", 1, "--session",

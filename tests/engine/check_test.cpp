@@ -8,6 +8,7 @@
 
 #include "app/engine/check/draw.h"
 #include "app/engine/check/parallel.h"
+#include "app/engine/check/resume.h"
 #include "app/engine/check/sanitize.h"
 #include "app/engine/check/shrink.h"
 #include "app/engine/check/trial.h"
@@ -120,6 +121,9 @@ TEST_CASE("the first report of a sanitizer is told in one line", "[check]") {
     CHECK(first_report("========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n").empty());
     CHECK(first_report("========= COMPUTE-SANITIZER\n========= RACECHECK SUMMARY: 0 hazards displayed\n")
               .empty());
+    CHECK(first_report("========= COMPUTE-SANITIZER\n========= Target application returned an error\n"
+                       "========= ERROR SUMMARY: 0 errors\n")
+              .empty());
     CHECK(first_report("") == "the tool did not finish its report");
     CHECK(first_report("========= COMPUTE-SANITIZER\n"
                        "========= Invalid __global__ read of size 4 bytes\n"
@@ -175,6 +179,7 @@ TEST_CASE("a check that judged nothing does not say that nothing is wrong", "[ch
     CheckReport report;
     report.family = "scan";
     report.tried = report.given_up = 3;
+    report.complete = true;
     CHECK_FALSE(has_judged(report));
     CHECK(summary_of(report) ==
           "scan: 3 settings (3 undefined, too slow or too large), 0 outputs judged, 0.0 s: nothing could be "
@@ -182,7 +187,74 @@ TEST_CASE("a check that judged nothing does not say that nothing is wrong", "[ch
     report.judged = report.cannot_judge = 2;
     CHECK_FALSE(has_judged(report));
     report.judged = 3;
-    CHECK(contains(summary_of(report), "no variant is wrong"));
+    CHECK(summary_of(report).ends_with(": no variant is wrong"));
+    report.complete = false;
+    CHECK(summary_of(report).ends_with(": no variant is wrong so far"));
+}
+
+TEST_CASE("a variant with several findings is one wrong variant", "[check]") {
+    CheckReport report;
+    report.complete = true;
+    Finding finding;
+    finding.request = scan_request();
+    finding.number = -1;  // as those of a sanitizer, which does not tell the Request
+    for (const char* const variant : {"lookback", "lookback", "blelloch"}) {
+        finding.variant = variant;
+        report.findings.push_back(finding);
+    }
+    CHECK(summary_of(report).ends_with(": 2 variants are wrong"));
+    report.findings.pop_back();
+    CHECK(summary_of(report).ends_with(": 1 variant is wrong"));
+    CHECK(command_of(finding).empty());
+    finding.number = 0;
+    CHECK(contains(command_of(finding), "sawtooth run scan"));
+}
+
+TEST_CASE("a Request is wrong only once two workers were lost with it", "[check]") {
+    CheckReport so_far;
+    so_far.family = "scan";
+    so_far.tried = 6;
+    so_far.next = 5;
+    so_far.trying = scan_request();
+    so_far.trying->variants = {"lookback"};
+    so_far.trying_number = 7;
+    const CheckRequest request = check_of("scan");
+    const auto lose = [&] {
+        so_far.findings.push_back(lost_with_worker(
+            so_far, Error::failure("the worker exited, signal 9 (Killed) (scan: length 8); the next run "
+                                   "starts a new one")));
+        ++so_far.tried;
+    };
+    lose();
+    CHECK(is_lost_once(so_far.findings.back()));
+    CHECK(so_far.findings.back().problem == "the worker exited, signal 9 (Killed)");
+    CHECK(continued(request, so_far).first == 5);
+    CHECK(continued(request, so_far).leave_out.empty());
+    ++so_far.trying_number;
+    lose();
+    CHECK(is_lost_once(so_far.findings.back()));
+    --so_far.trying_number;
+    lose();
+    const Finding& finding = so_far.findings.back();
+    CHECK(finding.variant == "lookback");
+    CHECK(finding.number == 7);
+    CHECK(finding.problem == "the worker exited, signal 9 (Killed), twice at this setting");
+    CHECK(continued(request, so_far).leave_out == std::vector<std::string>{"lookback"});
+    const CheckReport shown = without_lost_once(so_far);
+    CHECK(shown.findings.size() == 1);
+    CHECK(shown.tried == 7);
+}
+
+TEST_CASE("a check that is continued without any time left tries one Request", "[check]") {
+    CheckRequest request = check_of("scale");
+    request.seconds = 0;
+    Runner runner(shared_cache());
+    CHECK(check(runner, request, {}, {})->tried == 0);
+    request.first = 3;
+    const auto report = check(runner, request, {}, {});
+    REQUIRE(report);
+    CHECK(report->complete);
+    CHECK(report->tried == 1);
 }
 
 TEST_CASE("a check refuses what it cannot do, and hears a stop", "[check]") {

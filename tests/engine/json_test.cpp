@@ -334,6 +334,8 @@ TEST_CASE("a command has everything that differs from the defaults, quoted for a
     Request recorded = request;
     recorded.backend = BackendChoice::cuda;
     recorded.recording = "h200-2026-11";
+    recorded.repeats = 3;  // which the recording does not follow
+    recorded.arch = "sm_80";
     CHECK(command_of(recorded) == "sawtooth run scan --recording h200-2026-11");
     request.parameters.set("length", int64_t{777});
     request.variants = {"lookback"};

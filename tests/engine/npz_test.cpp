@@ -329,6 +329,17 @@ TEST_CASE("a full disk or a missing folder leaves no archive", "[npz]") {
     CHECK(write_npz("/dev/full", arrays));
 }
 
+TEST_CASE("an array without values, as of a recorded result, is refused and leaves no file", "[npz]") {
+    const TemporaryFolder folder;
+    Array y;
+    y.name = "scan/y";
+    y.shape = {2, 3};
+    const auto problem = write_npz(folder.file("a.npz"), {y});
+    REQUIRE(problem);
+    CHECK(contains(problem->text, "a.npz: not written: there are no values of scan/y here"));
+    CHECK(folder.names().empty());
+}
+
 TEST_CASE("equal arrays give equal files", "[npz]") {
     const TemporaryFolder folder;
     const Arrays arrays{Array::zeros("x", Dtype::f32, {3}),

@@ -174,11 +174,11 @@ TEST_CASE("only the variants of the Request are shown of a recording", "[recordi
     const auto run = RecordedRun::prepare(request, recording_of({64}));
     INFO((run ? "" : run.error().text));
     REQUIRE(run);
-    const auto shown = run->shown(nullptr);
+    const auto shown = run->shown(nullptr, "out of memory");
     REQUIRE(shown);
     REQUIRE((*shown)->variants.size() == 1);
     CHECK((*shown)->variants.front().name == "lookback");
-    CHECK(contains((*shown)->notes.back(), "outputs cannot be computed by this CPU"));
+    CHECK(contains((*shown)->notes.back(), "outputs were not computed: out of memory"));
 }
 
 TEST_CASE("an unknown recording, an input file and a path are refused in words", "[recordings]") {

@@ -4,6 +4,7 @@
 
 #include "app/engine/tables/joined_bench.h"
 #include "app/engine/tables/tables.h"
+#include "app/engine/tables/triton_configs.h"
 #include "app/engine/wire/json.h"
 #include "kernels/families.h"
 #include "kernels/figures/sweep_cells.h"
@@ -95,6 +96,35 @@ TEST_CASE("cells that are missing have no row", "[engine][team]") {
     CHECK(missing_words(sweep) == "channels 2");
     CHECK(missing_words(unmeasured(sweep_in(std::vector<Place>(30), std::vector<double>(30)).sweep))
               .ends_with("channels 20; 10 more"));
+}
+
+TEST_CASE("an exported setting says with how many others it was compared", "[engine][team]") {
+    SweepResult sweep = sweep_in(std::vector<Place>(6, {"H100", "n1", "a"}), {10, 10, 10, 40, 10, 10});
+    CHECK(contains(*triton_configs(sweep), "# 4 of 5 other settings may be as fast\n"));
+    CHECK_FALSE(contains(*triton_configs(sweep), "not measured"));
+    sweep.cells[1] = {sweep.sweep.cell(1), "no memory", nullptr};
+    auto wrong = std::make_shared<Result>(*sweep.cells[2].result);
+    wrong->variants[0].verdicts[0].verdict = Verdict::wrong;
+    sweep.cells[2].result = wrong;
+    CHECK(contains(*triton_configs(sweep), "# 2 of 3 other settings may be as fast\n"));
+    sweep.cells[5] = {sweep.sweep.cell(5), "", nullptr};
+    sweep.complete = false;
+    CHECK(triton_configs(sweep)->starts_with("# not measured: 1 of 6 settings\n"));
+    CHECK(contains(*triton_configs(sweep), "# 1 of 2 other settings may be as fast\n"));
+    sweep.cells.pop_back();  // as in a search, which has no later cells
+    CHECK(triton_configs(sweep)->starts_with("# not measured: 1 of 6 settings\n"));
+    const SweepResult chips =
+        sweep_in({{"H100", "n1", "a"}, {"H200", "n2", "b"}, {"H100", "n1", "a"}, {"H200", "n2", "b"}},
+                 {10, 1, 10, 40});
+    CHECK(contains(*triton_configs(chips), "# 1 of 1 other settings may be as fast\n"));
+}
+
+TEST_CASE("an exported search says if it ended early", "[engine][team]") {
+    SweepResult sweep = sweep_in({{"H100", "n1", "a"}, {"H100", "n1", "a"}}, {10, 40});
+    sweep.sweep.search = true;
+    CHECK(triton_configs(sweep)->starts_with("# lookback on H100: "));
+    sweep.complete = false;
+    CHECK(triton_configs(sweep)->starts_with("# the search ended early, so its times have fewer repeats\n"));
 }
 
 TEST_CASE("reports of bench from several machines are one, which says where each row ran", "[engine][team]") {

@@ -117,6 +117,18 @@ TEST_CASE("a command repeats its backend and chip", "[tables]") {
           "worker'");
 }
 
+TEST_CASE("too few repeats are noted by those that were measured, not those of the Request", "[tables]") {
+    const auto result = scan_on_gpu();
+    result->notes.clear();
+    result->request.repeats = 2;
+    for (VariantResult& variant : result->variants)
+        variant.time = TimeStatistics{2, 2, 2, {2, 2, 2, 2, 2, 2}};
+    CHECK(other_notes(*result).empty());
+    result->variants[0].time->samples.resize(3);
+    CHECK(other_notes(*result) ==
+          std::vector<std::string>{"3 repeats are too few to tell times apart; use at least 6"});
+}
+
 TEST_CASE("a speed-up is told only where the repeats decide it, and an unstable time says so", "[tables]") {
     const auto result = scan_on_gpu();
     result->in_turns = true;

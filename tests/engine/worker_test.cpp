@@ -5,6 +5,8 @@
 
 #include <cstdlib>
 
+#include "app/engine/check/parallel.h"
+#include "app/engine/check/resume.h"
 #include "app/engine/files/npz.h"
 #include "app/engine/machine/look_for_devices.h"
 #include "app/engine/run/result_figures.h"
@@ -318,25 +320,66 @@ TEST_CASE("an input file is sent to the worker, again after a change, and errors
     CHECK(contains(refused.error().text, request.input));
 }
 
-TEST_CASE("a check goes on in a new worker, without the variant that ended the last", "[worker][check]") {
+TEST_CASE("a check whose worker is killed goes on in a new one and says so, and no variant is wrong",
+          "[worker][check]") {
     CheckRequest request;
     request.base.family = "lut";
     request.base.threads = 2;
-    request.base.on = "exec " + worker_command();
-    WorkerLink link("");
     bool killed = false;
-    const auto report = link.check(request, {}, [&](const CheckReport& so_far) {
+    const auto kill_once = [&](const CheckReport& so_far) {
         if (killed || so_far.tried < 20) return;
         killed = true;
         for (const pid_t child : children()) ::kill(child, SIGKILL);
-    });
-    REQUIRE(report);
-    CHECK(report->complete);
-    REQUIRE(report->findings.size() == 1);
-    CHECK(contains(report->findings.front().problem, "signal 9"));
-    const int64_t each = report->size / 2;  // half of the battery for each of the two variants
-    CHECK(report->tried >= each + 10);
-    CHECK(report->tried < 2 * each);
+    };
+    std::vector<std::string> told;
+    const auto reports = check_in_workers("", {request}, {}, kill_once, {"exec " + worker_command()},
+                                          [&](const std::string& line) { told.push_back(line); });
+    REQUIRE(reports);
+    const CheckReport& report = reports->front();
+    CHECK(report.complete);
+    CHECK(report.findings.empty());
+    CHECK(report.tried >= report.size);
+    REQUIRE(told.size() == 1);
+    CHECK(contains(told.front(), "lut, setting "));
+    CHECK(contains(told.front(), "signal 9"));
+}
+
+// What a worker says that tries a setting of lookback and cannot go on, as after a launch that never ends.
+std::string hang_in(uint64_t job) {
+    CheckReport report;
+    report.family = "scan";
+    report.trying = scan_on("");
+    report.trying->variants = {"lookback"};
+    report.trying_number = 4;
+    return message(Checked{job, report}) + message(Failed{job, Error::failure("a launch did not end"), true});
+}
+
+TEST_CASE("a launch that hangs in two workers is a finding, and the check goes on without its variant",
+          "[worker][check]") {
+    const TemporaryFolder folder;
+    CheckReport rest;
+    rest.family = "scan";
+    rest.tried = 10;
+    rest.complete = true;
+    const auto checked = [&](const std::string& words) {
+        CheckRequest request;
+        request.base.family = "scan";
+        // Each worker says the same; a link hears only what is about its current job.
+        request.base.on = saying(folder, "hangs", greeting() + words);
+        return WorkerLink("").check(request, {});
+    };
+    const auto once = checked(hang_in(1) + message(Checked{2, rest}));
+    REQUIRE(once);
+    CHECK(once->complete);
+    CHECK(without_lost_once(*once).findings.empty());
+    const auto twice = checked(hang_in(1) + hang_in(2) + message(Checked{3, rest}));
+    REQUIRE(twice);
+    CHECK(twice->complete);
+    const CheckReport shown = without_lost_once(*twice);
+    REQUIRE(shown.findings.size() == 1);
+    CHECK(shown.findings.front().variant == "lookback");
+    CHECK(shown.findings.front().problem == "a launch did not end, twice at this setting");
+    CHECK(shown.tried == 11);
 }
 
 TEST_CASE("a worker of another build works, and its results name both builds", "[worker]") {

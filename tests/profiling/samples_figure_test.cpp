@@ -68,9 +68,9 @@ TEST_CASE("disturbed repeats are crosses, and the caption counts them", "[profil
     CHECK(disturbed.ink.dashed);
     REQUIRE(disturbed.x.size() == 1);
     CHECK(disturbed.x[0] == Approx(100 * (12 / 10.5 - 1)));
-    CHECK(contains(figure.caption, "other programs took a core in 1 of 4 repeats"));
+    CHECK(contains(figure.caption, "a thread of the run waited for a core in 1 of 4 repeats"));
     result.backend = Backend::cuda;
-    CHECK(contains(samples_figure(result).caption, "the clock changed in 1 of 4 repeats"));
+    CHECK(contains(samples_figure(result).caption, "the clock of the GPU changed in 1 of 4 repeats"));
 }
 
 TEST_CASE("from 30 repeats on a histogram counts all of those in sight", "[profiling][samples]") {

@@ -8,6 +8,7 @@
 #include <deque>
 #include <functional>
 #include <future>
+#include <set>
 #include <stop_token>
 
 #include "app/engine/check/battery.h"
@@ -44,8 +45,9 @@ int64_t size_of(const CheckRequest& request, const Battery& battery) {
 // The cores for each of the processes that share a battery.
 size_t cores_of(int64_t parts) { return static_cast<size_t>(std::max<int64_t>(1, core_count() / parts)); }
 
-// Prepares the Requests of a battery ahead of time on all cores. They come in order, except that none waits
-// for a slow one before it: a kernel may take many seconds to compile.
+// Prepares the Requests of a battery ahead of time on all cores. They come in order, except that none but the
+// first waits for a slow one before it: a kernel may take many seconds to compile. If the first one ends its
+// worker, the next worker begins with it, too.
 class Ahead {
   public:
     Ahead(Battery& battery, Preparation preparation, const CheckRequest& request, std::stop_token stop)
@@ -97,6 +99,7 @@ class Ahead {
             if (is_over()) return {};
         Next next = std::move(*chosen);
         waiting_.erase(chosen);
+        has_begun_ = true;
         return next;
     }
     // The first place whose Request was not returned yet: this process has returned all of its Requests
@@ -106,10 +109,12 @@ class Ahead {
   private:
     // Waits a millisecond at most.
     std::deque<Next>::iterator first_prepared() {
-        return std::find_if(waiting_.begin(), waiting_.end(), [&](const Next& one) {
+        const auto end = has_begun_ ? waiting_.end() : waiting_.begin() + 1;
+        const auto found = std::find_if(waiting_.begin(), end, [&](const Next& one) {
             const std::chrono::milliseconds wait(&one == &waiting_.front() ? 1 : 0);
             return one.trial.wait_for(wait) == std::future_status::ready;
         });
+        return found == end ? waiting_.end() : found;
     }
 
     Battery& battery_;
@@ -120,6 +125,7 @@ class Ahead {
     std::stop_source preparing_;
     std::stop_callback<std::function<void()>> forward_;
     int64_t number_ = 0;
+    bool has_begun_ = false;  // a Request was returned
     std::deque<Next> waiting_;
 };
 
@@ -164,7 +170,10 @@ class Check {
   private:
     bool is_over() const {
         if (request_.only_first && !report_.findings.empty()) return true;
-        return stop_.stop_requested() || (request_.seconds && seconds_since(start_) >= *request_.seconds);
+        if (stop_.stop_requested()) return true;
+        // The Request that ended the last worker is tried again, however little time is left.
+        const bool has_begun = request_.first == 0 || report_.tried > 0;
+        return has_begun && request_.seconds && seconds_since(start_) >= *request_.seconds;
     }
 
     void tell(const Request& request) {
@@ -198,6 +207,10 @@ class Check {
             report_.cannot_judge += verdict.verdict == Verdict::cannot_judge;
         }
         if (!tried->is_wrong()) return {};
+        if (tried->hangs) {  // the caller decides, who can try it again in another process
+            runner_.give_up();
+            return Error::failure(tried->problem);
+        }
         const double seconds = seconds_since(start_);
         Finding finding = finding_of(**trial, *tried);
         if (!tried->ends_process) finding = smallest(next.request).value_or(std::move(finding));
@@ -272,16 +285,18 @@ std::string summary_of(const CheckReport& report) {
     const std::string unjudged =
         report.cannot_judge > 0 ? fmt::format(" ({} cannot be judged)", with_thousands(report.cannot_judge))
                                 : "";
-    const size_t wrong = report.findings.size();
+    std::set<std::string> wrong;
+    for (const Finding& finding : report.findings) wrong.insert(finding.variant);
     const std::string given_up = report.given_up > 0 ? fmt::format(" ({} undefined, too slow or too large)",
                                                                    with_thousands(report.given_up))
                                                      : "";
-    return fmt::format("{}{}: {}{}, {} judged{}, {:.1f} s: {}", report.family, place,
+    return fmt::format("{}{}: {}{}, {} judged{}, {:.1f} s: {}{}", report.family, place,
                        count_words(report.tried, "setting"), given_up, count_words(report.judged, "output"),
                        unjudged, report.seconds,
-                       wrong == 0   ? has_judged(report) ? "no variant is wrong" : "nothing could be judged"
-                       : wrong == 1 ? "1 variant is wrong"
-                                    : fmt::format("{} variants are wrong", wrong));
+                       wrong.empty() ? has_judged(report) ? "no variant is wrong" : "nothing could be judged"
+                       : wrong.size() == 1 ? "1 variant is wrong"
+                                           : fmt::format("{} variants are wrong", wrong.size()),
+                       report.complete ? "" : " so far");
 }
 
 std::string sentence_of(const Finding& finding) {
@@ -289,6 +304,7 @@ std::string sentence_of(const Finding& finding) {
 }
 
 std::string command_of(const Finding& finding) {
+    if (finding.number < 0) return "";
     Request request = finding.request;
     request.repeats = std::min(request.repeats, 3);
     // Outputs that are stored only on request need a file, so the command names one.

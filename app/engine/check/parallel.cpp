@@ -1,10 +1,13 @@
 #include "app/engine/check/parallel.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <mutex>
 #include <utility>
 #include <vector>
 
+#include "app/engine/check/resume.h"
 #include "app/engine/sources/worker_team.h"
 #include "kernels/core/in_parallel.h"
 
@@ -80,9 +83,10 @@ class ParallelCheck {
 
     Outcome<std::vector<CheckReport>> run(const std::string& cache_directory, const std::stop_token& stop,
                                           const std::function<void(const std::string&)>& told) {
-        task_.told = [&](const std::string& line) {
+        told_ = told;
+        task_.told = [this](const std::string& line) {
             const std::lock_guard lock(mutex_);
-            if (told) told(line);
+            tell(line);
         };
         if (auto error = run_team(task_, cache_directory, stop)) return *error;
         std::vector<CheckReport> reports;
@@ -100,20 +104,33 @@ class ParallelCheck {
         request.part = static_cast<int64_t>(part % parts_);
         if (family.stop.stop_requested() && !stop.stop_requested()) return {};  // enough is found
         const std::stop_callback forward(stop, [&] { family.stop.request_stop(); });
-        const auto has_enough = [&] { return request.only_first && !own.findings.empty(); };
+        size_t seen = 0;  // findings
+        const auto take = [&](const CheckReport& so_far) {
+            for (; seen < so_far.findings.size(); ++seen)
+                if (is_lost_once(so_far.findings[seen])) tell_loss(so_far.findings[seen]);
+            own = without_lost_once(so_far);
+            if (request.only_first && !own.findings.empty()) family.stop.request_stop();
+        };
         const auto report = link.check(request, family.stop.get_token(), [&](const CheckReport& so_far) {
             const std::lock_guard lock(mutex_);
-            own = so_far;
+            take(so_far);
             if (news_) news_(together(family.reports));
-            if (has_enough()) family.stop.request_stop();
         });
         const std::lock_guard lock(mutex_);
-        if (report) own = *report;
-        if (has_enough()) family.stop.request_stop();
+        if (report) take(*report);
         const bool is_done = report || (family.stop.stop_requested() && !stop.stop_requested());
         if (is_done) return {};
-        own = {};
+        // What was found stays in the report until another worker begins this part again.
         return TeamTask::PartError{report.error(), link.take_loss().has_value()};
+    }
+
+    void tell(const std::string& line) {
+        if (told_) told_(line);
+    }
+
+    void tell_loss(const Finding& lost) {
+        tell(fmt::format("{}, setting {}, {}: {}; a new worker tries it again", lost.request.family,
+                         lost.number + 1, lost.request.variants.front(), lost.problem));
     }
 
     void finish(Shared& family) {
@@ -126,6 +143,7 @@ class ParallelCheck {
     }
 
     const OnCheck& news_;
+    std::function<void(const std::string&)> told_;
     const size_t parts_;
     TeamTask task_;
     std::vector<Shared> families_;

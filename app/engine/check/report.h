@@ -32,7 +32,7 @@ struct Finding {
     Request request;
     std::string problem;          // why it could not run; "": see `verdict`
     OutputVerdict verdict;        // the verdict on the first wrong output
-    int64_t number = 0;           // the place in the battery of the Request that found it
+    int64_t number = 0;           // the place in the battery of the Request that found it; -1: unknown
     double seconds = 0;           // since the check began
     std::vector<Figure> figures;  // what it computed, what is right, and the difference
 };
@@ -55,13 +55,14 @@ struct CheckReport {
 
 // Returns whether any output was judged. If none was, a report without findings means nothing.
 bool has_judged(const CheckReport& report);
-// One line: "scan on …: 600 settings, 914 outputs judged, 8.1 s: no variant is wrong".
+// One line: "scan on …: 600 settings, 914 outputs judged, 8.1 s: no variant is wrong"; " so far" if the check
+// is not complete.
 std::string summary_of(const CheckReport& report);
 // One line: "lookback: length 129, op sum".
 std::string setting_words(const Request& request);
 // One sentence: "y is wrong: 12 of 32,768 elements, the worst at [0, 65]: …".
 std::string sentence_of(const Finding& finding);
-// The command that reproduces the finding.
+// The command that reproduces the finding; "" if its Request is unknown.
 std::string command_of(const Finding& finding);
 
 }  // namespace sawtooth

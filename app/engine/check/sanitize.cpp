@@ -10,6 +10,7 @@
 #include <mutex>
 #include <thread>
 
+#include "app/engine/check/resume.h"
 #include "app/engine/files/descriptor.h"
 #include "app/engine/files/files.h"
 #include "app/engine/sources/worker_link.h"
@@ -125,6 +126,7 @@ class Sanitizing {
         own.base.variants = {task.variant};
         own.most = requests_of_variant;
         own.patience = patience;
+        own.only_first = true;  // the tool of another worker would write over the log
         own.base.on = (task.tool == "initcheck" ? "SAWTOOTH_UNFILLED=1 " : "") + quoted(sanitizer_) +
                       " --tool " + task.tool + " --log-file " + quoted(log.path()) + " " +
                       quoted(std::filesystem::read_symlink("/proc/self/exe").string()) + " worker" +
@@ -139,7 +141,7 @@ class Sanitizing {
             if (!problem_) problem_ = report.error();
             return;
         }
-        add(task, *report, found);
+        add(task, without_lost_once(*report), found);
         if (news_) news_(report_);
     }
 
@@ -150,10 +152,16 @@ class Sanitizing {
         report_.cannot_judge += report.cannot_judge;
         report_.given_up += report.given_up;
         report_.seconds = seconds_since_start();
-        report_.findings.insert(report_.findings.end(), report.findings.begin(), report.findings.end());
-        for (Finding& finding : report_.findings) finding.request.on = request_.base.on;
+        for (Finding finding : report.findings) {
+            finding.request.on = request_.base.on;
+            finding.seconds = report_.seconds;
+            if (!finding.problem.empty()) finding.problem = task.tool + ": " + finding.problem;
+            report_.findings.push_back(std::move(finding));
+        }
         if (found.empty()) return;
-        Finding finding;
+        Finding finding;  // a tool does not tell which of the Requests it was
+        finding.number = -1;
+        finding.seconds = report_.seconds;
         finding.variant = task.variant;
         finding.request = request_.base;
         finding.request.variants = {task.variant};
@@ -186,7 +194,9 @@ std::string first_report(const std::string& log) {
         start = end + 1;
         if (!line.starts_with(mark)) continue;
         line.remove_prefix(mark.size());
-        const bool heads = line.starts_with("COMPUTE-SANITIZER") || line.find("SUMMARY") != line.npos;
+        // A worker that a faulty launch ended says itself why it returned an error.
+        const bool heads = line.starts_with("COMPUTE-SANITIZER") || line.find("SUMMARY") != line.npos ||
+                           line.starts_with("Target application returned an error");
         if (heads || line.empty()) continue;
         if (!words.empty() && line.front() != ' ') break;  // the next report begins
         const size_t text = line.find_first_not_of(' ');

@@ -126,6 +126,7 @@ std::optional<Tried> try_out(const Trial& trial, const Machine& machine, double 
         tried.problem =
             abandoned ? fmt::format("a launch did not end within {} s", patience) : outputs.error().text;
         tried.ends_process = abandoned || cuda::is_fatal(outputs.error());
+        tried.hangs = abandoned;
         return tried;
     }
     tried.outputs = outputs->last;

@@ -40,6 +40,7 @@ struct Tried {
     Arrays outputs;                       // from the run that was judged
     std::string problem;                  // why it could not run to its end; "" if it did
     bool ends_process = false;            // nothing else can run after this problem
+    bool hangs = false;                   // that is because a launch did not end
 
     const OutputVerdict* first_wrong() const;
     bool is_wrong() const { return !problem.empty() || first_wrong(); }

@@ -10,7 +10,9 @@
 #include "app/engine/identity.h"
 #include "app/engine/machine/devices.h"
 #include "app/engine/machine/memory.h"
+#include "app/engine/run/run_rows.h"
 #include "kernels/core/table.h"
+#include "kernels/figures/comparison.h"
 #include "kernels/figures/correctness.h"
 #include "profiling/pairs.h"
 
@@ -201,14 +203,16 @@ class LiveComparison {
             for (const auto* const side : {&variant.a, &variant.b})
                 for (const TimeStatistics& round : side->rounds)
                     disturbed += round.disturbed.size(), all += round.samples.size();
-        const bool is_on_cpu =
-            of_a_->machine.backend() == Backend::cpu && of_b_->machine.backend() == Backend::cpu;
         constexpr double many = 0.05;
         const double share = all > 0 ? static_cast<double>(disturbed) / static_cast<double>(all) : 0;
-        if (share > many)
-            report_.notes.push_back(fmt::format("other programs took a core{} in {:.0f} % of the repeats",
-                                                is_on_cpu ? "" : ", or the clock of the GPU changed,",
-                                                100 * share));
+        if (share <= many) return;
+        const Backend a = of_a_->machine.backend(), b = of_b_->machine.backend();
+        const int threads = std::max(of_a_->machine.workers(), of_b_->machine.workers());
+        report_.notes.push_back(fmt::format(
+            "{}{} in {:.0f} % of the repeats{}", disturbance_words(a),
+            a == b ? "" : ", or " + disturbance_words(b) + ",", 100 * share,
+            threads > cores() ? fmt::format("; {} threads share {}", threads, count_words(cores(), "core"))
+                              : ""));
     }
 
     static bool conclusion_is_known(const ComparedVariant& variant) {

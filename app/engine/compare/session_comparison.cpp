@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "app/engine/identity.h"
 #include "app/engine/machine/devices.h"
@@ -16,11 +17,17 @@ namespace {
 // The settings of a result that must be equal to compare it, as text by name.
 using Settings = std::map<std::string, std::string>;
 
-// The results of a session with the same settings on the same device, in the order in which they were
-// measured.
-struct Group {
+// What results must have in common to be compared.
+struct Common {
     std::string family, device;
     Settings settings;
+
+    auto operator<=>(const Common&) const = default;
+};
+
+// The results of a session that have this in common, in the order in which they were measured.
+struct Group {
+    Common common;
     std::vector<const SessionResult*> results;
 };
 
@@ -49,34 +56,56 @@ Settings settings_of(const ResultSummary& summary) {
     return settings;
 }
 
-std::vector<Group> groups_of(const Session& session) {
-    std::vector<Group> groups;
-    for (const SessionResult& result : session.results) {
-        const ResultSummary& summary = result.summary();
-        Group group{summary.request.family, summary.device, settings_of(summary), {}};
-        const auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& other) {
-            return other.family == group.family && other.device == group.device &&
-                   other.settings == group.settings;
-        });
-        (same == groups.end() ? groups.emplace_back(std::move(group)) : *same).results.push_back(&result);
+// The groups of a session, in the order of their first results.
+class Groups {
+  public:
+    explicit Groups(const Session& session) {
+        for (const SessionResult& result : session.results) {
+            const ResultSummary& summary = result.summary();
+            Common common{summary.request.family, summary.device, settings_of(summary)};
+            const auto [place, is_new] = places_.try_emplace(common, all_.size());
+            if (is_new) all_.push_back({std::move(common), {}});
+            all_[place->second].results.push_back(&result);
+        }
     }
-    return groups;
-}
 
-// The settings that differ among the groups of a family: "length 8192, seed 2".
-std::string words_of(const Group& group, const std::vector<Group>& all) {
-    std::string words;
-    for (const auto& [name, value] : group.settings) {
-        const bool differs =
-            std::any_of(all.begin(), all.end(), [&, &name = name, &value = value](const Group& other) {
-                const auto found = other.settings.find(name);
-                return other.family == group.family && found != other.settings.end() &&
-                       found->second != value;
-            });
-        if (differs) words += (words.empty() ? "" : ", ") + name + " " + value;
+    const std::vector<Group>& all() const { return all_; }
+    const Group* find(const Common& common) const {
+        const auto place = places_.find(common);
+        return place == places_.end() ? nullptr : &all_[place->second];
     }
-    return words;
-}
+
+  private:
+    std::vector<Group> all_;
+    std::map<Common, size_t> places_;  // in all_
+};
+
+// Tells the groups of a family apart by what differs among them: "length 8192, seed 2, on a GPU".
+class Differences {
+  public:
+    void add(const Groups& groups) {
+        for (const Group& group : groups.all())
+            for (const auto& [name, value] : facts_of(group.common))
+                values_[{group.common.family, name}].insert(value);
+    }
+    std::string words_of(const Common& common) const {
+        std::string words;
+        for (const auto& [name, value] : facts_of(common))
+            if (values_.at({common.family, name}).size() > 1)
+                words += (words.empty() ? "" : ", ") + name + " " + value;
+        return words;
+    }
+
+  private:
+    static std::vector<std::pair<std::string, std::string>> facts_of(const Common& common) {
+        std::vector<std::pair<std::string, std::string>> facts(common.settings.begin(),
+                                                               common.settings.end());
+        facts.emplace_back("on", common.device);
+        return facts;
+    }
+
+    std::map<std::pair<std::string, std::string>, std::set<std::string>> values_;  // by family and name
+};
 
 // The variants of a group by name, and the clocks of its results.
 struct Opened {
@@ -84,11 +113,10 @@ struct Opened {
     std::vector<Clocks> clocks;
 };
 
-ComparedSide& variant_named(const std::string& name, const Result& result,
-                            std::vector<ComparedSide>& variants) {
-    for (ComparedSide& side : variants)
-        if (side.variant == name) return side;
-    return variants.emplace_back(ComparedSide{name, result.device, result.parameters});
+ComparedSide* find_variant(std::vector<ComparedSide>& variants, const std::string& name) {
+    const auto found = std::find_if(variants.begin(), variants.end(),
+                                    [&](const ComparedSide& side) { return side.variant == name; });
+    return found == variants.end() ? nullptr : &*found;
 }
 
 // Opens the last results of a group, at most `most`.
@@ -104,10 +132,12 @@ Outcome<Opened> opened(const Group& group, size_t most, const std::stop_token& s
         if (made.clocks) all.clocks.push_back(*made.clocks);
         for (const VariantResult& variant : made.variants) {
             if (!variant.ran()) continue;
-            ComparedSide& side = variant_named(variant.name, made, all.variants);
+            ComparedSide* side = find_variant(all.variants, variant.name);
+            if (!side)
+                side = &all.variants.emplace_back(ComparedSide{variant.name, made.device, made.parameters});
             // The newest result decides whether it is right.
-            side.wrong = variant.verdict() == Verdict::wrong ? wrong_sentence(variant) : "";
-            if (has_speed(variant)) side.rounds.push_back(*variant.time);
+            side->wrong = variant.verdict() == Verdict::wrong ? wrong_sentence(variant) : "";
+            if (has_speed(variant)) side->rounds.push_back(*variant.time);
         }
     }
     return all;
@@ -141,54 +171,39 @@ void make_even(ComparedVariant& variant) {
 }
 
 // Why a variant cannot be told whatever its times are; "" if it can be tried.
-std::string why_unknown(const ComparedVariant& variant, const std::string& problem) {
+std::string why_unknown(const ComparedVariant& variant, const std::string& problem, Backend backend) {
     if (variant.a.rounds.empty()) return "it was not timed in both";
     if (!problem.empty()) return problem;
     const bool is_left_out = variant.comparison.ratio == 0;
-    return is_left_out ? "other programs disturbed the repeats" : "";
+    return is_left_out ? disturbance_words(backend) + " in more than a third of the repeats" : "";
 }
 
 class SessionComparison {
   public:
-    SessionComparison(const Session& a, const Session& b) : groups_a_(groups_of(a)), groups_b_(groups_of(b)) {
-        all_ = groups_a_;
-        all_.insert(all_.end(), groups_b_.begin(), groups_b_.end());
+    SessionComparison(const Session& a, const Session& b) : groups_a_(a), groups_b_(b) {
+        differences_.add(groups_a_);
+        differences_.add(groups_b_);
     }
 
     std::optional<Error> run(const std::stop_token& stop, ComparisonReport& report) const {
-        for (const Group& group : groups_a_) {
-            const Group* const partner = find(groups_b_, group, true);
+        for (const Group& group : groups_a_.all()) {
+            const Group* const partner = groups_b_.find(group.common);
             if (!partner) {
-                list_alone(group, "A", groups_b_, report);
+                report.not_compared.push_back("only in A: " + title(group));
             } else if (auto error = compare(group, *partner, stop, report)) {
                 return error;
             }
         }
-        for (const Group& group : groups_b_)
-            if (!find(groups_a_, group, true)) list_alone(group, "B", groups_a_, report);
+        for (const Group& group : groups_b_.all())
+            if (!groups_a_.find(group.common)) report.not_compared.push_back("only in B: " + title(group));
         add_note(report);
         return {};
     }
 
   private:
-    static const Group* find(const std::vector<Group>& groups, const Group& wanted, bool same_device) {
-        for (const Group& group : groups)
-            if (group.family == wanted.family && group.settings == wanted.settings &&
-                (!same_device || group.device == wanted.device))
-                return &group;
-        return nullptr;
-    }
-
     std::string title(const Group& group) const {
-        const std::string words = words_of(group, all_);
-        return group.family + (words.empty() ? "" : ", " + words);
-    }
-
-    void list_alone(const Group& group, const char* own, const std::vector<Group>& others,
-                    ComparisonReport& report) const {
-        const bool is_elsewhere = find(others, group, false) != nullptr;
-        report.not_compared.push_back(
-            fmt::format("only in {}: {}{}", own, title(group), is_elsewhere ? ", on " + group.device : ""));
+        const std::string words = differences_.words_of(group.common);
+        return group.common.family + (words.empty() ? "" : ", " + words);
     }
 
     std::optional<Error> compare(const Group& a, const Group& b, const std::stop_token& stop,
@@ -199,27 +214,21 @@ class SessionComparison {
         auto of_b = opened(b, most, stop);
         if (!of_b) return of_b.error();
         const std::string problem = clock_problem(of_a->clocks, of_b->clocks);
-        const std::string words = words_of(a, all_);
+        const Backend backend = a.results.front()->summary().backend;
         for (const ComparedSide& one : of_a->variants) {
-            const auto other =
-                std::find_if(of_b->variants.begin(), of_b->variants.end(),
-                             [&](const ComparedSide& each) { return each.variant == one.variant; });
-            if (other == of_b->variants.end()) {
+            const ComparedSide* const other = find_variant(of_b->variants, one.variant);
+            if (!other) {
                 report.not_compared.push_back(fmt::format("only in A: {}, {}", title(a), one.variant));
                 continue;
             }
-            ComparedVariant variant{a.family, words, one, *other};
+            ComparedVariant variant{a.common.family, differences_.words_of(a.common), one, *other};
             make_even(variant);
             variant.comparison = compare_rounds(variant.b.rounds, variant.a.rounds, Met::apart);
-            variant.unknown = why_unknown(variant, problem);
+            variant.unknown = why_unknown(variant, problem, backend);
             report.variants.push_back(std::move(variant));
         }
         for (const ComparedSide& other : of_b->variants)
-            if (std::none_of(report.variants.begin(), report.variants.end(),
-                             [&](const ComparedVariant& each) {
-                                 return each.family == b.family && each.settings == words &&
-                                        each.b.variant == other.variant;
-                             }))
+            if (!find_variant(of_a->variants, other.variant))
                 report.not_compared.push_back(fmt::format("only in B: {}, {}", title(b), other.variant));
         return {};
     }
@@ -235,7 +244,8 @@ class SessionComparison {
                 least_rounds_to_tell, apart_within));
     }
 
-    std::vector<Group> groups_a_, groups_b_, all_;
+    Groups groups_a_, groups_b_;
+    Differences differences_;
 };
 
 }  // namespace

@@ -91,6 +91,19 @@ std::string resolved(const std::string& path) {
     return file.string();
 }
 
+// The stream that "-" or a file is. Standard output or error may go to a file, which /dev/stdout then is:
+// replacing that file would lose what was printed.
+std::optional<int> stream_of(const std::string& path) {
+    if (path == "-") return STDOUT_FILENO;
+    struct stat file {};
+    struct stat stream {};
+    if (::stat(path.c_str(), &file) != 0 || !S_ISREG(file.st_mode)) return {};
+    for (const int number : {STDOUT_FILENO, STDERR_FILENO})
+        if (::fstat(number, &stream) == 0 && stream.st_dev == file.st_dev && stream.st_ino == file.st_ino)
+            return number;
+    return {};
+}
+
 enum class Target { absent, regular, special, folder };
 
 Target look_at(const std::string& path) {
@@ -149,6 +162,8 @@ std::string directory_for(const char* variable, const char* below_home) {
 
 }  // namespace
 
+bool is_standard_output(const std::string& path) { return stream_of(path) == STDOUT_FILENO; }
+
 int write_all(int descriptor, std::string_view content) {
     while (!content.empty()) {
         const ssize_t written = ::write(descriptor, content.data(), content.size());
@@ -160,7 +175,7 @@ int write_all(int descriptor, std::string_view content) {
 }
 
 std::optional<Error> check_writable(const std::string& path) {
-    if (path == "-") return {};
+    if (stream_of(path)) return {};
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0 && errno != ENOENT)
         return failure(path, errno);  // a loop of links
@@ -180,6 +195,8 @@ std::optional<Error> check_writable(const std::string& path) {
 std::optional<Error> check_replaceable(const std::string& path) {
     if (path == "-" || look_at(path) == Target::special)
         return Error::failure(fmt::format("{}: cannot be written: not a regular file", path));
+    if (stream_of(path))
+        return Error::failure(fmt::format("{}: cannot be written: what is printed goes there", path));
     return check_writable(path);
 }
 
@@ -199,11 +216,11 @@ std::optional<Error> write_file_with(
 }
 
 std::optional<Error> write_file(const std::string& path, std::string_view content) {
-    if (path == "-") {
-        const int problem = write_all(STDOUT_FILENO, content);
+    if (const auto stream = stream_of(path)) {
+        const int problem = write_all(*stream, content);
         // EPIPE is no error: the reader closed the pipe because it needs no more, as in `sawtooth list |
         // head`.
-        if (problem && problem != EPIPE) return failure("standard output", problem);
+        if (problem && problem != EPIPE) return failure(path == "-" ? "standard output" : path, problem);
         return {};
     }
     if (look_at(path) == Target::special) return write_through(path, content);

@@ -11,7 +11,8 @@ namespace sawtooth {
 
 // Writes a temporary file in the same folder, flushes it and renames it, so that the file is complete or
 // unchanged. Links and permissions stay; temporary files of killed processes are removed. "-" is standard
-// output; a device or a pipe is written directly. Failure: what failed and why; folders are never created.
+// output; a device, a pipe or the file that standard output or error goes to is written directly. Failure:
+// what failed and why; folders are never created.
 std::optional<Error> write_file(const std::string& path, std::string_view content);
 
 // Like write_file, for a writer that needs a path: it gets the path of the temporary file and returns an
@@ -22,6 +23,9 @@ std::optional<Error> write_file_with(
 // The error that write_file would return, as far as it can be known beforehand: call it before a long run.
 std::optional<Error> check_writable(const std::string& path);
 std::optional<Error> check_replaceable(const std::string& path);  // the same for write_file_with
+
+// Whether "-" or a file is standard output.
+bool is_standard_output(const std::string& path);
 
 // Writes all of the content to an open file. Returns 0, or errno.
 int write_all(int descriptor, std::string_view content);

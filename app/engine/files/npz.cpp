@@ -339,6 +339,10 @@ Outcome<InputFile> read_npz(const std::string& path, const ReadLimits& limits) {
 }
 
 std::optional<Error> write_npz(const std::string& path, const Arrays& arrays) {
+    for (const Array& array : arrays)
+        if (!array.data && array.bytes() > 0)
+            return Error::failure(
+                fmt::format("{}: not written: there are no values of {} here", path, array.name));
     return write_file_with(path,
                            [&](const std::string& temporary) { return write_arrays(temporary, arrays); });
 }

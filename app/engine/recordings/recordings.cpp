@@ -234,12 +234,19 @@ Outcome<RecordedRun> RecordedRun::prepare(const Request& asked, const Recording&
     live.parameters = run.parameters_;
     std::erase_if(live.variants,
                   [&](const std::string& name) { return !has_cpu_form(*configuration->family, name); });
-    if (live.variants.empty() && !asked.variants.empty()) return run;
-    if (configure_shapes(live, {}, Backend::cpu)) run.live_ = std::move(live);
+    if (live.variants.empty() && !asked.variants.empty()) {
+        run.not_live_ = "none of these variants runs on a CPU";
+        return run;
+    }
+    if (const auto here = configure_shapes(live, {}, Backend::cpu))
+        run.live_ = std::move(live);
+    else
+        run.not_live_ = here.error().text;
     return run;
 }
 
-Outcome<std::shared_ptr<const Result>> RecordedRun::shown(const Result* live) const {
+Outcome<std::shared_ptr<const Result>> RecordedRun::shown(const Result* live,
+                                                          const std::string& why_none) const {
     if (!recorded_ && !live) return Error::failure(not_recorded_);
     auto shown = std::make_shared<Result>(recorded_ ? *recorded_ : *live);
     shown->request = asked_;
@@ -256,9 +263,10 @@ Outcome<std::shared_ptr<const Result>> RecordedRun::shown(const Result* live) co
     }
     add_unrecorded(**find_offered_family(asked_.family), variants_, *shown);
     if (live) take_arrays(*live, *shown);
-    shown->notes.push_back(
-        fmt::format("times, launches, occupancy, counters and errors were recorded on {}; outputs {}",
-                    shown->device, live ? "were computed by this CPU" : "cannot be computed by this CPU"));
+    shown->notes.push_back(fmt::format(
+        "times, launches, occupancy, counters and errors were recorded on {}; outputs {}", shown->device,
+        live ? "were computed by this CPU"
+             : "were not computed: " + (why_none.empty() ? not_live_ : why_none)));
     return std::shared_ptr<const Result>(std::move(shown));
 }
 
@@ -267,7 +275,7 @@ SweepCell recorded_cell(const Sweep& sweep, size_t index, OpenRecording& open) {
     const auto result = [&]() -> Outcome<std::shared_ptr<const Result>> {
         const auto run = open.prepare(sweep.request(index));
         if (!run) return run.error();
-        return run->shown(nullptr);
+        return run->shown(nullptr, "a sweep shows none");
     }();
     if (result)
         cell.result = *result;

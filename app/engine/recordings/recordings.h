@@ -63,13 +63,15 @@ class RecordedRun {
     // these settings.
     const std::optional<Request>& live() const { return live_; }
     // What is shown: the recorded result with the arrays of the live one, or the live one without times if
-    // these settings were not recorded. `live` is null if there is none. Failure: there is neither.
-    Outcome<std::shared_ptr<const Result>> shown(const Result* live) const;
+    // these settings were not recorded. `live` is null if there is none, and `why_none` says why unless there
+    // is no live Request. Failure: there is neither.
+    Outcome<std::shared_ptr<const Result>> shown(const Result* live, const std::string& why_none = "") const;
 
   private:
     Request asked_;
     Parameters parameters_;  // settled for CUDA
     std::optional<Request> live_;
+    std::string not_live_;  // why live_ is absent
     std::shared_ptr<const Result> recorded_;
     std::vector<const Variant*> variants_;  // the requested ones
     std::string not_recorded_;              // a note; "" if there is a recorded result

@@ -31,9 +31,10 @@ Outcome<Source::Seen> LocalSource::run(ResultId id, const Request& request, cons
         if (!prepared) return prepared.error();
         recorded = std::move(*prepared);
     }
-    const auto seen = [&](std::shared_ptr<const Result> result) -> Outcome<Seen> {
+    const auto seen = [&](std::shared_ptr<const Result> result,
+                          const std::string& why_none = "") -> Outcome<Seen> {
         if (recorded) {
-            auto shown = recorded->shown(result.get());
+            auto shown = recorded->shown(result.get(), why_none);
             if (!shown) return shown.error();
             result = std::move(*shown);
         }
@@ -55,7 +56,7 @@ Outcome<Source::Seen> LocalSource::run(ResultId id, const Request& request, cons
     if (ran) return seen(*ran);
     // Recorded times are shown also where this CPU cannot compute the outputs.
     if (recorded && ran.error().kind != Error::Kind::cancelled)
-        if (auto shown = seen(nullptr)) return shown;
+        if (auto shown = seen(nullptr, ran.error().text)) return shown;
     return ran.error();
 }
 

@@ -66,22 +66,22 @@ std::string options_of(const Request& request) {
     for (const auto& [name, value] : request.parameters.values)
         if (!changes_nothing(request, name, value)) add("--set", name + "=" + exact_text(value));
     for (const std::string& variant : request.variants) add("--variant", variant);
-    if (!request.recording.empty())
-        add("--recording", request.recording);
-    else if (request.backend == BackendChoice::cuda)
-        add("--backend", "cuda");
-    if (request.backend == BackendChoice::automatic) add("--backend", "auto");
-    if (request.device != usual.device && request.recording.empty())
-        add("--device", std::to_string(request.device));
     if (request.threads != usual.threads) add("--threads", std::to_string(request.threads));
     if (request.seed != usual.seed) add("--seed", std::to_string(request.seed));
     if (request.values != usual.values) add("--values", name_of(request.values));
     if (request.optional) text += " --optional";
-    if (request.repeats != usual.repeats) add("--repeat", std::to_string(request.repeats));
     if (request.cache != usual.cache) add("--cache", "hot");
-    if (request.profile != usual.profile) add("--profile", word_for(request.profile));
     if (request.time_limit_seconds) add("--time-limit", fmt::format("{}", *request.time_limit_seconds));
     if (request.memory_limit_bytes) add("--memory-limit", std::to_string(*request.memory_limit_bytes));
+    if (!request.recording.empty()) {  // with which nothing is measured
+        add("--recording", request.recording);
+        return text;
+    }
+    if (request.backend == BackendChoice::cuda) add("--backend", "cuda");
+    if (request.backend == BackendChoice::automatic) add("--backend", "auto");
+    if (request.device != usual.device) add("--device", std::to_string(request.device));
+    if (request.repeats != usual.repeats) add("--repeat", std::to_string(request.repeats));
+    if (request.profile != usual.profile) add("--profile", word_for(request.profile));
     if (!request.kernels.empty()) add("--kernels", request.kernels);
     if (request.jitter != usual.jitter) add("--jitter", std::to_string(request.jitter));
     if (request.multiprocessors != usual.multiprocessors)

@@ -240,10 +240,13 @@ std::vector<std::string> other_notes(const Result& result) {
         };
         if (std::none_of(result.variants.begin(), result.variants.end(), tells)) notes.push_back(note);
     }
-    const auto timed = std::count_if(result.variants.begin(), result.variants.end(),
-                                     [](const VariantResult& variant) { return variant.time.has_value(); });
-    const std::string few = few_repeats_words(result.request.repeats);
-    if (timed > 1 && !few.empty()) notes.push_back(few);
+    // Those of a recording are not the repeats of its Request.
+    std::vector<int> repeats;
+    for (const VariantResult& variant : result.variants)
+        if (variant.time) repeats.push_back(static_cast<int>(variant.time->samples.size()));
+    if (repeats.size() < 2) return notes;
+    const std::string few = few_repeats_words(*std::min_element(repeats.begin(), repeats.end()));
+    if (!few.empty()) notes.push_back(few);
     return notes;
 }
 

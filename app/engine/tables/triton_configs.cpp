@@ -39,6 +39,13 @@ std::string config_of(const Family& family, const Result& result, Names& unused)
     return fmt::format("triton.Config({{{}}}{})", constants, others);
 }
 
+// What of a sweep that ended early, or of a shard, is not known; "" if the sweep is complete.
+std::string missing_line(const SweepResult& sweep) {
+    const size_t all = sweep.sweep.cells(), missing = all - count_of_measured(sweep);
+    if (missing > 0) return fmt::format("# not measured: {} of {} settings\n", missing, all);
+    return sweep.complete ? "" : "# the search ended early, so its times have fewer repeats\n";
+}
+
 std::string text_of(const Family& family, const SweepResult& sweep, const BestCells& best) {
     const SweepCell& cell = sweep.cells[best.cells.front()];
     const TimeStatistics& time = *right_in(cell, best.variant)->time;
@@ -46,12 +53,16 @@ std::string text_of(const Family& family, const SweepResult& sweep, const BestCe
     const std::string config = config_of(family, *cell.result, unused);
     std::string text = fmt::format("# {} on {}: {} (quartiles {} to {})\n", best.variant, cell.result->device,
                                    time_words(time), short_time(time.q1), short_time(time.q3));
+    const auto compared = std::ranges::count_if(sweep.cells, [&](const SweepCell& each) {
+        return right_in(each, best.variant) && each.result->device == cell.result->device;
+    });
     if (best.cells.size() > 1)
-        text += fmt::format("# {} of {} other settings may be as fast\n", best.cells.size() - 1,
-                            sweep.cells.size() - 1);
+        text +=
+            fmt::format("# {} of {} other settings may be as fast\n", best.cells.size() - 1, compared - 1);
     if (const size_t left_out = best.left_out.size())
-        text += fmt::format("# {} more with longer medians {} not measured again, so {} not ruled out\n",
-                            left_out, left_out == 1 ? "was" : "were", left_out == 1 ? "it is" : "they are");
+        text += fmt::format("# {} more{} {} not measured again, so {} not ruled out\n", left_out,
+                            sweep.complete ? " with longer medians" : "", left_out == 1 ? "was" : "were",
+                            left_out == 1 ? "it is" : "they are");
     if (!unused.empty())
         text += fmt::format("# without effect in this measurement, so not tuned: {}\n", listed(unused));
     return text + config + "\n";
@@ -80,7 +91,7 @@ Outcome<std::string> triton_configs(const SweepResult& sweep) {
     if (all.empty())
         return Error::failure(
             "--export triton: no variant has right results in several cells to choose from");
-    std::string text;
+    std::string text = missing_line(sweep);
     for (const BestCells& best : all) text += text_of(**family, sweep, best);
     return text;
 }

@@ -13,7 +13,8 @@ std::optional<Error> check_triton(const Family& family, const std::vector<SweepA
 
 // The fastest correct setting of every variant as a line of Python, for triton.autotune:
 //     triton.Config({"BLOCK_M": 64, "BLOCK_N": 32}, num_warps=4, num_stages=2)
-// with the tiling parameters that have an effect; comments say the time and on what it was measured.
+// with the tiling parameters that have an effect; comments say the time and on what it was measured, and how
+// many settings were not measured.
 Outcome<std::string> triton_configs(const SweepResult& sweep);
 
 }  // namespace sawtooth

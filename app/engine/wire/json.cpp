@@ -359,17 +359,19 @@ std::string tuned_json(const SweepResult& result) {
 
 std::string to_json(const std::vector<CheckReport>& reports) {
     const auto finding_of = [](const Finding& finding) {
+        const bool is_known = finding.number >= 0;  // which setting it was
         return Json{{"variant", finding.variant},
-                    {"command", command_of(finding)},
+                    {"command", is_known ? Json(command_of(finding)) : Json()},
                     {"problem", finding.problem.empty() ? Json() : Json(finding.problem)},
                     {"verdict", finding.problem.empty() ? verdict_of(finding.verdict) : Json()},
-                    {"setting", finding.number},
+                    {"setting", is_known ? Json(finding.number) : Json()},
                     {"seconds", number(finding.seconds)}};
     };
     return text_of(
         {{"version", build_identity()}, {"families", list_of(reports, [&](const CheckReport& report) {
                                              return Json{{"family", report.family},
                                                          {"device", report.device},
+                                                         {"complete", report.complete},
                                                          {"settings", report.tried},
                                                          {"outputs", report.judged},
                                                          {"cannot_judge", report.cannot_judge},

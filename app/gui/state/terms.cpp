@@ -24,7 +24,8 @@ const std::vector<Term>& terms() {
          "The bytes per second that a plain copy reads and writes on this machine: a copy of the same size "
          "beside a run, a large one in the roofline. A kernel that must move the same bytes is hardly "
          "faster."},
-        {"disturbed", "A repeat in which other programs took a core, or the clock of the GPU changed."},
+        {"disturbed",
+         "A repeat in which a thread of the run waited for a core, or the clock of the GPU changed."},
         {"exact", "Equal to the reference up to rounding."},
         {"float64", "Numbers of 64 bits, with 16 decimal digits; float32 has 7."},
         {"grid", "All thread blocks of a launch; on the CPU, its work items."},

@@ -3,10 +3,11 @@
 //
 //   STEP                  left [tokens, inner]   right        result [tokens, columns], from the product p
 //   hidden                x                      gate_w1^T    hidden_units = relu(p + gate_b1)
-//   gates                 hidden_units           gate_w2^T    gates = sigmoid(p + gate_b2), HARD: 1 or 0,
-//   GUMBEL: noisy project_u             x                      u_proj^T     u = p gates; BACKWARD:
-//   projected_u = p project_v             x                      v_proj^T     v = p gates; BACKWARD:
-//   projected_v = p project_out           w                      out_proj^T   uv = p + out_bias
+//   gates                 hidden_units           gate_w2^T    gates = sigmoid(p + gate_b2);
+//                                                             HARD: 1 or 0; GUMBEL: with noise
+//   project_u             x                      u_proj^T     u = p gates; BACKWARD: projected_u = p
+//   project_v             x                      v_proj^T     v = p gates; BACKWARD: projected_v = p
+//   project_out           w                      out_proj^T   uv = p + out_bias
 //   reverse_project_out   w_rev                  out_proj^T   uv_rev = p + out_bias
 //   w_gradient            dy                     out_proj     dw = scale p
 //   hidden_gradient       dlogits                gate_w2      dhidden = p where hidden_units > 0, else 0

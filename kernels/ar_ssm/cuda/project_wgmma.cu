@@ -208,9 +208,8 @@ struct Group : TileOfGroup {
 
 // Grid: ceil(tiles / 2), of all sequences. Warp w of a block owns rows 16 (w % 4) … + 15 of tile w / 4; a
 // lane owns four elements of each 16 x 8 tile of sums (products.cuh).
-//   reads    x [B, L, width], gate_w1 [HIDDEN, width], u_proj and v_proj [RANK, width], gate_w2 [RANK,
-//   HIDDEN]
-//            as boxes of 64 columns; biases, gate_noise
+//   reads    x [B, L, width], gate_w1 [HIDDEN, width], u_proj and v_proj [RANK, width],
+//            gate_w2 [RANK, HIDDEN], all as boxes of 64 columns; biases, gate_noise
 //   writes   gates, projected_u, projected_v [B, L, RANK], effective_rank [B, L], totals [B, tiles, RANK]
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     project(const __grid_constant__ ProjectArguments given) {

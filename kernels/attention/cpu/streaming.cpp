@@ -62,7 +62,8 @@ void stream_forward(const CpuJob& job, const cpu::Item& item) {
         cpu::scale(o + r * job.width, 1 / sum[r], job.width);
         const float by = job.number(job.shift, head, query) = shift_of(shift[r]);
         job.number(job.sum, head, query) = sum[r];
-        job.number(job.lse, head, query) = by * std::numbers::log2e_v<float> + std::log2(sum[r]);
+        // If all scores are -infinity, the sum is 0, and o and lse become NaN.
+        job.number(job.lse, head, query) = by * std::numbers::log2e_v<float> + std::log2(sum[r]) + 0 / sum[r];
     }
 }
 

@@ -17,7 +17,7 @@ __device__ inline int key_tiles_of(const Mask& mask, int last) {
     return ((CAUSAL ? min(last, mask.length) : mask.length) + BLOCK_N - 1) / BLOCK_N;
 }
 
-constexpr float nothing = -1e30f;  // below every score whose weight float32 can tell from others
+constexpr float nothing = -3.402823466e38f;  // the lowest finite number: only scores of -infinity are less
 
 // Calls act(query, key, n, at) for the lane's pairs in 16 queries and `tiles` tiles of 8 keys.
 template <int tiles, class Act>
@@ -137,11 +137,12 @@ struct OnlineSoftmax {
     __device__ void finish(const Arguments& given, int64_t head, int query) {
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
+            // If all scores are -infinity, this is 0, and o and lse become NaN.
             const float all = device::sum_of_quad(total[half]);
             device::scale_row(sums, half, 1 / all);
             const int64_t row = query + device::row_of_lane() + 8 * half;
             if (row < given.length && device::column_of_lane() == 0)
-                given.lse[query_row(given, head, row)] = most[half] + log2f(all);
+                given.lse[query_row(given, head, row)] = most[half] + log2f(all) + 0 / all;
         }
         const int there = static_cast<int>(max(min(given.length - query, static_cast<int64_t>(16)), 0L));
         auto* const to = static_cast<typename Storage::Word*>(given.o) + query_row(given, head, query) * HEAD;

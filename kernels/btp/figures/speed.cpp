@@ -69,9 +69,8 @@ std::string words_of_state(const Parameters& parameters) {
                        short_bytes(8 * static_cast<double>(s.rows())), count_words(s.rows(), "channel"));
 }
 
-// Returns text such as "One launch for all steps, or a launch per step: decode is 120x faster than
-// sequential. ", or
-// "" if one of them did not run or is wrong.
+// "One launch for all steps, or a launch per step: decode is 120x faster than sequential. "; "" if one of
+// them did not run or is wrong.
 std::string words_of_steps(const Result& result) {
     const VariantResult *const decode = find(result, "decode"), *const sequential =
                                                                     find(result, "sequential");

@@ -7,8 +7,9 @@
 //   prefix before tile 4 = (P1 o A2) o A3; published prefix P4 = that o A4
 //
 // Prefixes are folded forward, so that P_k = P_(k-1) o A_k whatever was found: no bit depends on timing. A
-// flag and its data are one store of 8 or 16 bytes, so no fence is needed. Flags carry the number of the run,
-// so nothing is cleared between runs.
+// flag and its data are one aligned store of 8 or 16 bytes, so no fence is needed: all GPUs since sm_70 make
+// one access of it, although PTX does not promise so for vectors. Flags carry the number of the run, so
+// nothing is cleared between runs.
 #pragma once
 
 #include "kernels/cuda/device/sync.cuh"

@@ -69,11 +69,8 @@ Figure distance_map(const Drawn& drawn, const Array& reference) {
             zeros += value == 0;
             if (std::abs(value) > std::abs(largest)) largest = value, distance = d + 1, bit = r;
         }
-    figure.caption = fmt::format(
-        "Largest gradient: {:.3g}, of bit {} at distance {}. {} of {} are 0: no pair there passes its "
-        "gradient "
-        "to the bit.",
-        largest, bit, distance, zeros, map.values.size());
+    figure.caption = fmt::format("Largest gradient: {:.3g}, of bit {} at distance {}. {} of {} are 0.",
+                                 largest, bit, distance, zeros, map.values.size());
     figure.marks.push_back(std::move(map));
     return figure;
 }

@@ -58,10 +58,11 @@ View::Range range_of(const std::vector<Line>& lines) {
     return range.high > 0 ? range : View::Range{0.1, 1};
 }
 
-// The relative L2 error of y; a gap if it is unknown or has non-finite values.
+// The relative L2 error of y, 0 where both are zeros; a gap if it is unknown or has non-finite values.
 double error_of_y(const Result& result, const VariantResult& variant) {
-    if (variant.errors.empty() || !variant.errors.front().rel_l2) return gap;
-    return broken_values(result, variant.errors.front()) > 0 ? gap : *variant.errors.front().rel_l2;
+    if (variant.errors.empty() || broken_values(result, variant.errors.front()) > 0) return gap;
+    const OutputError& error = variant.errors.front();
+    return error.rel_l2.value_or(error.max_abs == 0 ? 0 : gap);
 }
 
 // Adds a band behind the curves, over x from `low` to `high`.
@@ -145,7 +146,7 @@ std::string fate(const Line& line) {
         if (line.y[i] >= 1)
             return fmt::format("differs from the exact rule by more than 100 % at chunk {:.0f}", line.x[i]);
     }
-    return "differs from the exact rule by at most " + error_words(range_of({line}).high);
+    return "differs from the exact rule by at most " + error_words(std::ranges::max(line.y));
 }
 
 Figure error_against_chunk(const SweepResult& sweep) {

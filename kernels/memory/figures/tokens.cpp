@@ -31,8 +31,11 @@ std::vector<Figure> y_figures(const Result& result, const View& view) {
         "shorter chunks may close it.";
     Figure error = error_figure(result, view, y, line, ErrorOf::all_lines);
     if (const VariantResult* const chunkwise = find(result, "chunkwise_gd");
-        chunkwise && chunkwise->ran() && !result.parameters.is("rule", "hebbian"))
-        error.caption = "chunkwise_gd takes all prediction errors of a chunk from the memory at its start.";
+        chunkwise && chunkwise->ran() && rule_of(result.parameters).reads_memory)
+        error.caption =
+            rule_of(result.parameters).is(State::slots)
+                ? "chunkwise_gd takes all gates of a chunk from the slots at its start."
+                : "chunkwise_gd takes all prediction errors of a chunk from the memory at its start.";
     const Drawn drawn(result.parameters);
     add_boundaries(error, drawn.length, drawn.chunk, view);
     return {std::move(output), std::move(error)};

@@ -1,8 +1,7 @@
 // What the backward pass computes besides its scan, which gives g, on [B, L, D], in steps of the forward
 // scan:
-//   shifted_s = a_(s+1), 0 after the last step: the gate that carries g from step s + 1 to step s; conjugate
-//   if
-//               it is complex; those of a product are x
+//   shifted_s = a_(s+1), 0 after the last step: the gate that carries g from step s + 1 to step s;
+//               conjugate if it is complex; those of a product are x
 //   gates_s   the same for operators whose gates depend on y
 //   da_s = g_s y_(s-1), where y_(-1) = initial or 0; dinitial = a_0 g_0; both with conjugate factors
 //   dx_s = g_s times the derivative of y_s with respect to x_s

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "app/engine/run/run_rows.h"
 #include "kernels/families.h"
 #include "tests/engine/broken_family.h"
 #include "tests/kit/catch.h"
@@ -89,6 +90,23 @@ TEST_CASE("other numbers of threads have pools of their own", "[compare]") {
     CHECK(contains(report->variants[0].a.device, "1 thread"));
     CHECK(contains(report->variants[0].b.device, "2 threads"));
     for (const std::string& note : report->notes) CHECK_FALSE(contains(note, "different work"));
+}
+
+TEST_CASE("a note on waiting threads blames no other program, and counts threads and cores", "[compare]") {
+    Sides sides;
+    for (Request* const request : {&sides.a, &sides.b}) {
+        request->threads = 2 * cores() + 1;
+        request->variants = {"lookback"};
+        request->parameters.set("length", int64_t{4096});
+    }
+    const auto report = sides.compare();
+    if (!report) FAIL(report.error().text);
+    // There is none where the system does not tell how long threads wait.
+    for (const std::string& note : report->notes) {
+        CHECK_FALSE(contains(note, "other programs"));
+        if (!contains(note, "a thread of the run waited for a core in ")) continue;
+        CHECK(contains(note, std::to_string(2 * cores() + 1) + " threads share "));
+    }
 }
 
 TEST_CASE("an error names its side", "[compare]") {

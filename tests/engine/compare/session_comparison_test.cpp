@@ -102,6 +102,32 @@ TEST_CASE("results of other devices are not compared", "[compare]") {
     CHECK(conclusion_of(report) == Conclusion::cannot_tell);
 }
 
+TEST_CASE("results of two devices have titles that name the device", "[compare]") {
+    const std::vector<Sample> both = {{.device = "one GPU"}, {.device = "other GPU"}};
+    Session a = session_of(both), b = session_of({both[0]});
+    Result fewer = result_of(both[1]);
+    const std::string kept = fewer.variants.front().name, dropped = fewer.variants.back().name;
+    fewer.variants.pop_back();
+    b.results.emplace_back(fewer);
+    const auto report = compare_sessions(a, b, "A", "B");
+    REQUIRE(report);
+    REQUIRE(report->variants.size() == 3);
+    CHECK(name_of(report->variants[0]) == "scan " + kept + ", on one GPU");
+    CHECK(name_of(report->variants[1]) == "scan " + dropped + ", on one GPU");
+    CHECK(name_of(report->variants[2]) == "scan " + kept + ", on other GPU");
+    CHECK(report->not_compared == std::vector<std::string>{"only in A: scan, on other GPU, " + dropped});
+    // The same variant on the first device is no partner.
+    const auto turned = compare_sessions(b, a, "A", "B");
+    REQUIRE(turned);
+    CHECK(turned->not_compared == std::vector<std::string>{"only in B: scan, on other GPU, " + dropped});
+}
+
+TEST_CASE("the device of a result without a partner is named beside other settings", "[compare]") {
+    const ComparisonReport report = compared({{}}, {{}, {.length = 128, .device = "another GPU"}});
+    CHECK(report.variants.front().settings == "length 64, on a GPU");
+    CHECK(report.not_compared == std::vector<std::string>{"only in B: scan, length 128, on another GPU"});
+}
+
 TEST_CASE("it cannot be told where clocks differ or were throttled", "[compare]") {
     const Clocks full{1980, 1980, 1980, ""}, low{1500, 1500, 1980, ""}, capped{1980, 1975, 1980, "power cap"};
     const auto reason = [](const Clocks& a, const Clocks& b) {
@@ -114,14 +140,20 @@ TEST_CASE("it cannot be told where clocks differ or were throttled", "[compare]"
     CHECK(reason(full, capped) == "cannot tell: the clock was throttled in B (power cap)");
 }
 
-TEST_CASE("it cannot be told from results that other programs disturbed", "[compare]") {
-    Session disturbed;
-    Result result = result_of({.us = 300});
-    for (VariantResult& variant : result.variants) variant.time->disturbed = {0, 2, 4, 6};
-    disturbed.results.emplace_back(result);
-    const auto report = compare_sessions(session_of({{}}), disturbed, "A", "B");
-    REQUIRE(report);
-    CHECK(contains(words_of(report->variants[0]), "cannot tell: other programs disturbed the repeats"));
+TEST_CASE("it cannot be told from disturbed results, and the reason is what was measured", "[compare]") {
+    for (const auto& [backend, seen] : {std::pair(Backend::cpu, "a thread of the run waited for a core"),
+                                        std::pair(Backend::cuda, "the clock of the GPU changed")}) {
+        Session quiet, disturbed;
+        Result result = result_of({.us = 300});
+        result.backend = backend;
+        quiet.results.emplace_back(result);
+        for (VariantResult& variant : result.variants) variant.time->disturbed = {0, 2, 4, 6};
+        disturbed.results.emplace_back(result);
+        const auto report = compare_sessions(quiet, disturbed, "A", "B");
+        REQUIRE(report);
+        CHECK(words_of(report->variants[0]) ==
+              "cannot tell: " + std::string(seen) + " in more than a third of the repeats");
+    }
 }
 
 TEST_CASE("the newest result decides whether a variant is wrong", "[compare]") {

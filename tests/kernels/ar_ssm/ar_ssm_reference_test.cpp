@@ -338,6 +338,12 @@ TEST_CASE("the minimum of work of ar_ssm is every array once and the products", 
     both.set("backward", true);
     CHECK(ar_ssm::work(both, {}).bytes == forward.bytes + 3 * x + 2 * weights);
     CHECK(ar_ssm::work(both, {}).operations == Approx(3 * products).epsilon(0.02));
+    Parameters more = parameters_with(sizes);
+    const double scans = 4 * 8192 * 32 * 4;
+    more.set("bidirectional", true);
+    const double both_ways = ar_ssm::work(more, {}).bytes;
+    more.set("intermediates", true);
+    CHECK(ar_ssm::work(more, {}).bytes == both_ways + 3 * x + scans + 2 * scans);
 }
 
 TEST_CASE("sequences of ar_ssm that are computed together have the numbers of each one alone", "[ar_ssm]") {

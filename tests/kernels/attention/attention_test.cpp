@@ -91,6 +91,39 @@ TEST_CASE("a last key that is not finite shows only where queries see it on CUDA
     if (gpu()) check_infinite_last_key(Backend::cuda);
 }
 
+// The first query sees only the first key, whatever their product is.
+void check_low_first_score(Backend backend) {
+    const auto parameters =
+        settled(attention_family(), sized(2, 70, 16, 5, {{"dtype", "bf16"}, {"causal", true}}), {}, backend);
+    Arrays inputs = generated_inputs(parameters);
+    std::ranges::fill(find(inputs, "q")->as<float>().first(16), 1e18f);
+    std::ranges::fill(find(inputs, "k")->as<float>().first(16), -1e18f);
+    check_variants(parameters, inputs, backend);
+}
+
+TEST_CASE("a query with one key takes its value, however low the score is", "[attention][cpu]") {
+    check_low_first_score(Backend::cpu);
+}
+
+TEST_CASE("a query with one key takes its value, however low the score is, on CUDA",
+          "[attention][cuda][gpu]") {
+    if (gpu()) check_low_first_score(Backend::cuda);
+}
+
+TEST_CASE("a query without a finite score has neither an output nor a sum", "[attention][cpu]") {
+    const auto parameters =
+        parameters_with(sized(1, 20, 16, 5, {{"form", "four"}, {"dtype", "f32"}, {"causal", true}}));
+    Arrays inputs = generated_inputs(parameters);
+    find(inputs, "q1")->as<float>()[3] = 1;
+    find(inputs, "k1")->as<float>()[3] = -INFINITY;
+    for (const char* const variant : {"naive", "streaming"}) {
+        INFO(variant);
+        const Arrays outputs = run(variant, parameters, inputs).outputs;
+        CHECK(std::isnan(find(outputs, "o")->as<float>()[0]));
+        CHECK(std::isnan(find(outputs, "lse")->as<float>()[0]));
+    }
+}
+
 TEST_CASE("every variant is right in every width of a head", "[attention][cpu]") {
     const int64_t d = GENERATE(16, 32, 64, 128);
     const std::string dtype = GENERATE("f32", "f16", "bf16");
