@@ -91,23 +91,21 @@ TEST_CASE("a last key that is not finite shows only where queries see it on CUDA
     if (gpu()) check_infinite_last_key(Backend::cuda);
 }
 
-// The first query sees only the first key, whatever their product is.
-void check_low_first_score(Backend backend) {
-    const auto parameters =
-        settled(attention_family(), sized(2, 70, 16, 5, {{"dtype", "bf16"}, {"causal", true}}), {}, backend);
+void check_low_score(Backend backend) {
+    const auto parameters = settled(attention_family(), sized(2, 1, 16, 1, {{"dtype", "bf16"}}), {}, backend);
     Arrays inputs = generated_inputs(parameters);
-    std::ranges::fill(find(inputs, "q")->as<float>().first(16), 1e18f);
-    std::ranges::fill(find(inputs, "k")->as<float>().first(16), -1e18f);
+    std::ranges::fill(find(inputs, "q")->as<float>(), 0x1p60f);
+    std::ranges::fill(find(inputs, "k")->as<float>(), -0x1p60f);
     check_variants(parameters, inputs, backend);
 }
 
 TEST_CASE("a query with one key takes its value, however low the score is", "[attention][cpu]") {
-    check_low_first_score(Backend::cpu);
+    check_low_score(Backend::cpu);
 }
 
 TEST_CASE("a query with one key takes its value, however low the score is, on CUDA",
           "[attention][cuda][gpu]") {
-    if (gpu()) check_low_first_score(Backend::cuda);
+    if (gpu()) check_low_score(Backend::cuda);
 }
 
 TEST_CASE("a query without a finite score has neither an output nor a sum", "[attention][cpu]") {
