@@ -39,7 +39,7 @@ Outcome<BenchReport> bench_in_team(const Settings& settings, const std::vector<s
         return {};
     };
     const auto [done, error] = families_in_team(settings, families, stop, bar, bench);
-    if (error && (done.empty() || error->kind == Error::Kind::cancelled)) return *error;
+    if (error && done.empty()) return *error;
     std::vector<BenchReport> finished;
     for (const size_t index : done) finished.push_back(std::move(reports[index]));
     BenchReport all = joined(finished);
