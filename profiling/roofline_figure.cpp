@@ -181,11 +181,10 @@ std::string caption_of(const Result& result, const std::vector<Marked>& marks) {
     // Beyond the ridge of f32, a GPU may use tensor cores, whose share in the operations is not known.
     if (!by_memory && ceilings.gpu) {
         const auto of = [&](double peak, const std::string& name) {
-            return (share_of_limit(found->per_second, peak) ? "reaches " : "is ") +
-                   share_words(found->per_second, peak, name);
+            return share_words(found->per_second, peak, name);
         };
-        return found->variant->name + " does " + intensity + " FLOP per byte, " +
-               of(ceilings.operations_per_second, "the f32 peak") + " and " +
+        return found->variant->name + " does " + intensity +
+               " FLOP per byte: " + of(ceilings.operations_per_second, "the f32 peak") + ", " +
                of(ceilings.gpu->bf16_operations_per_second, "the bf16 tensor core peak") + ". ";
     }
     const double rate = by_memory ? found->per_second / found->intensity() : found->per_second;

@@ -229,7 +229,9 @@ std::string readout_words(double value, const std::string& unit) {
         const TimeUnit shown(std::fabs(value));
         return fmt::format("{:.4g} {}", value / shown.size, shown.name);
     }
-    return readout_number(value) + (unit.empty() ? "" : " " + unit);
+    if (unit.empty()) return readout_number(value);
+    const bool is_count = value == std::trunc(value) || std::fabs(value) >= 1e4;
+    return (is_count ? readout_number(value) : fmt::format("{:.4g}", value)) + " " + unit;
 }
 
 std::string place_words(double value, const std::string& unit) {

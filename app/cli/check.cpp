@@ -49,8 +49,7 @@ std::string words_of(const CheckReport& report) {
     for (const Finding& finding : report.findings) {
         text += "\n" + wrapped(finding.variant + ": " + sentence_of(finding), text_width, 2) + "\n";
         if (const std::string command = command_of(finding); !command.empty()) text += "  " + command + "\n";
-        text += fmt::format("  found after {:.1f} s", finding.seconds);
-        text += finding.number < 0 ? "\n" : fmt::format(", by setting {}\n", finding.number + 1);
+        text += fmt::format("  found after {:.1f} s\n", finding.seconds);
     }
     return text;
 }

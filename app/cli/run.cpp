@@ -34,18 +34,30 @@ Arrays all_arrays(const Result& result) {
     return arrays;
 }
 
-// Parameters that affect the numbers, in schema order.
+// A value as text; a real number in six digits.
+std::string value_words(const Value& value) {
+    const auto* const real = std::get_if<double>(&value);
+    return real ? fmt::format("{:.6g}", *real) : to_text(value);
+}
+
+// Parameters that affect the numbers, in schema order, and how they were measured where that is unusual.
 std::string heading(const Family& family, const Result& result) {
     std::string values;
     for (const Parameter& row : family.parameters)
         if (row.renews != Renews::figures &&
             why_unused(row, result.parameters, result.backend, result.request.arch).empty())
-            values += (values.empty() ? "" : ", ") + row.name + " " + to_text(result.parameters.at(row.name));
+            values +=
+                (values.empty() ? "" : ", ") + row.name + " " + value_words(result.parameters.at(row.name));
     const Request& request = result.request;
-    const std::string kind =
-        request.values == Values::usual ? "" : std::string(", values ") + name_of(request.values);
-    return fmt::format("{} on {}, seed {}{}{}\n  {}\n\n", family.name, result.device, request.seed, kind,
-                       request.optional ? ", optional inputs too" : "", wrapped(values, text_width - 2, 2));
+    std::string kind;
+    if (request.values != Values::usual) kind += std::string(", values ") + name_of(request.values);
+    if (request.optional) kind += ", optional inputs too";
+    if (request.cache == Cache::hot) kind += ", caches hot";
+    if (request.jitter != 0) kind += fmt::format(", jitter {}", request.jitter);
+    if (request.multiprocessors != 0) kind += fmt::format(", {} multiprocessors", request.multiprocessors);
+    if (!request.kernels.empty()) kind += ", kernels of " + request.kernels;
+    return fmt::format("{} on {}, seed {}{}\n  {}\n\n", family.name, result.device, request.seed, kind,
+                       wrapped(values, text_width - 2, 2));
 }
 
 // The table of launches, if only one variant ran.

@@ -37,6 +37,12 @@ std::string best_lines(const SweepResult& result) {
     if (has_best(result.sweep, family)) {
         for (const BestCells& best : all)
             lines += wrapped("fastest " + best_words(result, best), 110, 2) + "\n";
+        if (!result.sweep.search &&
+            std::ranges::any_of(all, [](const BestCells& best) { return best.cells.size() > 1; }))
+            lines += fmt::format(
+                "cells were measured one after another, so only factors above {} tell them apart; "
+                "--best measures in turns\n",
+                apart_within);
         for (const Variant& variant : family.variants)
             if (std::count_if(result.cells.begin(), result.cells.end(), [&](const SweepCell& cell) {
                     return right_in(cell, variant.name) != nullptr;
@@ -101,8 +107,10 @@ std::string text_of(const SweepResult& result, Table table) {
     }
     const bool is_compiled = std::any_of(table.columns.begin(), table.columns.end(),
                                          [](const Table::Column& each) { return each.name == "registers"; });
-    if (const std::string& arch = result.sweep.base.arch; is_compiled && !arch.empty())
-        lines += wrapped(compiled_legend(arch), 110, 0) + "\n";
+    const auto cell =
+        std::ranges::find_if(result.cells, [](const SweepCell& one) { return one.result != nullptr; });
+    if (const std::string& arch = result.sweep.base.arch; is_compiled)
+        lines += wrapped(compiled_legend(arch.empty() ? cell->result->device : arch), 110, 0) + "\n";
     return table.plain() + (lines.empty() ? "" : "\n" + lines) + best_lines(result) + note_lines(result);
 }
 

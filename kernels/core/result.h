@@ -19,6 +19,8 @@ struct Metric {
     std::optional<double> value;  // absent: unknown
 };
 
+inline constexpr const char* share_of_copy = "of same-size copy";  // the label of the metric "of_copy"
+
 // The errors of one output against the reference. Non-finite values are counted separately.
 struct OutputError {
     std::string output;
@@ -48,6 +50,9 @@ struct JudgedElement {
     double bound = 0;   // the largest error that rounding explains
     std::string where;  // "row 1 of tile 2 of BLOCK_M"
 };
+
+// What JudgedElement::where says of an output that two runs computed differently: `want` is of the first.
+inline constexpr const char* changed_between_repeats = "changed between the first run and the last repeat";
 
 struct OutputVerdict {
     std::string output;

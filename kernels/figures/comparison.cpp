@@ -85,15 +85,15 @@ Comparison turned(const Comparison& slower) {
     return {Pace::faster, 1 / slower.ratio, 1 / slower.high, 1 / slower.low};
 }
 
-// Rounds the ratio to as many digits as the interval allows, and to more if it would otherwise leave the
-// interval.
+// Rounds the ratio to as many digits as the interval allows, and to more if that would otherwise move it by
+// more than a quarter of the interval.
 double told_ratio(const Comparison& comparison) {
     constexpr int most = 3;
     const double ratio = comparison.ratio, low = comparison.low, high = comparison.high;
     int digits = high > low ? static_cast<int>(std::ceil(-std::log10((high - low) / ratio))) : most;
     digits = std::clamp(digits, 1, most);
-    const auto is_outside = [&](double told) { return told < low || told > high; };
-    while (digits < most && is_outside(with_digits(ratio, digits))) ++digits;
+    const auto is_moved = [&](double told) { return std::abs(told - ratio) > (high - low) / 4; };
+    while (digits < most && is_moved(with_digits(ratio, digits))) ++digits;
     return with_digits(ratio, digits);
 }
 

@@ -1,5 +1,7 @@
 #include "kernels/figures/correctness.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -73,6 +75,12 @@ std::string wrong_badge(const VariantResult& variant) {
 }
 
 std::string wrong_sentence(const OutputVerdict& output) {
+    if (output.worst && output.worst->where == changed_between_repeats)
+        return fmt::format(
+            "{} changed from the first run to the last repeat: {} of {}, the first at {}: {}, then {}",
+            output.output, with_thousands(output.elements), count_words(output.judged, "element"),
+            to_text(output.worst->index), short_text(output.worst->want, "%.7g"),
+            short_text(output.worst->got, "%.7g"));
     std::string words = words_of_wrong(output);
     if (const auto& at = output.worst) {
         words += ", the worst at " + to_text(at->index) + ": " + short_text(at->got, "%.7g") +

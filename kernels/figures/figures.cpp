@@ -379,7 +379,8 @@ Figure error_figure(const Result& result, const View& view, const Array& referen
 
 namespace {
 
-// One segment per kind of launch, in the order of their first start. The rest of the total is gaps.
+// One segment per kind of launch, in the order of their first start. The rest of the bar, which has exactly
+// the length of the median, is gaps: recording a launch on a GPU lengthens the gap before it, not the launch.
 std::vector<Bar::Segment> segments_of(const VariantResult& variant) {
     constexpr size_t most = 6;
     std::vector<Bar::Segment> segments;
@@ -399,13 +400,14 @@ std::vector<Bar::Segment> segments_of(const VariantResult& variant) {
     }
     if (segments.empty()) return {{variant.name, variant.time->median}};
     const double& last = variant.launches.back().start_us;
-    const double gaps = last + variant.launches.back().duration_us - total;
-    if (gaps > 0) segments.push_back({"between launches", gaps});
-    // The launches are those of the repeat closest to the median; they are scaled so that the bar has exactly
-    // the length of the median.
-    double sum = 0;
-    for (const Bar::Segment& segment : segments) sum += segment.length;
-    for (Bar::Segment& segment : segments) segment.length *= variant.time->median / sum;
+    const bool has_gaps = last + variant.launches.back().duration_us > total;
+    // Of many launches only the first are recorded.
+    const double recorded =
+        static_cast<double>(variant.launches.size()) / static_cast<double>(variant.launch_count);
+    const double all = total / recorded, median = variant.time->median;
+    const bool fits = has_gaps && all < median;
+    for (Bar::Segment& segment : segments) segment.length *= fits ? 1 / recorded : median / total;
+    if (fits) segments.push_back({"between launches", median - all});
     return segments;
 }
 

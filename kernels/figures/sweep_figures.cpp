@@ -209,7 +209,12 @@ std::string fastest_cells_words(const SweepResult& sweep, const std::string& cur
 }
 
 std::string progress_words(const SweepResult& sweep) {
-    if (sweep.complete || sweep.cells.empty()) return "";
+    if (sweep.cells.empty()) return "";
+    const auto recorded =
+        std::ranges::count_if(sweep.cells, [](const auto& cell) { return cell.result != nullptr; });
+    if (sweep.complete && !sweep.sweep.base.recording.empty() && recorded < std::ssize(sweep.cells))
+        return std::to_string(recorded) + " of " + std::to_string(sweep.cells.size()) + " points recorded. ";
+    if (sweep.complete) return "";
     if (sweep.sweep.search && sweep.cells.size() == sweep.sweep.cells())
         return "Measuring the fastest again. ";
     return std::to_string(sweep.cells.size()) + " of " + std::to_string(sweep.sweep.cells()) + " points. ";
@@ -314,9 +319,11 @@ std::string words_of_faster(const SweepResult& sweep, const std::vector<Line>& l
     if (comparison.pace == Pace::cannot_tell) return "Which is faster at " + last + " cannot be told. ";
     size_t since = last_cell;
     while (since > 0 && compared(since - 1, is_second).pace == Pace::faster) --since;
-    const std::string from = since == 0 ? "throughout" : "from " + number_words(ones[since].x) + " on";
-    return lines[is_second].label + " is faster " + from + ": " + ratio_words(comparison) + " at " + last +
-           ". ";
+    const std::string from = since == 0           ? " throughout: " + ratio_words(comparison) + " at " + last
+                             : since == last_cell ? " at " + last + ": " + ratio_words(comparison)
+                                                  : " from " + number_words(ones[since].x) +
+                                                        " on: " + ratio_words(comparison) + " at " + last;
+    return lines[is_second].label + " is faster" + from + ". ";
 }
 
 }  // namespace

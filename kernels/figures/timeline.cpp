@@ -104,11 +104,12 @@ std::string idle_words(const Result& result, const VariantResult& variant) {
     const auto kept = static_cast<double>(variant.launches.size());
     const bool once = variant.launch_count == 1;
     const double each = end_us_of(variant.launches) / kept;
-    std::string words = with_thousands(variant.launch_count) + (once ? " launch" : " launches") + ", idle " +
-                        std::to_string(std::lrint(100 * idle_share(variant.launches))) +
-                        " % of the time: " + (once ? "it" : "each") + " takes " + short_time(each) +
-                        ", of which " + short_time(busy_us_of(variant.launches) / kept) + " is work";
-    return words + words_when_not_recorded(result, variant, each, variant.launch_count);
+    const std::string otherwise = words_when_not_recorded(result, variant, each, variant.launch_count);
+    return with_thousands(variant.launch_count) + (once ? " launch" : " launches") + ", idle " +
+           std::to_string(std::lrint(100 * idle_share(variant.launches))) +
+           (otherwise.empty() ? " % of the time: " : " % of the time while recorded: ") +
+           (once ? "it" : "each") + " takes " + short_time(each) + ", of which " +
+           short_time(busy_us_of(variant.launches) / kept) + " is work" + otherwise;
 }
 
 std::string words_when_not_recorded(const Result& result, const VariantResult& variant, double recorded_us,
@@ -216,8 +217,9 @@ Tracks::Track launch_track(const VariantResult& variant, const std::string& labe
 Tracks::Track utilisation_track(const Result& result, const VariantResult& variant, const View& view) {
     const View::Range seen = view.range_of("time", {0, end_us_of(variant.launches)});
     const View::Range within{std::max(seen.low, 0.0), std::min(seen.high, end_us_of(variant.launches))};
-    const double mean = utilisation(variant.launches, result.processors, within);
-    Tracks::Track track{"utilisation " + percent_number(mean) + " %", ink_of(variant), {}, {}, {}, "%"};
+    const std::string mean =
+        within.high > within.low ? percent(utilisation(variant.launches, result.processors, within)) : "–";
+    Tracks::Track track{"utilisation " + mean, ink_of(variant), {}, {}, {}, "%"};
     add_utilisation(variant.launches, result.processors, view, track);
     return track;
 }

@@ -366,6 +366,20 @@ TEST_CASE("refused cells are results with their reason", "[engine]") {
     CHECK(outcome->cells[0].result->variants[0].outputs.empty());
     CHECK(outcome->cells[1].refused.find("compensated") != std::string::npos);
 
+    // A run needs every variant that it names; of a cell the others are measured.
+    Request rules;
+    rules.family = "memory";
+    rules.variants = {"chunkwise_gd", "exact_chunk"};
+    rules.repeats = 1;
+    rules.parameters.set("length", int64_t{64});
+    const auto both = run_sweep(source, {"", rules, {{"rule", {"delta", "atlas"}}}}, {});
+    REQUIRE(both);
+    REQUIRE((both->cells[0].result && both->cells[1].result));
+    CHECK(find(*both->cells[1].result, "chunkwise_gd")->ran());
+    CHECK(contains(find(*both->cells[1].result, "exact_chunk")->refused, "rule"));
+    rules.parameters.set("rule", "atlas");
+    CHECK(contains(Runner(shared_cache()).run(rules, {}).error().text, "exact_chunk cannot run this"));
+
     Sweep wrong = sweep;
     wrong.axes[0].parameter = "nothing";
     CHECK(run_sweep(source, wrong, {}).error().exit_code() == 2);

@@ -79,6 +79,8 @@ TEST_CASE("the document of a run has its keys", "[json]") {
     CHECK(json["seed"] == 18446744073709551615u);
     CHECK(json["parameters"]["length"] == 4096);
     CHECK(json["unused_parameters"] == Json{{"compensated", "only for op sum or complex_sum"}});
+    CHECK(json["cache"] == "cold");
+    CHECK(json["kernels"].is_null());
     CHECK(json["notes"].size() == 1);
     REQUIRE(json["variants"].size() == 2);
     const Json& variant = json["variants"][0];

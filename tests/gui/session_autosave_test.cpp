@@ -97,6 +97,25 @@ TEST_CASE("the session of a process that was killed is offered, and restored int
     CHECK(autosave.due(lab));
 }
 
+TEST_CASE("of several left sessions the newest is offered, and the others stay for later starts",
+          "[gui][session]") {
+    const TemporaryFolder folder;
+    std::vector<std::string> left;
+    const auto hour = std::chrono::hours(1);
+    for (size_t i = 0; i <= most_left_behind; ++i) {
+        left.push_back(file_of(folder, dead_process()));
+        put(left.back(), "of a window that was killed");
+        std::filesystem::last_write_time(left.back(),
+                                         std::filesystem::file_time_type::clock::now() - i * hour);
+    }
+    LabState lab;
+    offer_session(lab, folder.path());
+    REQUIRE(lab.session.offer);
+    CHECK(lab.session.offer->path == left.front());
+    CHECK(folder.names().size() == most_left_behind);
+    CHECK_FALSE(std::filesystem::exists(left.back()));  // the oldest
+}
+
 TEST_CASE("sessions of running windows and other files are not offered", "[gui][session]") {
     const TemporaryFolder folder;
     put(file_of(folder, ::getpid()), "of this process");

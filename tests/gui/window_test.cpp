@@ -72,7 +72,7 @@ TEST_CASE("the window opens on a display, runs, and saves settings and layout", 
     const std::string log = content_of(folder.file("sawtooth/log.txt"));
     CHECK(contains(log, "  started Sawtooth "));
     CHECK(contains(log, "settings.bad"));
-    CHECK(contains(log, "fastest correct"));
+    CHECK(contains(log, "fastest exact"));
 
     // The second start finds a complete layout, and a size of a monitor that is gone.
     put(folder.file("sawtooth/settings"), "layout = own\nwidth = 16000\nheight = 9000\n");
@@ -242,14 +242,18 @@ TEST_CASE("a window that was killed by a signal leaves a report, which the next 
     const TemporaryFolder folder;
     const InFolder config(folder);
     ChildProcess("", "a window that crashes").output();
-    std::string words, path;
+    put(folder.file("sawtooth/lab"), "family = lut\n");
+    std::string words, path, family;
     const auto done = [&](const LabState& lab) {
+        family = lab.family->name;
         words = lab.crash ? lab.crash->words : "";
         path = lab.crash ? lab.crash->path : "";
         return true;
     };
     CHECK_FALSE(open_again(quick_options(), done));
     CHECK(contains(words, "ended unexpectedly (signal 11, "));
+    CHECK(contains(words, "This one starts with default settings."));
+    CHECK(family == offered_families().front()->name);
     const std::string report = content_of(path);
     CHECK(contains(report, folder.file("sawtooth/log.txt")));
     CHECK(contains(report, "(+0x"));  // the list of calls

@@ -16,6 +16,7 @@
 #include "app/engine/check/shrink.h"
 #include "app/engine/check/trial.h"
 #include "app/engine/guarded.h"
+#include "app/engine/run/configure.h"
 #include "app/engine/tables/commands.h"
 #include "app/engine/tables/tables.h"
 #include "kernels/core/in_parallel.h"
@@ -225,10 +226,20 @@ class Check {
         return Error::failure(tried->problem);
     }
 
+    // Parameters without effect would only lengthen the command.
+    Request without_unused(Request request) const {
+        const Backend backend = machine_.backend();
+        const auto settled = configure_shapes(request, {}, backend);
+        for (const Parameter& row : family_.parameters)
+            if (settled && !row.why_unused(settled->parameters, backend).empty())
+                request.parameters.values.erase(row.name);
+        return request;
+    }
+
     Finding finding_of(const Trial& trial, const Tried& tried) const {
         Finding finding;
         finding.variant = trial.variant().name;
-        finding.request = trial.request;
+        finding.request = without_unused(trial.request);
         finding.problem = tried.problem;
         if (const OutputVerdict* const wrong = tried.first_wrong()) finding.verdict = *wrong;
         finding.figures = figures_of_finding(trial, tried);

@@ -191,13 +191,12 @@ std::optional<OutputVerdict> changed_since(const Array& earlier, const Array& la
     if (changed == before.end()) return {};
     const Numbers had(earlier), has(later);
     const int64_t number = changed - before.begin();
-    return OutputVerdict{
-        .output = later.name,
-        .verdict = Verdict::wrong,
-        .judged = has.count(),
-        .elements = changed_values(earlier, later),
-        .worst = JudgedElement{index_of(number / has.parts(), later.shape), has[number], had[number], 0,
-                               "changed between the first run and the last repeat"}};
+    return OutputVerdict{.output = later.name,
+                         .verdict = Verdict::wrong,
+                         .judged = has.count(),
+                         .elements = changed_values(earlier, later),
+                         .worst = JudgedElement{index_of(number / has.parts(), later.shape), has[number],
+                                                had[number], 0, changed_between_repeats}};
 }
 
 std::string tile_words(const Family& family, const Variant& variant, const std::string& output,
@@ -213,9 +212,9 @@ std::string tile_words(const Family& family, const Variant& variant, const std::
         const auto axis = static_cast<size_t>(found - names.begin());
         const int64_t tile = index[axis] / tiling.size, first = tile * tiling.size;
         const int64_t rows = std::min(tiling.size, shape[axis] - first);
-        words += (words.empty() ? "" : "; ") + tiling.dimension + " = " + std::to_string(index[axis]) +
-                 ": row " + std::to_string(index[axis] - first) + " of tile " + std::to_string(tile) + ", " +
-                 tiling.name + " = " + std::to_string(tiling.size);
+        words += (words.empty() ? "index " : "; index ") + std::to_string(index[axis]) + " of " +
+                 tiling.dimension + ": row " + std::to_string(index[axis] - first) + " of tile " +
+                 std::to_string(tile) + ", " + tiling.name + " = " + std::to_string(tiling.size);
         if (rows < tiling.size) words += " (the last, " + count_words(rows, "row") + ")";
     }
     return words;

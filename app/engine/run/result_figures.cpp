@@ -44,7 +44,9 @@ void say_what_is_recorded(const Result& result, std::vector<Figure>& figures) {
         const bool is_drawn_here =
             figure.place == Place::outputs || (figure.place == Place::error && draws_errors);
         if (is_drawn_here && !figure.marks.empty())
-            figure.caption = "Computed by this CPU; errors in words were recorded. " + figure.caption;
+            figure.caption = (has_times(result) ? "Drawn: outputs of this CPU; errors in words: recorded. "
+                                                : "Outputs of this CPU. ") +
+                             figure.caption;
     }
     if (!has_times(result)) say_no_times(result.request.recording, figures);
 }

@@ -242,9 +242,14 @@ Outcome<Ceilings> Runner::gpu_ceilings(GpuTimer& timer, std::stop_token stop, bo
 
 Outcome<std::shared_ptr<const Result>> Runner::run(const Request& request, std::stop_token stop,
                                                    const OnProgress& progress) {
+    return run_guarded(request, std::move(stop), progress, false);
+}
+
+Outcome<std::shared_ptr<const Result>> Runner::run_guarded(const Request& request, std::stop_token stop,
+                                                           const OnProgress& progress, bool is_cell) {
     return guarded([&]() -> Outcome<std::shared_ptr<const Result>> {
         TimeLimit limit(stop, request.time_limit_seconds, counts_, deaf_);
-        auto outcome = run_within(request, limit, progress);
+        auto outcome = run_within(request, limit, progress, is_cell);
         if (!outcome && outcome.error().kind == Error::Kind::cancelled)
             return limit.reason(outcome.error(), "computing inputs and reference");
         return outcome;
@@ -310,7 +315,7 @@ std::optional<Error> Runner::renew_kernel_reference(const Configuration& configu
 }
 
 Outcome<std::shared_ptr<const Result>> Runner::run_within(const Request& request, TimeLimit& limit,
-                                                          const OnProgress& progress) {
+                                                          const OnProgress& progress, bool is_cell) {
     const std::stop_token stop = limit.token();
     Stopwatch clock;
     if (auto error = check_numbers(request)) return *error;
@@ -341,6 +346,7 @@ Outcome<std::shared_ptr<const Result>> Runner::run_within(const Request& request
                               kept_->kernel_reference.end());
     kept_->definitions.renew(*configuration, machine->backend());
     prepared.keeps_plans = fit_together(need, *machine, request.memory_limit_bytes);
+    prepared.is_cell = is_cell;
     auto outcome = run_prepared(prepared, limit, progress);
     const bool abandoned = on_gpu && machine->timer->abandoned();
     broken_ = broken_ || abandoned || (!outcome && cuda::is_fatal(outcome.error()));
@@ -446,7 +452,7 @@ Outcome<SweepCell> Runner::sweep_cell(const Sweep& sweep, size_t index, std::sto
     request.extras = Extras::none;  // sweeps keep no arrays
     auto outcome = guarded([&] {
         compile_cells(sweep, index, stop, progress);
-        return run(request, std::move(stop), progress);
+        return run_guarded(request, std::move(stop), progress, true);
     });
     if (!outcome) {
         if (outcome.error().kind == Error::Kind::cancelled) return outcome.error();

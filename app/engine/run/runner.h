@@ -75,8 +75,11 @@ class Runner {
 
   private:
     struct Kept;
+    // `is_cell`: of a sweep.
+    Outcome<std::shared_ptr<const Result>> run_guarded(const Request& request, std::stop_token stop,
+                                                       const OnProgress& progress, bool is_cell);
     Outcome<std::shared_ptr<const Result>> run_within(const Request& request, TimeLimit& limit,
-                                                      const OnProgress& progress);
+                                                      const OnProgress& progress, bool is_cell);
     Outcome<std::shared_ptr<const Result>> run_prepared(const Prepared& prepared, TimeLimit& limit,
                                                         const OnProgress& progress);
     std::optional<Error> read_input(const Request& request, const Family& family, std::stop_token stop);

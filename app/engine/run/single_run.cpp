@@ -375,14 +375,26 @@ std::optional<Error> SingleRun::prepare_timing() {
     return check_rest();
 }
 
-// Checks that there is something to measure and that all named variants ran.
+// "; sequential, fused: needs order 1; decode: …"
+std::string reasons_of(const std::vector<VariantResult>& refused) {
+    std::string words;
+    for (auto row = refused.begin(); row != refused.end(); ++row) {
+        const auto is_alike = [&](const VariantResult& other) { return other.refused == row->refused; };
+        if (std::find_if(refused.begin(), row, is_alike) != row) continue;  // told with the first
+        std::string names;
+        for (auto other = row; other != refused.end(); ++other)
+            if (is_alike(*other)) names += (names.empty() ? "" : ", ") + other->name;
+        words += "; " + names + ": " + row->refused;
+    }
+    return words;
+}
+
+// Checks that there is something to measure and that all named variants of a run ran.
 std::optional<Error> SingleRun::check_rest() {
     const auto ran = [](const VariantResult& row) { return row.ran(); };
-    if (std::none_of(result_.variants.begin(), result_.variants.end(), ran)) {
-        std::string reasons;
-        for (const VariantResult& row : result_.variants) reasons += "; " + row.name + ": " + row.refused;
-        return Error::failure("no variant can run this" + reasons);
-    }
+    if (std::none_of(result_.variants.begin(), result_.variants.end(), ran))
+        return Error::failure("no variant can run this" + reasons_of(result_.variants));
+    if (prepared_.is_cell) return {};
     for (const std::string& name : prepared_.request.variants)
         if (const VariantResult* const row = find(result_, name); row && !row->ran())
             return Error::failure(name + " cannot run this: " + row->refused);

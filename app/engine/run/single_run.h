@@ -27,6 +27,7 @@ struct Prepared {
     std::vector<Hop> hops;       // the times measured so far
     bool stores_extras = false;  // outputs stored only on request are stored
     bool keeps_plans = true;     // false: the plans do not all fit in memory at once
+    bool is_cell = false;        // of a sweep: named variants may be unable to run it
 };
 
 // Runs and measures the variants of one Request, step by step; the result grows with every step. An error of

@@ -32,8 +32,7 @@ std::vector<Metric> metrics_of(const VariantResult& variant, const Result& resul
         {"operations", "arithmetic", "GFLOP/s", variant.work.operations / seconds / 1e9}};
     if (!result.copy) return metrics;
     const auto share = share_of_limit(rate / 1e9, result.copy->gigabytes_per_second());
-    metrics.push_back(
-        {"of_copy", "of same-size copy", "%", share ? std::optional(100 * *share) : std::nullopt});
+    metrics.push_back({"of_copy", share_of_copy, "%", share ? std::optional(100 * *share) : std::nullopt});
     return metrics;
 }
 

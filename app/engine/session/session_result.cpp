@@ -106,6 +106,9 @@ Outcome<SessionResult::Opened> SessionResult::open() const {
     answer.backend = summary.backend;
     answer.main_output = summary.main_output;
     fit_variants(answer, **family);
+    for (VariantResult& variant : answer.variants)
+        for (Metric& metric : variant.metrics)
+            if (metric.id == "of_copy") metric.label = share_of_copy;  // older files have another one
     auto result = checked_result(answer, summary.request);
     if (!result) return result.error();
     return Opened{std::move(*result), content->figures};

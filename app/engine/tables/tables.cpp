@@ -116,7 +116,9 @@ std::vector<Field> metric_fields(const Result& result) {
     return fields;
 }
 
-std::string percent(std::optional<double> share) { return share ? fmt::format("{:.0f}", 100 * *share) : ""; }
+std::string percent(std::optional<double> share) {
+    return share ? std::to_string(std::lround(100 * *share)) : "";
+}
 
 std::string with_limiter(const Occupancy& occupancy) {
     const std::string share = percent(occupancy.theoretical);

@@ -61,8 +61,10 @@ std::string text_of(const Family& family, const SweepResult& sweep, const BestCe
             fmt::format("# {} of {} other settings may be as fast\n", best.cells.size() - 1, compared - 1);
     if (const size_t left_out = best.left_out.size())
         text += fmt::format("# {} more{} {} not measured again, so {} not ruled out\n", left_out,
-                            sweep.complete ? " with longer medians" : "", left_out == 1 ? "was" : "were",
-                            left_out == 1 ? "it is" : "they are");
+                            !sweep.complete ? ""
+                            : left_out == 1 ? " with a longer median"
+                                            : " with longer medians",
+                            left_out == 1 ? "was" : "were", left_out == 1 ? "it is" : "they are");
     if (!unused.empty())
         text += fmt::format("# without effect in this measurement, so not tuned: {}\n", listed(unused));
     return text + config + "\n";

@@ -198,7 +198,7 @@ Json clocks_of(const std::optional<Clocks>& clocks) {
     return {{"before_mhz", number(clocks->before_mhz)},
             {"after_mhz", number(clocks->after_mhz)},
             {"highest_mhz", number(clocks->highest_mhz)},
-            {"throttled", clocks->throttled.empty() ? Json() : Json(clocks->throttled)}};
+            {"throttled", clocks->throttled}};  // "": not throttled
 }
 
 // The parameters that have no effect in this run, as {name: reason}.
@@ -223,6 +223,10 @@ Json result_of(const Result& result) {
             {"seed", request.seed},
             {"values", name_of(request.values)},
             {"optional", request.optional},
+            {"cache", request.cache == Cache::hot ? "hot" : "cold"},
+            {"jitter", request.jitter},
+            {"multiprocessors", request.multiprocessors},
+            {"kernels", request.kernels.empty() ? Json() : Json(request.kernels)},
             {"parameters", object_of(request.family, result.parameters)},
             {"unused_parameters", unused_parameters_of(result)},
             {"notes", result.notes},

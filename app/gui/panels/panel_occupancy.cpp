@@ -59,7 +59,8 @@ constexpr const char* measure_achieved = "Measure achieved";
 
 // Returns whether this is a GPU run whose counters were not read.
 bool offers_counters(const LabState& lab) {
-    return lab.result && lab.result->backend != Backend::cpu && !lab.told.has_achieved;
+    return lab.result && lab.result->backend != Backend::cpu && lab.result->request.recording.empty() &&
+           !lab.told.has_achieved;
 }
 
 void draw_counters_button(LabState& lab) {

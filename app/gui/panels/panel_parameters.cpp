@@ -53,7 +53,10 @@ void draw_state_line(LabState& lab) {
         ImGui::PopStyleColor();
     } else {
         ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
-        elided_text(changed ? fmt::format("{} changed", changed) : "all at their defaults", room);
+        std::string words = changed ? fmt::format("{} changed", changed) : "";
+        if (const size_t given = lab.fixed.size())
+            words += fmt::format("{}{} from the input file", words.empty() ? "" : ", ", given);
+        elided_text(words.empty() ? "all at their defaults" : words, room);
         ImGui::PopStyleColor();
     }
     ImGui::SameLine(left + room + units(8), 0);

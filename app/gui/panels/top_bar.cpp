@@ -35,7 +35,8 @@ void draw_family_chooser(LabState& lab, float width) {
 void draw_backend_chooser(LabState& lab, float width) {
     const BackendOption present = present_backend(lab);
     ImGui::SetNextItemWidth(width);
-    if (ImGui::BeginCombo("##backend", present.name.c_str(), ImGuiComboFlags_HeightLarge)) {
+    const float room = width - ImGui::GetFrameHeight() - 2 * ImGui::GetStyle().FramePadding.x;
+    if (ImGui::BeginCombo("##backend", elided_to(present.name, room).c_str(), ImGuiComboFlags_HeightLarge)) {
         for (const BackendOption& option : backend_options(lab)) {
             const bool chosen = option.is_same(present);
             const auto flags = option.reason.empty() ? 0 : ImGuiSelectableFlags_Disabled;
@@ -126,7 +127,7 @@ void draw_nearest_recorded(LabState& lab, float width) {
     const float button = ImGui::CalcTextSize(set, nullptr, true).x + 2 * ImGui::GetStyle().FramePadding.x;
     const std::string nearest = words_of(lab.nearest_recorded);
     ImGui::AlignTextToFramePadding();
-    elided_text("no recorded times; nearest: " + nearest, width - button - units(8));
+    elided_text("not recorded; nearest: " + nearest, width - button - units(8));
     tooltip(fmt::format("{} has no times for these settings. The nearest ones that it has: {}.",
                         recording_words(lab.request.recording), nearest));
     ImGui::SameLine(0, units(8));
@@ -290,7 +291,9 @@ void draw_status_bar(LabState& lab) {
     }
     if (!earlier.empty()) return elided_text(earlier, room);
     const LogLine last =
-        lab.log.empty() ? LogLine{"", LogLine::Kind::note, "nothing was run yet"} : lab.log.back();
+        lab.log.empty() ? LogLine{"", LogLine::Kind::note,
+                                  lab.pending.ticket ? "the first run is under way" : "nothing was run yet"}
+                        : lab.log.back();
     if (!lab.failure && (lab.problem || last.kind == LogLine::Kind::problem)) {
         problem_mark(lab);
         ImGui::SameLine(0, units(4));

@@ -139,6 +139,7 @@ bool draw_axis(const char* label, std::string& over, std::string& values, bool s
     const bool entered =
         input_text(fmt::format("##values {}", label).c_str(), values, ImGuiInputTextFlags_EnterReturnsTrue);
     tooltip("16,64 or 16..256 (powers of two or even steps), 16..256x2, 64..512+64, or a mixture");
+    if (entered) ImGui::SetKeyboardFocusHere(-1);  // Enter ends the typing, also where it is refused
     return entered;
 }
 

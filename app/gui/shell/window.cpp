@@ -332,9 +332,10 @@ std::optional<Error> run_window_until(const WindowOptions& options,
     offer_session(*lab, state);
     SessionAutosave autosave(*lab, state);
     load_settings(*lab, directory);
-    // A session brings its own settings.
+    // A session brings its own settings. Those of a session that crashed would perhaps end this one, too.
     const bool is_open = options.session.empty() && leaves_open(options.request);
-    load_lab(*lab, directory, is_open);
+    if (is_open && lab->crash) lab->crash->words += " This one starts with default settings.";
+    load_lab(*lab, directory, is_open && !lab->crash);
     Keeper keeper(directory, *lab);
     apply_options(*lab, options);
     if (options.request.device > 0) {
@@ -343,8 +344,8 @@ std::optional<Error> run_window_until(const WindowOptions& options,
         lab->settings.recording.clear();
     }
     lab->recordings = recording_names();
-    lab->wants_kept_backend =
-        options.request.on.empty() && options.request.recording.empty() && options.session.empty();
+    lab->wants_kept_backend = options.request.on.empty() && options.request.recording.empty() &&
+                              options.session.empty() && !lab->crash;
     choose_kept_recording(*lab);
     keep_log(*lab, state);
     const CrashWatch crashes(state, lab->log_file->path());

@@ -16,6 +16,7 @@
 #include "app/gui/state/effect.h"
 #include "app/gui/state/input_file.h"
 #include "app/gui/state/kept_times.h"
+#include "app/gui/state/local_time.h"
 #include "app/gui/state/log_file.h"
 #include "app/gui/state/past_results.h"
 #include "app/gui/state/pins.h"
@@ -82,7 +83,7 @@ void log_result(LabState& lab, const Result& result) {
     std::string text = fmt::format("{} on {}, {:.0f} ms", described(result), result.device,
                                    (lab.now - lab.pending.since) * 1e3);
     if (const auto fastest = fastest_right(result); !fastest.empty())
-        text += "; fastest correct: " + fastest_words(fastest);
+        text += "; fastest exact: " + fastest_words(fastest);
     note(lab, LogLine::Kind::done, std::move(text));
     for (const std::string& words : result.notes)
         if (std::find(lab.seen_notes.begin(), lab.seen_notes.end(), words) == lab.seen_notes.end())
@@ -481,12 +482,7 @@ void tell_result(LabState& lab) {
 }
 
 void note(LabState& lab, LogLine::Kind kind, std::string text) {
-    const std::time_t seconds = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-    std::tm local{};
-    localtime_r(&seconds, &local);
-    char clock[16];
-    std::strftime(clock, sizeof clock, "%H:%M:%S", &local);
-    lab.log.push_back({clock, kind, std::move(text)});
+    lab.log.push_back({local_time(std::time(nullptr)), kind, std::move(text)});
     if (lab.log_file) lab.log_file->add(lab, lab.log.back());
     if (lab.log.size() > log_lines_kept) lab.log.pop_front();
 }

@@ -93,7 +93,7 @@ std::vector<std::pair<std::string, std::string>> facts_of_selected(const LabStat
         {"launch",
          fmt::format("{} of {}, starts at {}", with_thousands(static_cast<int64_t>(lab.selected->index) + 1),
                      with_thousands(variant->launch_count), short_time(launch->start_us))},
-        {"duration", fmt::format("{}, {} of the variant's time", short_time(launch->duration_us),
+        {"duration", fmt::format("{}, {} of the recorded repeat", short_time(launch->duration_us),
                                  percent(launch->duration_us / end_us_of(variant->launches)))}};
     if (const std::string workers = workers_of_selected(lab); !workers.empty())
         facts.emplace_back("works on", workers);

@@ -111,7 +111,7 @@ void offer_session(LabState& lab, const std::string& directory) {
     const auto files = left_behind(directory);
     if (files.empty()) return;
     std::error_code ignored;
-    for (size_t i = 0; i + 1 < files.size(); ++i) fs::remove(files[i].second, ignored);
+    for (size_t i = 0; i + most_left_behind < files.size(); ++i) fs::remove(files[i].second, ignored);
     lab.session.offer = SessionState::Offer{
         files.back().second.string(),
         fmt::format("The session of {} was not saved.", local_time(seconds_of(files.back().first)))};

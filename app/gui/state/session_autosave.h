@@ -28,7 +28,9 @@ class SessionAutosave {
     double last_;
 };
 
-// Offers the newest autosaved session whose process has ended, if there is one. Older ones are removed.
+// Offers the newest autosaved session whose process has ended, if there is one. Older ones are offered at
+// later starts; of many the oldest are removed.
+constexpr size_t most_left_behind = 8;
 void offer_session(LabState& lab, const std::string& directory);
 void restore_session(LabState& lab);          // opens the offered session
 void discard_offered_session(LabState& lab);  // removes its file

@@ -18,7 +18,7 @@ namespace sawtooth::btp {
 namespace {
 
 Figure rate_figure(const Result& result) {
-    Figure figure = new_figure("rate", Place::views, "Rate against copy bandwidth", "",
+    Figure figure = new_figure("rate", Place::views, "Rate against a same-size copy", "",
                                {.label = "rate", .unit = "GB/s", .minimum = 0}, {.label = "variant"});
     const double copy = copy_rate(result);
     Bars bars;
@@ -29,14 +29,14 @@ Figure rate_figure(const Result& result) {
                              .segments = {{"", rate}},
                              .low = {},
                              .high = {},
-                             .text = share_words(rate, copy, "copy bandwidth"),
+                             .text = share_words(rate, copy, "a same-size copy"),
                              .badge = wrong_badge(variant)});
         figure.y.categories.push_back(variant.name);
     }
     if (bars.bars.empty()) {
         figure.missing =
-            "The rate of every variant against copy bandwidth. Available after a run with repeats (press "
-            "F5).";
+            "The rate of every variant against a copy of the same size. Available after a run with repeats "
+            "(press F5).";
         return figure;
     }
     const auto fastest = fastest_right(result);
@@ -45,12 +45,15 @@ Figure rate_figure(const Result& result) {
         for (const VariantResult* variant : fastest) names.push_back(variant->name);
         const double rate = fastest.front()->work.bytes / fastest.front()->time->median / 1e3;
         figure.caption =
-            fmt::format("{} reaches {}. ", either_of(names), share_words(rate, copy, "copy bandwidth"));
+            fmt::format("{} reaches {}. ", either_of(names), share_words(rate, copy, "a same-size copy"));
     }
     figure.caption += fmt::format("Every input and output counts once: {}.", short_bytes(result.work.bytes));
     figure.marks.push_back(std::move(bars));
-    figure.marks.push_back(
-        Rule{Rule::Across::x, copy, fmt::format("copy: {:.3g} GB/s", copy), {Ink::Role::limit}});
+    figure.marks.push_back(Rule{
+        Rule::Across::x,
+        copy,
+        fmt::format("copy: {} GB/s", copy < 999.5 ? rounded(copy, 3) : with_thousands(std::llround(copy))),
+        {Ink::Role::limit}});
     return figure;
 }
 

@@ -62,7 +62,7 @@ Figure rate_by_block(const SweepResult& sweep) {
         const Line& told = told_in_words(lines);
         figure.caption = progress_words(sweep);
         if (const std::string words = fastest_cells_words(sweep, told.label); !words.empty())
-            figure.caption += fmt::format("{} is nearest to copy bandwidth at {}. ", told.label, words);
+            figure.caption += fmt::format("{} is nearest to a same-size copy at {}. ", told.label, words);
         figure.caption += "A rate counts every input and output once.";
     }
     add_lines(figure, std::move(lines));

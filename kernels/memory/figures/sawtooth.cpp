@@ -31,8 +31,9 @@ std::vector<Figure> sawtooth_figures(const Result& result, const View& view) {
     const VariantResult* other = find(result, drawn.strategy);
     if (!sequential || sequential->launches.empty()) {
         figure.missing =
-            "Launches of sequential, one per token, and the idle time between them. Select sequential and "
-            "run with profile timeline.";
+            std::string("Launches of sequential, one per token, and the idle time between them. ") +
+            (result.request.recording.empty() ? "Select sequential and run with profile timeline."
+                                              : "They were not recorded at these settings.");
         return {std::move(figure)};
     }
     if (!other || other->launches.empty()) other = sequential;
@@ -67,6 +68,7 @@ std::vector<Figure> launch_figures(const SweepResult& sweep) {
         new_figure("ways-to-launch", Place::views, "The sawtooth by way to launch: sequential, first tokens",
                    "", {.label = "time", .unit = "us", .minimum = 0}, {});
     Tracks tracks;
+    const bool on_cpu = sweep.sweep.base.backend == BackendChoice::cpu;
     for (const SweepCell& cell : sweep.cells) {
         const VariantResult* const sequential = cell.result ? find(*cell.result, "sequential") : nullptr;
         if (!sequential || sequential->launches.empty()) continue;
@@ -75,7 +77,8 @@ std::vector<Figure> launch_figures(const SweepResult& sweep) {
         seen.visible["time"] = {0, end_of_launches(sequential->launches, 4 * most_teeth)};
         if (tracks.tracks.empty()) figure.x.in_sight = end_of_launches(sequential->launches, most_teeth);
         add_tracks(tracks, *cell.result, *sequential, way, seen);
-        figure.caption += fmt::format("{}{} {:.0f} %", figure.caption.empty() ? "Idle: " : ", ", way,
+        const char* const start = on_cpu ? "Idle: " : "Idle while recorded: ";
+        figure.caption += fmt::format("{}{} {:.0f} %", figure.caption.empty() ? start : ", ", way,
                                       100 * idle_share(sequential->launches));
     }
     if (tracks.tracks.empty())

@@ -315,14 +315,14 @@ std::string lesson(const SweepResult& sweep) {
                        fastest->rate_in_millions());
 }
 
-// Compares what Parallelization Interface says of one launch per token with what was measured.
+// Compares the published share for one launch per token (Parallelization Interface) with what was measured.
 std::string words_of_claim(const std::vector<Line>& lines) {
     const auto sequential =
         std::find_if(lines.begin(), lines.end(), [](const Line& line) { return line.label == "sequential"; });
     if (sequential == lines.end()) return "";
     const auto [least, most] = std::minmax_element(sequential->y.begin(), sequential->y.end());
-    const std::string low = fmt::format("{:.0f}", *least), high = fmt::format("{:.0f}", *most);
-    return fmt::format("Parallelization Interface says 5 to 15 % with one launch per token; here {} %.",
+    const std::string low = percent_number(*least / 100), high = percent_number(*most / 100);
+    return fmt::format("Published for one launch per token: 5 to 15 %; here {} %.",
                        low == high ? low : low + " to " + high);
 }
 

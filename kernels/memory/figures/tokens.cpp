@@ -202,8 +202,9 @@ std::vector<Figure> readout_figures(const SweepResult& sweep) {
     add_boundaries(figure, length, parameters.integer("chunk"), {});
     std::vector<double> errors;
     for (const SweepCell& cell : sweep.cells)
-        if (cell.result && cell.result->variants.front().errors.front().rel_l2)
-            errors.push_back(*cell.result->variants.front().errors.front().rel_l2);
+        if (const auto error =
+                cell.result ? reference_error(*cell.result, cell.result->variants.front()) : std::nullopt)
+            errors.push_back(*error);
     // Without a next boundary, or where neither follows the reference, it does not grow up to one.
     const int64_t chunk = parameters.integer("chunk");
     const bool grows = errors.size() == 2 && chunk > 1 && chunk < length && errors[0] < 1 && errors[1] < 1;

@@ -121,9 +121,11 @@ TEST_CASE("a ratio has no more digits than its interval", "[comparison]") {
     };
     CHECK(words(2.413, 2.41, 2.415) == "2.41x");
     CHECK(words(2.413, 2.3, 2.5) == "2.4x");
-    CHECK(words(2.413, 2.0, 2.9) == "2x");
+    CHECK(words(2.413, 2.0, 2.9) == "2.4x");  // 2x would be far from the middle of the interval
+    CHECK(words(2.05, 1.6, 2.5) == "2x");
+    CHECK(words(54.85, 49.9, 56.9) == "55x");
     CHECK(words(2.413, 1.52, 6.31) == "1.5x to 6.3x");
-    CHECK(words(153.4, 150, 157) == "150x");
+    CHECK(words(153.4, 148, 167) == "150x");
     CHECK(words(1.46, 1.31, 1.62) == "1.5x");  // 1x or 2x would be outside the interval
     CHECK(words(1.46, 1.45, 1.47) == "1.46x");
     CHECK(words(35.6, 34, 37.9) == "36x");

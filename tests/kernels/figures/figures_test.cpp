@@ -252,6 +252,27 @@ TEST_CASE("the line of the copy shows its bytes, time and rate", "[figures]") {
     CHECK(rule.label == "copy of 512 KiB: 25.9 us, 20 GB/s");
 }
 
+TEST_CASE("launches in a bar of times are as long as recorded, and the rest lies between them", "[figures]") {
+    Result result;
+    result.variants = {timed("many", 0, 100)};
+    VariantResult& many = result.variants.front();
+    const auto info = std::make_shared<const LaunchInfo>(LaunchInfo{.name = "step"});
+    for (const double start : {0.0, 80.0})
+        many.launches.push_back({.info = info, .start_us = start, .duration_us = 20});
+    many.launch_count = 4;  // of which two were recorded, over the time of all four in an unrecorded repeat
+    const auto segments = [&] {
+        std::vector<std::pair<std::string, double>> all;
+        for (const Bar::Segment& part :
+             std::get<Bars>(times_figure(result).marks.front()).bars.front().segments)
+            all.emplace_back(part.label, part.length);
+        return all;
+    };
+    using Segments = std::vector<std::pair<std::string, double>>;
+    CHECK(segments() == Segments{{"step", 80}, {"between launches", 20}});
+    many.time->median = 60;  // less than the launches take
+    CHECK(segments() == Segments{{"step", 60}});
+}
+
 TEST_CASE("what does a part of the work is called the fastest only where nothing does all", "[figures]") {
     Result result;
     result.work.bytes = 100;
