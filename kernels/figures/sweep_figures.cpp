@@ -1,5 +1,7 @@
 #include "kernels/figures/sweep_figures.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -201,11 +203,14 @@ std::string fastest_cells_words(const SweepResult& sweep, const std::string& cur
     for (const size_t i : fastest)
         names.push_back(numbers ? number_words(cells[i].x)
                                 : to_text(outer.values[static_cast<size_t>(cells[i].x)]));
+    const std::string unknown = sweep.sweep.search
+                                    ? " (cannot tell which)"
+                                    : fmt::format(" (within {}x: cannot tell which)", apart_within);
     constexpr size_t most_named = 3;
     if (names.size() > most_named)
         return "one of " + std::to_string(names.size()) + " values of " + outer.parameter + " from " +
-               names.front() + " to " + names.back() + " (cannot tell which)";
-    return outer.parameter + " " + either_of(names) + (names.size() > 1 ? " (cannot tell which)" : "");
+               names.front() + " to " + names.back() + unknown;
+    return outer.parameter + " " + either_of(names) + (names.size() > 1 ? unknown : "");
 }
 
 std::string progress_words(const SweepResult& sweep) {

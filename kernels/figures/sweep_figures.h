@@ -48,7 +48,7 @@ struct TimedCell {
     const TimeStatistics& time() const { return *variant->time; }
 };
 std::vector<TimedCell> timed_cells_of(const SweepResult& sweep, const std::string& curve);
-// "chunk 64", "chunk 16, 32 or 64 (cannot tell which)", "chunk 4 to 64 (cannot tell which of 5)": the cells
+// "chunk 64", "chunk 16, 32 or 64 (within 1.5x: cannot tell which)", "one of 5 values of chunk …": the cells
 // of a curve that are not wrong and may be the fastest. "" until the sweep is complete, because cells are
 // measured one after another, or if there is nothing to choose from, or if each may be the fastest.
 std::string fastest_cells_words(const SweepResult& sweep, const std::string& curve);

@@ -167,7 +167,8 @@ TEST_CASE("sweeps of an installed recording have figures at every choice of ever
             if (family->name == "scale") continue;  // the example of the tests
             for (const Parameter& row : family->parameters)
                 for (const Value& choice : row.choices) {
-                    Request request{.family = family->name};
+                    Request request;
+                    request.family = family->name;
                     request.backend = BackendChoice::cuda;
                     request.recording = name;
                     request.parameters.set(row.name, choice);

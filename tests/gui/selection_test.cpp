@@ -76,7 +76,7 @@ TEST_CASE("the selected launch shows its index, its time and its workers", "[gui
     const std::string told = told_of(lab);
     INFO(told);
     for (const char* part :
-         {"variant: ", "launch: 2 of 3, starts at 11 us", "duration: 3 us, 12 % of the variant's time",
+         {"variant: ", "launch: 2 of 3, starts at 11 us", "duration: 3 us, 12 % of the recorded repeat",
           "works on: at most 132 of 132 SMs", "grid: 64 x 4 blocks", "bandwidth: 333.3 GB/s, 977 KiB"})
         CHECK(contains(told, part));
 }

@@ -1,4 +1,5 @@
 #include "app/gui/shell/window.h"
+#include "app/engine/run/run_rows.h"
 
 #include <imgui_internal.h>
 #include <signal.h>
@@ -241,6 +242,10 @@ TEST_CASE("a window that was killed by a signal leaves a report, which the next 
     if (!std::getenv("DISPLAY")) return say_skipped("no display; xvfb-run gives one");
     const TemporaryFolder folder;
     const InFolder config(folder);
+    WindowOptions options;
+    options.cache_directory = shared_cache();
+    for (const Parameter& row : run_rows())  // which leaves all settings open
+        set_run_value(options.request, row.name, row.initial);
     ChildProcess("", "a window that crashes").output();
     put(folder.file("sawtooth/lab"), "family = lut\n");
     std::string words, path, family;
@@ -250,7 +255,7 @@ TEST_CASE("a window that was killed by a signal leaves a report, which the next 
         path = lab.crash ? lab.crash->path : "";
         return true;
     };
-    CHECK_FALSE(open_again(quick_options(), done));
+    CHECK_FALSE(open_again(options, done));
     CHECK(contains(words, "ended unexpectedly (signal 11, "));
     CHECK(contains(words, "This one starts with default settings."));
     CHECK(family == offered_families().front()->name);
@@ -258,7 +263,7 @@ TEST_CASE("a window that was killed by a signal leaves a report, which the next 
     CHECK(contains(report, folder.file("sawtooth/log.txt")));
     CHECK(contains(report, "(+0x"));  // the list of calls
     CHECK(contains(content_of(folder.file("sawtooth/log.txt")), "Report: " + path));
-    CHECK_FALSE(open_again(quick_options(), done));
+    CHECK_FALSE(open_again(options, done));
     CHECK(words.empty());
 }
 

@@ -98,12 +98,11 @@ TEST_CASE("the caption names a limit only where the numbers decide it", "[profil
     CHECK(contains(roofline_figure(result).caption, "90 % of the f32 peak, which limits it."));
     result.ceilings->gpu.emplace().bf16_operations_per_second = 1e11;
     // Which of the two limits it is not known.
-    CHECK(contains(
-        roofline_figure(result).caption,
-        "FLOP per byte, reaches 90 % of the f32 peak and reaches 0.9 % of the bf16 tensor core peak. "));
+    CHECK(contains(roofline_figure(result).caption,
+                   "FLOP per byte: 90 % of the f32 peak, 0.9 % of the bf16 tensor core peak. "));
     result.ceilings->operations_per_second = 5e8;
     CHECK(contains(roofline_figure(result).caption,
-                   "is above the f32 peak and reaches 0.9 % of the bf16 tensor core peak. "));
+                   ": above the f32 peak, 0.9 % of the bf16 tensor core peak. "));
     result.variants[0].verdicts[0].verdict = Verdict::wrong;
     CHECK_FALSE(contains(roofline_figure(result).caption, "fused"));
     CHECK(line_named(marks_of<Line>(roofline_figure(result)), "fused").wrong ==

@@ -17,6 +17,7 @@
 #include "app/gui/state/selection.h"
 #include "app/gui/state/terms.h"
 #include "kernels/core/table.h"
+#include "kernels/figures/comparison.h"
 #include "kernels/figures/counters.h"
 
 namespace sawtooth {
@@ -97,7 +98,11 @@ void draw_head(const Table& table) {
         ImGui::TableNextColumn();
         if (column.number) right_align(head_of(column));
         ImGui::TextDisabled("%s", head_of(column).c_str());
-        tooltip(definitions_in(column.name));
+        std::string words = definitions_in(column.name);
+        if (column.name.starts_with("time vs "))
+            words = fmt::format("Measured one after the other: a difference below {}x cannot be told.\n\n{}",
+                                apart_within, words);
+        tooltip(words);
     }
 }
 

@@ -165,7 +165,7 @@ Figure time_against_chunk(const SweepResult& sweep) {
     Figure figure = time_against(sweep, progress_words(sweep), chunk_axis(sweep.sweep.axes.front()), lines);
     if (const Line* const told = told_in_words(sweep, lines))
         if (const std::string words = fastest_cells_words(sweep, told->label); !words.empty())
-            figure.caption += fmt::format("{} is fastest at {}; its least time is {}.", told->label, words,
+            figure.caption += fmt::format("{} takes least at {}; its least time is {}.", told->label, words,
                                           short_time(told->y[lowest(*told)]));
     if (!lines.empty()) add_range_of_rule(figure, sweep, lines);
     return figure;

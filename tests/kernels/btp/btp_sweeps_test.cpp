@@ -173,7 +173,7 @@ TEST_CASE("time and rate against BL name the ratio and the best block", "[btp][f
     const auto lines = marks_of<Line>(rate);
     REQUIRE(lines.size() == 3);
     CHECK(line_named(lines, "a copy").y == std::vector<double>{10, 10, 10});
-    CHECK(contains(rate.caption, "fused is nearest to copy bandwidth at BL 16"));
+    CHECK(contains(rate.caption, "fused is nearest to a same-size copy at BL 16"));
 }
 
 TEST_CASE("no caption of a sweep tells how fast a wrong variant is", "[btp][figures]") {

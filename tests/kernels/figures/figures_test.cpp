@@ -256,18 +256,23 @@ TEST_CASE("launches in a bar of times are as long as recorded, and the rest lies
     Result result;
     result.variants = {timed("many", 0, 100)};
     VariantResult& many = result.variants.front();
-    const auto info = std::make_shared<const LaunchInfo>(LaunchInfo{.name = "step"});
-    for (const double start : {0.0, 80.0})
-        many.launches.push_back({.info = info, .start_us = start, .duration_us = 20});
-    many.launch_count = 4;  // of which two were recorded, over the time of all four in an unrecorded repeat
+    LaunchInfo info;
+    info.name = "step";
+    for (const double start : {0.0, 80.0}) {
+        LaunchRecord& launch = many.launches.emplace_back();
+        launch.info = std::make_shared<const LaunchInfo>(info);
+        launch.start_us = start;
+        launch.duration_us = 20;
+    }
+    many.launch_count = 4;  // of which two were recorded
+    using Segments = std::vector<std::pair<std::string, double>>;
     const auto segments = [&] {
-        std::vector<std::pair<std::string, double>> all;
-        for (const Bar::Segment& part :
-             std::get<Bars>(times_figure(result).marks.front()).bars.front().segments)
+        const Figure figure = times_figure(result);
+        Segments all;
+        for (const Bar::Segment& part : std::get<Bars>(figure.marks.front()).bars.front().segments)
             all.emplace_back(part.label, part.length);
         return all;
     };
-    using Segments = std::vector<std::pair<std::string, double>>;
     CHECK(segments() == Segments{{"step", 80}, {"between launches", 20}});
     many.time->median = 60;  // less than the launches take
     CHECK(segments() == Segments{{"step", 60}});

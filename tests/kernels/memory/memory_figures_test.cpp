@@ -305,8 +305,8 @@ TEST_CASE("equal ends of a measured utilisation are said once", "[memory][figure
         }
         return figure_named(figures_of(sweep), "utilisation-against-chunk").caption;
     };
-    CHECK(caption(10, 20).ends_with("with one launch per token; here 10 to 20 %."));
-    CHECK(caption(10, 10.2).ends_with("with one launch per token; here 10 %."));
+    CHECK(caption(10, 20).ends_with("for one launch per token: 5 to 15 %; here 10 to 20 %."));
+    CHECK(caption(10, 10.2).ends_with("here 10 %."));
 }
 
 TEST_CASE("a point that diverged is named in words, once a strategy", "[memory][figures]") {
