@@ -55,6 +55,10 @@ void draw_plot(Canvas& canvas, const Theme& theme, const Figure& figure, const B
 
 }  // namespace
 
+float least_page_height(const Canvas& canvas, const Figure& figure) {
+    return least_height(canvas, figure) + 2 * margin * canvas.unit();
+}
+
 void draw_page(Canvas& canvas, const Figure& figure, const Theme& theme, float width, float height) {
     const Box page{0, 0, width, height};
     canvas.box(page, {theme.ground});

@@ -67,7 +67,7 @@ int devices(const Arguments& arguments) {
     text += fmt::format("counters  {}", found.counters_allowed ? "available" : "not available");
     if (!found.counters_reason.empty()) text += ": " + found.counters_reason;
     text += "\n";
-    for (const Ceilings& limits : found.limits) text += words_of(limits) + "\n";
+    for (const Ceilings& limits : found.limits) text += wrapped(words_of(limits), text_width, 2) + "\n";
     return print(text);
 }
 

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "viz/canvas_svg.h"
 #include "viz/figure_page.h"
@@ -64,10 +66,14 @@ std::string PageDrawings::drawing(const Draw& draw, int width, int height) {
 }
 
 std::string PageDrawings::figure(const Figure& figure) {
-    constexpr int width = 640, height = 360;
+    constexpr int width = 640;
+    int height = 360;
     Figure bare = figure;
     bare.title.clear();
     bare.caption.clear();
+    elements_of([&](Canvas& canvas) {  // rows with names may need more
+        height = std::max(height, static_cast<int>(std::ceil(least_page_height(canvas, bare))));
+    });
     return drawing([&](Canvas& canvas, const Theme& theme) { draw_page(canvas, bare, theme, width, height); },
                    width, height);
 }

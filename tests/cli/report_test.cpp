@@ -166,6 +166,19 @@ TEST_CASE("a page explains a family and shows the figures of its first screen fi
         CHECK_FALSE(contains(page.substr(0, page.find("<h3>Source")), network));
 }
 
+TEST_CASE("a figure of a page is high enough for the names of all its rows", "[report]") {
+    Figure figure;
+    Bars bars;
+    for (int i = 0; i < 40; ++i) {
+        figure.y.categories.push_back(fmt::format("launch {}", i));
+        bars.bars.emplace_back().segments = {{"", 1.0 + i}};
+    }
+    figure.marks.push_back(std::move(bars));
+    const std::string svg = PageDrawings().figure(figure);
+    CHECK_FALSE(contains(svg, "viewBox=\"0 0 640 360\""));
+    for (const std::string& name : figure.y.categories) CHECK(contains(svg, ">" + name + "<"));
+}
+
 TEST_CASE("a figure of a page is drawn once, with the colours of both themes in the style sheet",
           "[report]") {
     PageDrawings drawings;

@@ -66,6 +66,20 @@ std::string words_of_failed_method(const Result& result, const VariantResult& va
                        variant.name, result.main_output, failure);
 }
 
+// "; sequential, fused: needs order 1; decode: …"
+std::string reasons_of(const std::vector<VariantResult>& refused) {
+    std::string words;
+    for (auto row = refused.begin(); row != refused.end(); ++row) {
+        const auto is_alike = [&](const VariantResult& other) { return other.refused == row->refused; };
+        if (std::find_if(refused.begin(), row, is_alike) != row) continue;  // told with the first
+        std::string names;
+        for (auto other = row; other != refused.end(); ++other)
+            if (is_alike(*other)) names += (names.empty() ? "" : ", ") + other->name;
+        words += "; " + names + ": " + row->refused;
+    }
+    return words;
+}
+
 }  // namespace
 
 SingleRun::SingleRun(const Prepared& prepared, TimeLimit& limit, const OnProgress& progress)
@@ -373,20 +387,6 @@ std::optional<Error> SingleRun::prepare_timing() {
         if (!prepared_.keeps_plans) plans_[v].reset();
     }
     return check_rest();
-}
-
-// "; sequential, fused: needs order 1; decode: …"
-std::string reasons_of(const std::vector<VariantResult>& refused) {
-    std::string words;
-    for (auto row = refused.begin(); row != refused.end(); ++row) {
-        const auto is_alike = [&](const VariantResult& other) { return other.refused == row->refused; };
-        if (std::find_if(refused.begin(), row, is_alike) != row) continue;  // told with the first
-        std::string names;
-        for (auto other = row; other != refused.end(); ++other)
-            if (is_alike(*other)) names += (names.empty() ? "" : ", ") + other->name;
-        words += "; " + names + ": " + row->refused;
-    }
-    return words;
 }
 
 // Checks that there is something to measure and that all named variants of a run ran.
