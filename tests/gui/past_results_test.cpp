@@ -104,7 +104,9 @@ TEST_CASE("beside an earlier result the figures of sweeps are those of other set
                                     [](const SweepAxis& axis) { return axis.parameter == "length"; });
     });
     CHECK_FALSE(is_of_other_settings(at.lab, sweep));
+    CHECK(values_of_earlier(at.lab).empty());
     look_back(at.lab, at.ticket(1));  // of another length
+    CHECK(values_of_earlier(at.lab) == "length " + to_text(at.lab.result->parameters.at("length")));
     CHECK(is_of_other_settings(at.lab, sweep));
     CHECK_FALSE(is_outdated(at.lab, sweep));
     return_to_newest(at.lab);

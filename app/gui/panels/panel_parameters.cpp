@@ -15,6 +15,7 @@
 #include "app/gui/state/effect.h"
 #include "app/gui/state/input_file.h"
 #include "app/gui/state/lab.h"
+#include "app/gui/state/past_results.h"
 #include "app/gui/state/shown_values.h"
 
 namespace sawtooth {
@@ -51,6 +52,9 @@ void draw_state_line(LabState& lab) {
         ImGui::PushStyleColor(ImGuiCol_Text, problem_colour(lab));
         elided_text(problem_words(*lab.problem), room - ImGui::GetTextLineHeight() - units(4));
         ImGui::PopStyleColor();
+    } else if (const std::string shown = values_of_earlier(lab); !shown.empty()) {
+        elided_text("figures: " + shown, room);
+        tooltip("The figures show an earlier result with these values, which Enter sets: " + shown + ".");
     } else {
         ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
         std::string words = changed ? fmt::format("{} changed", changed) : "";

@@ -276,6 +276,18 @@ void take_behind_earlier(LabState& lab, const Event& event, void (*take)(LabStat
     tell_shown(lab);
 }
 
+std::string values_of_earlier(const LabState& lab) {
+    const PastResult* const past = lab.looking_back ? shown_past(lab) : nullptr;
+    std::string words;
+    for (const Parameter& row : lab.family->parameters) {
+        if (!past || row.renews == Renews::figures) continue;
+        const Value& value = past->parameters.at(row.name);
+        if (value != lab.parameters.at(row.name))
+            words += (words.empty() ? "" : ", ") + row.name + " " + to_text(value);
+    }
+    return words;
+}
+
 std::string what_changed(const LabState& lab, const PastResult& past) {
     const Family& family = *past.settings.family;
     const PastResult* before = nullptr;

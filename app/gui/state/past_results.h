@@ -43,6 +43,9 @@ void take_behind_earlier(LabState& lab, const Event& event, void (*take)(LabStat
 // What the result changed against the one before it of its family: "chunk 64 -> 256"; "first result" if there
 // is none.
 std::string what_changed(const LabState& lab, const PastResult& past);
+// The values of the earlier result that is shown where they differ from the present settings: "chunk 64,
+// length 512"; "" if none do.
+std::string values_of_earlier(const LabState& lab);
 // The variant with its time and error: "fused: 12.3 us, rel L2 1.2e-7"; "" without variants.
 std::string words_of_numbers(const PastResult& past);
 // When it was measured: "14:03:27", or with its date; "" if that is not known.
