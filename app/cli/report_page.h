@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/cli/arguments.h"
+#include "app/engine/sources/source.h"
 #include "kernels/core/family.h"
 #include "kernels/core/sweep.h"
 

@@ -218,7 +218,9 @@ Tracks::Track utilisation_track(const Result& result, const VariantResult& varia
     const View::Range seen = view.range_of("time", {0, end_us_of(variant.launches)});
     const View::Range within{std::max(seen.low, 0.0), std::min(seen.high, end_us_of(variant.launches))};
     const std::string mean =
-        within.high > within.low ? percent(utilisation(variant.launches, result.processors, within)) : "–";
+        within.high > within.low
+            ? percent_number(utilisation(variant.launches, result.processors, within)) + " %"
+            : "–";
     Tracks::Track track{"utilisation " + mean, ink_of(variant), {}, {}, {}, "%"};
     add_utilisation(variant.launches, result.processors, view, track);
     return track;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "kernels/core/common_parameters.h"
 #include "kernels/core/fill.h"
 #include "kernels/memory/parts.h"
 #include "kernels/memory/tensors.h"

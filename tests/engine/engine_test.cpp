@@ -22,6 +22,7 @@
 #include "tests/engine/engine_events.h"
 #include "tests/kernels/cuda/cuda_devices.h"
 #include "tests/kit/catch.h"
+#include "tests/kit/contains.h"
 #include "tests/kit/presets.h"
 #include "tests/kit/run_family.h"
 #include "tests/kit/temporary_folder.h"

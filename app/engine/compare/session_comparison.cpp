@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <tuple>
 
 #include "app/engine/identity.h"
 #include "app/engine/machine/devices.h"
@@ -22,7 +23,9 @@ struct Common {
     std::string family, device;
     Settings settings;
 
-    auto operator<=>(const Common&) const = default;
+    bool operator<(const Common& other) const {
+        return std::tie(family, device, settings) < std::tie(other.family, other.device, other.settings);
+    }
 };
 
 // The results of a session that have this in common, in the order in which they were measured.

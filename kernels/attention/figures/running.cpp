@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "kernels/attention/figures/scores.h"
+#include "kernels/core/table.h"
 
 namespace sawtooth::attention {
 namespace {
