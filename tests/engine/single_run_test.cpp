@@ -6,6 +6,7 @@
 #include "app/engine/run/runner.h"
 #include "kernels/cpu/plan_builder.h"
 #include "kernels/families.h"
+#include "kernels/figures/correctness.h"
 #include "tests/kit/catch.h"
 #include "tests/kit/contains.h"
 #include "tests/kit/run_family.h"

@@ -6,6 +6,7 @@
 
 #include "tests/kernels/ar_ssm/run_ar_ssm.h"
 #include "tests/kernels/cuda/cuda_devices.h"
+#include "tests/kit/contains.h"
 #include "tests/kit/run_judge.h"
 
 namespace sawtooth {

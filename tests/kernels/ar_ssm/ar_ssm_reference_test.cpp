@@ -6,6 +6,7 @@
 #include "kernels/core/noisy.h"
 #include "tests/kernels/ar_ssm/run_ar_ssm.h"
 #include "tests/kit/catch.h"
+#include "tests/kit/run_judge.h"
 
 namespace sawtooth {
 namespace {

@@ -1,5 +1,7 @@
 // Properties of every row in the schemas of all families.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <string>

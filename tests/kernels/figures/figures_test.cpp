@@ -1,6 +1,7 @@
 // The figures of every family, from hand-made results and sweeps.
 
 #include "kernels/figures/figures.h"
+#include "kernels/figures/comparison.h"
 #include "kernels/figures/correctness.h"
 #include "kernels/figures/sweep_figures.h"
 #include "tests/kit/catch.h"
