@@ -20,6 +20,19 @@ class Skipped(Exception):
     pass
 
 
+def as_nobody(program):
+    """The options of a call as a user without rights here, for root, who may write everywhere."""
+    def become_nobody():
+        os.setuid(65534)
+
+    try:
+        if program("--version", preexec_fn=become_nobody).code == 0:
+            return {"preexec_fn": become_nobody}
+    except PermissionError:
+        pass
+    raise Skipped("another user cannot start the program from here")
+
+
 class Finished:
     """The result of a call: exit code, standard output, standard error."""
 
