@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -274,6 +275,10 @@ def main():
     if BESIDE.name in ("asan", "tsan"):
         print("skipped: faults: sanitizers must come before the shim")
         return 77
+    # Limits are measured on arrays of a sixteenth of free memory, again where a call fails to read them: with little
+    # memory that takes less time. Every thread may reserve as much as is added for a core.
+    most = (2 << 30) + os.cpu_count() * (128 << 20)
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
     with tempfile.TemporaryDirectory(prefix="sawtooth-kept-") as name:
         kept = pathlib.Path(name)
         with tempfile.TemporaryDirectory(prefix="sawtooth-") as folder:

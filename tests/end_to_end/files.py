@@ -214,12 +214,12 @@ def a_loop_of_links_is_no_output_and_stays(program):
 @test
 def a_link_in_the_cache_folder_does_not_lead_to_another_file(program):
     words = ["run", "scan", "--repeat", 1, "--threads", 1, "--cache-dir", "cache"]
-    program(*words).wants(0)
+    program(*words, **program.with_little_memory()).wants(0)
     [limits] = (program.folder / "cache").glob("ceilings-*-1-*.json")
     limits.unlink()
     (program.folder / "mine").write_text("mine")
     limits.symlink_to("../mine")
-    program(*words).wants(0)
+    program(*words, **program.with_little_memory()).wants(0)
     assert (program.folder / "mine").read_text() == "mine" and limits.is_symlink()
 
 

@@ -41,7 +41,7 @@ def peak_bytes(program, words):
 def the_estimate_of_memory_covers_what_a_run_takes(program):
     if program.patience > 1:
         return  # sanitizers take memory of their own
-    program("devices", "--measure")  # the measuring of the machine has arrays of its own
+    program("run", "scan", "--repeat", 1)  # the measuring of the machine has arrays of its own
     # The largest of several runs is used, because such a run ends within milliseconds.
     empty = max(peak_bytes(program, ["run", "scan", "--set", "length=16", "--repeat", "1"]) for _ in range(5))
     assert empty > 10 * 2**20, empty

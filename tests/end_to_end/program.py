@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import resource
 import signal
 import subprocess
 import time
@@ -56,16 +57,27 @@ class Finished:
         return self
 
 
+def shared_cache(program):
+    """The cache folder beside the program, so that the machine is measured only once for all tests."""
+    return str(pathlib.Path(program).parent / "test-cache")
+
+
 class Program:
     def __init__(self, path, folder, kept):
         self.path = str(pathlib.Path(path).resolve())
         # Sanitizers make the program slow; the name of the build folder is that of the preset.
         self.patience = {"asan": 4, "tsan": 10}.get(pathlib.Path(self.path).parent.name, 1)
         self.folder = folder
-        # All tests share the folders of the program, so that the machine is measured only once.
-        self.environment = dict(os.environ, XDG_CACHE_HOME=str(kept), XDG_CONFIG_HOME=str(kept))
+        self.environment = dict(os.environ, XDG_CACHE_HOME=shared_cache(self.path), XDG_CONFIG_HOME=str(kept))
         for name in ("DISPLAY", "WAYLAND_DISPLAY"):
             self.environment.pop(name, None)
+
+    def with_little_memory(self):
+        """Options of a call that measures the machine: on smaller arrays, which takes less time."""
+        size = 2 << 30
+        if self.patience != 1:  # sanitizers need more
+            return {}
+        return {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_AS, (size, size))}
 
     def file(self, name):
         return str(self.folder / name)

@@ -31,7 +31,8 @@ def few_repeats(words):
 @test
 def every_command_of_the_tour_works(program):
     for words in commands():
-        done = program(*words[1:], *few_repeats(words), seconds=200)
+        little = program.with_little_memory() if words[1] == "devices" else {}
+        done = program(*words[1:], *few_repeats(words), seconds=200, **little)
         if words[1] == "shot" and done.code == 1 and "EGL" in done.err:
             continue  # the tests of the window say that EGL is missing
         done.wants(0)

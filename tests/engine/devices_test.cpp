@@ -30,10 +30,9 @@ Request small_scan(BackendChoice backend) {
     return request;
 }
 
-// The folder keeps limits and cubins from one run of the tests to the next.
-constexpr const char* kept = SAWTOOTH_BUILD_DIR "/test-cubins";
-
-Outcome<std::shared_ptr<const Result>> run(const Request& request) { return Runner(kept).run(request, {}); }
+Outcome<std::shared_ptr<const Result>> run(const Request& request) {
+    return Runner(shared_cache()).run(request, {});
+}
 
 std::string notes_of(const Result& result) {
     std::string all;

@@ -39,11 +39,9 @@ class TemporaryFolder {
     std::string path_;
 };
 
-// The cache directory of runs whose cache is not tested, so that the machine is measured only once.
-inline std::string shared_cache() {
-    static const TemporaryFolder folder;
-    return folder.path();
-}
+// The cache directory of runs whose cache is not tested. It is in the build folder, so that the machine is
+// measured and a kernel is compiled only once for all processes, and not again for later runs of the tests.
+inline std::string shared_cache() { return SAWTOOTH_BUILD_DIR "/test-cache/sawtooth"; }
 
 inline std::string content_of(const std::string& path) {
     std::ostringstream text;

@@ -20,8 +20,6 @@ namespace {
 
 using namespace sawtooth;
 
-constexpr const char* kept = SAWTOOTH_BUILD_DIR "/test-cubins";
-
 // The first GPU and a scan of a few megabytes; if there is no GPU, prints a note and returns nothing.
 struct Bench {
     std::unique_ptr<cuda::Device> device;
@@ -31,7 +29,7 @@ struct Bench {
 
     static std::optional<Bench> open() {
         if (without_compiler()) return {};
-        auto device = cuda::Device::open(0, {kept, ""});
+        auto device = cuda::Device::open(0, {shared_cache(), ""});
         if (!device) {
             say_skipped(device.error().text);
             return {};
@@ -342,7 +340,7 @@ Request profiled_scan(Profile profile) {
 TEST_CASE("a run on a GPU gives outputs, errors, times, occupancy, limits and clocks", "[engine][gpu]") {
     if (!Bench::open()) return;
     for (const Profile profile : {Profile::timeline, Profile::counters, Profile::sampling, Profile::none}) {
-        const auto ran = Runner(kept).run(profiled_scan(profile), {});
+        const auto ran = Runner(shared_cache()).run(profiled_scan(profile), {});
         if (!ran) FAIL(ran.error().text);
         const Result& result = **ran;
         for (const std::string& note : result.notes) std::cout << "note: " << note << std::endl;
@@ -367,7 +365,7 @@ TEST_CASE("more memory than the GPU has is refused before allocation, with both 
     Request request = profiled_scan(Profile::timeline);
     request.memory_limit_bytes = 8 << 20;
     request.parameters.set("length", int64_t{1024});
-    const auto ran = Runner(kept).run(request, {});
+    const auto ran = Runner(shared_cache()).run(request, {});
     REQUIRE_FALSE(ran);
     CHECK(ran.error().exit_code() == 1);
     CHECK(contains(ran.error().text, "8 MiB is allowed"));
@@ -377,7 +375,7 @@ TEST_CASE("a GPU number that does not exist is a usage error", "[engine][gpu]") 
     if (!Bench::open()) return;
     Request request = profiled_scan(Profile::timeline);
     request.device = 1000;
-    const auto ran = Runner(kept).run(request, {});
+    const auto ran = Runner(shared_cache()).run(request, {});
     REQUIRE_FALSE(ran);
     CHECK(ran.error().exit_code() == 2);
 }

@@ -173,7 +173,7 @@ TEST_CASE("the arithmetic that measures a limit does as many operations as reque
 
 TEST_CASE("the kernels that measure limits compile for each chip without spills", "[profiling][cuda]") {
     if (without_compiler()) return;
-    const cuda::CompilerOptions options{SAWTOOTH_BUILD_DIR "/test-cubins", ""};
+    const cuda::CompilerOptions options{shared_cache(), ""};
     for (const Chip& chip : cuda::known_chips()) {
         INFO(chip.architecture);
         const auto device = cuda::Device::theory(chip.architecture, options);

@@ -1,5 +1,8 @@
 #include "app/engine/machine/memory.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <fstream>
 #include <limits>
@@ -62,6 +65,15 @@ struct Shapes {
     }
 };
 
+// Nothing if it has no limit.
+std::optional<int64_t> free_bytes_of_address_space() {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
+    const auto pages = leading_number_in("/proc/self/statm");
+    if (!pages) return {};
+    return std::max<int64_t>(0, static_cast<int64_t>(limit.rlim_cur) - *pages * sysconf(_SC_PAGESIZE));
+}
+
 }  // namespace
 
 std::optional<int64_t> free_bytes_of_group(const std::string& folder) {
@@ -75,8 +87,9 @@ std::optional<int64_t> free_bytes_of_group(const std::string& folder) {
 int64_t free_memory_bytes() {
     constexpr int64_t most = std::numeric_limits<int64_t>::max();
     const auto kibibytes = number_after("MemAvailable:", "/proc/meminfo");
-    return std::min(kibibytes ? *kibibytes * 1024 : most,
-                    free_bytes_of_group("/sys/fs/cgroup").value_or(most));
+    return std::min({kibibytes ? *kibibytes * 1024 : most,
+                     free_bytes_of_group("/sys/fs/cgroup").value_or(most),
+                     free_bytes_of_address_space().value_or(most)});
 }
 
 MemoryNeed needed_memory(const Configuration& configuration, const Machine& machine, bool stores_extras) {

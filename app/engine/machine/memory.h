@@ -8,7 +8,8 @@
 
 namespace sawtooth {
 
-// Free bytes of the machine, at most what the control group of this process allows.
+// Free bytes of the machine, at most what the control group of this process and its address space (ulimit -v)
+// allow.
 int64_t free_memory_bytes();
 
 // What a control group may still use, given its folder: files that it cached are dropped for it. Nothing if

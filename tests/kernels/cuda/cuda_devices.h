@@ -11,12 +11,12 @@
 #include "profiling/gpu_timer.h"
 #include "tests/kit/catch.h"
 #include "tests/kit/run_family.h"
+#include "tests/kit/temporary_folder.h"
 
 // The devices for tests of kernels, shared by all test cases: one theoretical device per chip, and the GPU.
 namespace sawtooth {
 
-// Cubins are cached in the build folder: a second run of the tests compiles nothing.
-inline cuda::CompilerOptions options() { return {SAWTOOTH_BUILD_DIR "/test-cubins", ""}; }
+inline cuda::CompilerOptions options() { return {shared_cache(), ""}; }
 
 // A theoretical device; prints a note and returns null if NVRTC is missing. A quick one is for tests that ask
 // only whether kernels compile. These have the tag [compile] alone, which test.sh runs in a process of its
