@@ -12,6 +12,7 @@
 #include "kernels/families.h"
 #include "tests/kit/catch.h"
 #include "tests/kit/child_process.h"
+#include "tests/kit/little_memory.h"
 #include "tests/kit/temporary_folder.h"
 #include "tests/kit/workshop.h"
 
@@ -164,6 +165,7 @@ TEST_CASE("with --arch the CUDA implementation of every variant is compiled besi
 TEST_CASE("a compilation is announced with its file", "[devices][cuda]") {
     if (without_compiler()) return;
     const TemporaryFolder folder;
+    const LittleMemory little;
     Request request = small_scan(BackendChoice::cpu);
     request.arch = "sm_90a";
     std::string said;

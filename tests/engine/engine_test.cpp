@@ -1,6 +1,4 @@
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -26,6 +24,7 @@
 #include "tests/kernels/cuda/cuda_devices.h"
 #include "tests/kit/catch.h"
 #include "tests/kit/contains.h"
+#include "tests/kit/little_memory.h"
 #include "tests/kit/presets.h"
 #include "tests/kit/run_family.h"
 #include "tests/kit/temporary_folder.h"
@@ -296,29 +295,6 @@ TEST_CASE("memory is checked before it is allocated and refused with both sizes"
     CHECK(outcome.error().text.find("TiB") != std::string::npos);
     CHECK(free_memory_bytes() > 0);
 }
-
-namespace {
-
-// Lets this process map little more memory, with which measuring the machine takes less time.
-class LittleMemory {
-  public:
-    LittleMemory() {
-        REQUIRE(::getrlimit(RLIMIT_AS, &before_) == 0);
-        rlimit little = before_;
-        const int64_t pages = leading_number_in("/proc/self/statm").value();
-        little.rlim_cur = std::min<rlim_t>(before_.rlim_cur, pages * ::sysconf(_SC_PAGESIZE) + bytes);
-        REQUIRE(::setrlimit(RLIMIT_AS, &little) == 0);
-    }
-    ~LittleMemory() { ::setrlimit(RLIMIT_AS, &before_); }
-    LittleMemory(const LittleMemory&) = delete;
-    LittleMemory& operator=(const LittleMemory&) = delete;
-    static constexpr int64_t bytes = 1 << 30;
-
-  private:
-    rlimit before_{};
-};
-
-}  // namespace
 
 TEST_CASE("free memory is at most what the address space has room for", "[engine]") {
     const LittleMemory little;
