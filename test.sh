@@ -178,6 +178,7 @@ run_group() { # NAME [NICENESS]
 }
 # Limits that are measured beside other tests are too low, and runs that exceed them would measure again.
 limits=$root/build/$preset/test-cache/sawtooth
+mkdir -p "$limits"
 compgen -G "$limits/ceilings-*" >/dev/null || "$root/build/$preset/sawtooth" devices --measure --cache-dir "$limits" >"$log"
 
 beside='' groups=() threads=''
