@@ -135,7 +135,11 @@ uint64_t Engine::check(CheckRequest request) {
         const std::lock_guard lock(mutex_);
         ticket = ++jobs_->tickets;
     }
-    check_ = std::jthread([this, ticket, request = std::move(request)](std::stop_token stop) {
+    check_.request_stop();
+    // The earlier check needs a while to stop its workers; the new one waits for it, not the caller.
+    auto run = [this, ticket, request = std::move(request),
+                earlier = std::move(check_)](std::stop_token stop) mutable {
+        if (earlier.joinable()) earlier.join();
         const auto tell = [&](const CheckReport& report) {
             Event event{.kind = Event::Kind::checked, .ticket = ticket};
             event.report = std::make_shared<const CheckReport>(report);
@@ -144,7 +148,12 @@ uint64_t Engine::check(CheckRequest request) {
         const auto reports =
             guarded([&] { return check_in_workers(cache_directory(), {request}, stop, tell); });
         if (!reports) send({.kind = Event::Kind::failed, .ticket = ticket, .error = reports.error()});
+    };
+    const auto problem = guarded([&]() -> std::optional<Error> {
+        check_ = std::jthread(std::move(run));
+        return {};
     });
+    if (problem) send({.kind = Event::Kind::failed, .ticket = ticket, .error = problem});
     return ticket;
 }
 

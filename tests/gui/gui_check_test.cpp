@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/gui/state/checking.h"
 #include "app/gui/state/family_choice.h"
 #include "kernels/families.h"
 #include "tests/gui/fake_engine.h"
@@ -100,6 +101,35 @@ TEST_CASE("Run this sets everything that shows a finding and runs it", "[gui][wi
     CHECK(std::ranges::any_of(lab.log, [](const LogLine& line) {
         return contains(line.text, "wrong with --jitter or --multiprocessors");
     }));
+}
+
+TEST_CASE("the menu of a figure in Check copies the command of the finding, and writes no notes",
+          "[gui][window]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    User user(lab);
+    start_check(lab);  // before any run has ended
+    CheckReport report = report_on(engine.checks.front().base);
+    Finding finding = finding_on(engine.checks.front().base, lab.family->variants.front().name);
+    finding.figures = {FakeEngine::figure("difference", Place::error, "The difference")};
+    report.findings = {finding};
+    report.complete = true;
+    engine.check_answer(report);
+    user.frames(5);
+    const auto open_menu = [](ImGuiTestContext* ctx) {
+        ctx->WindowFocus("//Check");
+        const ImRect panel = ctx->GetWindowByRef("//Check")->Rect();
+        ctx->MouseMoveToPos({panel.GetCenter().x, panel.Max.y - 60});
+        ctx->MouseClick(ImGuiMouseButton_Right);
+    };
+    std::string copied;
+    user.play([&](ImGuiTestContext* ctx) {
+        open_menu(ctx);
+        CHECK_FALSE(ctx->ItemExists("//$FOCUSED/Add note…"));
+        ctx->ItemClick("//$FOCUSED/Copy as command");
+        copied = ImGui::GetClipboardText();
+    });
+    CHECK(copied == command_of(finding));
 }
 
 TEST_CASE("another family ends the check and clears its panel", "[gui][window]") {

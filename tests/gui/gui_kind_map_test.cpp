@@ -1,4 +1,4 @@
-// Mouse actions on a map of kinds.
+// Mouse actions on a map of kinds. What its readout says is tested in tests/viz/readout_test.cpp.
 
 #include "app/gui/state/family_choice.h"
 #include "kernels/families.h"
@@ -27,8 +27,8 @@ TEST_CASE("a cell of a map of kinds is named under the mouse, and the wheel zoom
         const ImRect story = ctx->GetWindowByRef("//Story")->Rect();  // the figure is the first of several
         ctx->MouseMoveToPos({story.GetCenter().x, story.Min.y + 0.2f * story.GetHeight()});
         ctx->Yield(3);
-        const ImGuiWindow* const tooltip = ctx->GetWindowByRef("//##Tooltip_00");
-        named = tooltip && tooltip->Active;
+        ImGuiWindow* const tooltip = ctx->GetWindowByRef("//##Tooltip_00");
+        named = tooltip && tooltip->Active && ImGui::TableFindByID(tooltip->GetID("readout"));
         ctx->MouseWheelY(3);
         ctx->Yield(3);
     });

@@ -3,8 +3,11 @@
 #include <imgui_internal.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
 
 #include "app/gui/figures/figure_view.h"
+#include "app/gui/panels/panels.h"
 #include "app/gui/shell/appearance.h"
 #include "app/gui/shell/dock_layout.h"
 #include "app/gui/shell/frame.h"
@@ -21,6 +24,15 @@ namespace {
 
 const ImGuiWindow& window_of(const char* panel) { return *ImGui::FindWindowByName(panel); }
 bool is_in_sight(const char* panel) { return window_of(panel).DockTabIsVisible; }
+
+// The place and the size of the dock of every panel; tabs of one dock have the same.
+std::map<std::string, std::array<float, 4>> docks_of_panels() {
+    std::map<std::string, std::array<float, 4>> docks;
+    for (const Panel& panel : panels())
+        if (const ImGuiDockNode* const node = window_of(panel.name).DockNode)
+            docks[panel.name] = {node->Pos.x, node->Pos.y, node->Size.x, node->Size.y};
+    return docks;
+}
 
 // The sizes of panels that have a place of their own, as shares of the window.
 struct Sizes {
@@ -152,6 +164,24 @@ TEST_CASE("the layout follows the scale, and tabs in front stay in front", "[gui
     CHECK(is_in_sight("Times"));
     CHECK(is_in_sight("Outputs"));
     CHECK_FALSE(lab.settings.own_layout);
+}
+
+TEST_CASE("resetting the layout brings every panel back into its place", "[gui][window]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    User user(lab);
+    finish_run(engine, user);
+    const auto docks = docks_of_panels();
+    CHECK(docks.size() == panels().size());
+    user.play([](ImGuiTestContext* ctx) {
+        ctx->UndockWindow("//Times");
+        ctx->DockInto("//About", "//Parameters");
+    });
+    CHECK(docks_of_panels().count("Times") == 0);
+    CHECK(docks_of_panels()["About"] == docks_of_panels()["Parameters"]);
+    user.play([](ImGuiTestContext* ctx) { ctx->ItemClick("//top bar/Reset layout"); });
+    user.frames(3);
+    CHECK(docks_of_panels() == docks);
 }
 
 TEST_CASE("a panel that the user docks or resizes keeps the layout until it is reset", "[gui][window]") {

@@ -54,6 +54,16 @@ TEST_CASE("undo takes changes back one by one, and redo makes them again", "[gui
     CHECK(words_of_redo(at.lab).empty());
 }
 
+TEST_CASE("the last 200 changes can be undone", "[gui]") {
+    Hands at;
+    for (int64_t length = 1; length <= 201; ++length) at.set("length", length);
+    for (int64_t length = 200; length >= 1; --length) {
+        undo(at.lab);
+        CHECK(at.length() == length);
+    }
+    CHECK(words_of_undo(at.lab).empty());
+}
+
 TEST_CASE("a change after undo ends what could be redone", "[gui]") {
     Hands at;
     at.set("length", int64_t{512});

@@ -190,5 +190,24 @@ TEST_CASE("sizes of a file also limit the sliders", "[gui]") {
     CHECK(why_outdated(at.lab).empty());
 }
 
+TEST_CASE("figures get the columns of the widest plot, in steps of 128", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    fit_columns(lab, 300);
+    CHECK_FALSE(lab.look_due);  // there are no figures yet
+    finish_run(lab, engine);
+    // The columns, and how often figures were requested.
+    const auto fitted = [&](int pixels) {
+        fit_columns(lab, pixels);
+        update(lab, lab.now + 1);
+        return std::pair(lab.view.columns, engine.looks.size());
+    };
+    CHECK(fitted(1) == std::pair(128, size_t{1}));
+    CHECK(fitted(128) == std::pair(128, size_t{1}));
+    CHECK(fitted(129) == std::pair(256, size_t{2}));
+    CHECK(fitted(1000000) == std::pair(View{}.columns, size_t{3}));
+    CHECK(engine.looks.back().view.columns == View{}.columns);
+}
+
 }  // namespace
 }  // namespace sawtooth

@@ -158,6 +158,45 @@ TEST_CASE("a sweep by the user takes the values of its parameter and can be canc
     CHECK_FALSE(sweeps_run(lab));
 }
 
+TEST_CASE("a finished sweep by the user is kept until it has run again", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    finish_run(lab, engine);
+    open_sweep_form(lab, row(lab, "length"));
+    start_sweep(lab);
+    const auto of_user = [&]() -> const BackgroundSweep& {
+        return *std::ranges::find_if(lab.sweeps, [](const BackgroundSweep& each) { return each.by_person; });
+    };
+    engine.cell(of_user().ticket, of_user().sweep, of_user().sweep.cells());
+    update(lab, lab.now);
+    const auto result = of_user().result;
+    const Figures figures = of_user().figures;
+    REQUIRE(result);
+
+    set_parameter(lab, row(lab, "op"), std::string("max"));
+    finish_run(lab, engine);
+    REQUIRE(of_user().ticket != 0);
+    engine.cell(of_user().ticket, of_user().sweep, 2);
+    update(lab, lab.now);
+    CHECK(of_user().result == result);
+    SECTION("it returns with its family") {
+        choose_family(lab, **find_offered_family("memory"));
+        choose_family(lab, **find_offered_family("scan"));
+        CHECK(of_user().result == result);
+        CHECK(of_user().figures == figures);
+    }
+    SECTION("the new one takes its place, and one in a file stays there") {
+        const bool is_saved = GENERATE(false, true);
+        for (BackgroundSweep& sweep : lab.sweeps) sweep.is_saved = is_saved && sweep.by_person;
+        engine.cell(of_user().ticket, of_user().sweep, of_user().sweep.cells());
+        update(lab, lab.now);
+        CHECK(of_user().result->sweep.base.parameters.at("op") == Value("max"));
+        CHECK_FALSE(of_user().is_saved);
+        REQUIRE(lab.session.sweeps.size() == (is_saved ? 1 : 0));
+        if (is_saved) CHECK(lab.session.sweeps.front().result == result);
+    }
+}
+
 TEST_CASE("a form takes ranges, a second axis, repeats and a search, and says what is wrong", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
@@ -208,7 +247,7 @@ TEST_CASE("a parameter without effect on the CPU is not swept, and the form says
     CHECK(sweep_of(lab, {"warps", "4,8"}).error().text == "warps has no effect: only on CUDA");
 }
 
-TEST_CASE("the fastest right result of a finished sweep is kept and can be set, unless cells have other work",
+TEST_CASE("the fastest exact result of a finished sweep is kept and can be set, unless cells have other work",
           "[gui]") {
     const auto [parameter, values] =
         GENERATE(table<std::string, std::string>({{"block_size", "256..1024"}, {"length", "1k..4k"}}));
@@ -223,13 +262,19 @@ TEST_CASE("the fastest right result of a finished sweep is kept and can be set, 
     result->sweep = found->sweep;
     for (size_t i = 0; i < 3; ++i) {
         auto cell = std::make_shared<Result>();
-        VariantResult variant;
-        variant.name = "lookback";
-        variant.index = 4;
-        const double us = i == 1 ? 10 : i == 2 ? 5 : 30;
-        variant.time = TimeStatistics{us, us, us, std::vector<double>(9, us)};
-        variant.verdicts = {{.output = "y", .verdict = i == 2 ? Verdict::wrong : Verdict::right}};
-        cell->variants = {variant};
+        const auto add = [&](const char* name, bool exact, double us, Verdict verdict) {
+            VariantResult& variant = cell->variants.emplace_back();
+            variant.index = static_cast<int>(cell->variants.size());
+            variant.name = name;
+            variant.exact = exact;
+            variant.time = TimeStatistics{us, us, us, std::vector<double>(9, us)};
+            variant.verdicts = {{.output = "y", .verdict = verdict}};
+        };
+        add("an approximation", false, 1, Verdict::right);
+        add("lookback", true, i == 1 ? 10 : i == 2 ? 5 : 30, i == 2 ? Verdict::wrong : Verdict::right);
+        add("a slower one", true, 20, Verdict::right);
+        add("a close one", true, 11, Verdict::right);
+        add("another approximation", false, 1, Verdict::right);
         result->cells.push_back({found->sweep.cell(i), "", cell});
     }
     result->complete = true;
@@ -241,8 +286,10 @@ TEST_CASE("the fastest right result of a finished sweep is kept and can be set, 
     }
     REQUIRE(found->best.values.size() == 1);
     CHECK(found->best.integer("block_size") == 512);
-    CHECK(found->best_words ==
-          "lookback: block_size 512, 10 us (quartiles 10 us to 10 us), 3x faster than 256");
+    CHECK(
+        found->best_words ==
+        "lookback: block_size 512, 10 us (quartiles 10 us to 10 us), 3x faster than 256; a close one may be "
+        "as fast");
     set_best(lab, found->best);
     CHECK(engine.requests.back().parameters.integer("block_size") == 512);
 }

@@ -1,10 +1,11 @@
-// The log file, and the report after a crash.
+// The Log, its file, and the report after a crash.
 
 #include "app/gui/state/log_file.h"
 
 #include <signal.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "app/gui/state/crash_report.h"
@@ -26,15 +27,36 @@ TEST_CASE("every line of the Log is in the file, with its date, over sessions", 
         keep_log(lab, folder.path());
         note(lab, LogLine::Kind::problem, "first line\nsecond line");
         for (int i = 0; i < 700; ++i) note(lab, LogLine::Kind::note, "line " + std::to_string(i));
+        CHECK(lab.log.size() == 500);
+        CHECK(lab.log.back().text == "line 699");
         finish_writes(lab);
     }
     const std::string text = content_of(folder.file("log.txt"));
     CHECK(contains(text, "  before the file\n"));
     CHECK(contains(text, "  problem: first line\n    second line\n"));
-    CHECK(contains(text, "  line 0\n"));  // the Log itself keeps 500
+    CHECK(contains(text, "  line 0\n"));
     CHECK(contains(text, "  line 699\n"));
     CHECK(text.find("started Sawtooth") != text.rfind("started Sawtooth"));
     CHECK(text.starts_with("20"));
+}
+
+TEST_CASE("the Log repeats no note of the run before", "[gui]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    finish_run(lab, engine);
+    // Returns how many lines of the Log then have these words.
+    const auto run_with_note = [&](const std::string& words) {
+        submit(lab);
+        auto result = std::make_shared<Result>(*lab.result);
+        result->notes = {words};
+        engine.answer(engine.run_ticket, result, {});
+        update(lab, lab.now + 0.01);
+        return std::ranges::count(lab.log, words, &LogLine::text);
+    };
+    CHECK(run_with_note("a note") == 1);
+    CHECK(run_with_note("a note") == 1);
+    CHECK(run_with_note("another note") == 1);
+    CHECK(run_with_note("a note") == 2);
 }
 
 TEST_CASE("a full log file is renamed once, and what cannot be written to is said once", "[gui]") {

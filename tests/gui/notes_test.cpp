@@ -142,6 +142,10 @@ TEST_CASE("a window that closes with pins or notes that were not saved leaves it
         save_session(lab);
         wait_for(lab, [&] { return !lab.settings.recent.empty(); });
     }
+    SECTION("not while they are being saved") {
+        lab.session.path = folder.file("mine.sawtooth");
+        save_session(lab);
+    }
     SECTION("not without pins") { toggle_pin(lab); }
     autosave.end(lab);
     finish_writes(lab);
@@ -200,24 +204,23 @@ TEST_CASE("opening a session keeps the one before it if its pins or notes were n
         finish_writes(lab);
     };
     open();
-    CHECK_FALSE(std::filesystem::exists(folder.file("replaced.sawtooth")));
+    CHECK(folder.names() == std::vector<std::string>{"one.sawtooth"});
     run_with_length(lab, engine, 64);
     write_note(lab, "outputs", "precious");
+    const std::string first = path_of_replaced(lab);
     open();
     CHECK(lab.session.notes.empty());
-    const auto replaced = read_session(folder.file("replaced.sawtooth"));
+    const auto replaced = read_session(first);
     REQUIRE(replaced);
     CHECK(replaced->session.notes.front().text == "precious");
 
-    // A session that was kept is not overwritten while it is opened itself.
+    // What was kept is not overwritten by what is kept later.
     run_with_length(lab, engine, 128);
     toggle_pin(lab);
-    open_any_file(lab, folder.file("replaced.sawtooth"));
-    wait_for(lab, [&] { return !lab.session.opening; });
-    finish_writes(lab);
-    CHECK(lab.session.notes.front().note.text == "precious");
-    CHECK(read_session(folder.file("replaced.sawtooth"))->session.notes.size() == 1);
-    CHECK(read_session(folder.file("replaced-2.sawtooth"))->session.pins.size() == 1);
+    const std::string second = path_of_replaced(lab);
+    open();
+    CHECK(read_session(first)->session.notes.size() == 1);
+    CHECK(read_session(second)->session.pins.size() == 1);
 }
 
 TEST_CASE("finished sweeps of a family return with it, also from a session", "[gui][session]") {
@@ -256,7 +259,7 @@ TEST_CASE("earlier results are a trail in the roofline", "[gui]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
     finish_run(lab, engine);
-    const auto answer = [&](double y) {
+    const auto answer = [&](double y, const char* device = "a processor") {
         Figure figure = FakeEngine::figure("roofline", Place::views, "Roofline");
         Line mark{
             .label = "lookback", .ink = {Ink::Role::variant, 2}, .x = {0.25}, .y = {y}, .joined = false};
@@ -265,18 +268,27 @@ TEST_CASE("earlier results are a trail in the roofline", "[gui]") {
         figure.marks = {mark, measured};
         submit(lab);
         auto result = std::make_shared<Result>(*lab.result);
+        result->device = device;
         engine.answer(engine.run_ticket, result, {figure});
         update(lab, lab.now);
         return with_marks(lab, lab.figures->front(), lab.shown_ticket);
     };
+    const auto ys = [](const Figure& figure) { return std::get<Line>(figure.marks.front()).y; };
     CHECK(answer(10).marks.size() == 2);  // no earlier result has the figure
     answer(20);
+    const uint64_t second = lab.shown_ticket;
     const Figure drawn = answer(40);
     REQUIRE(drawn.marks.size() == 3);
     const Line& trail = std::get<Line>(drawn.marks.front());
     CHECK(trail.label == "lookback, earlier results");
     CHECK(trail.y == std::vector<double>{10, 20, 40});
     CHECK(trail.joined);
+
+    // Those of another device do not belong to it, nor those after a result that is shown again.
+    CHECK(answer(30, "another device").marks.size() == 2);
+    CHECK(ys(answer(80)) == std::vector<double>{10, 20, 40, 80});
+    look_back(lab, second);
+    CHECK(ys(with_marks(lab, lab.figures->front(), lab.shown_ticket)) == std::vector<double>{10, 20});
 }
 
 }  // namespace

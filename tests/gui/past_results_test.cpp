@@ -44,6 +44,24 @@ TEST_CASE("the history keeps the last 32 complete results", "[gui][history]") {
     CHECK(shown_past(lab) == &lab.past_results.back());
 }
 
+TEST_CASE("an earlier result that is shown is not forgotten", "[gui][history]") {
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    for (int64_t i = 1; i <= 32; ++i) run_with_length(lab, engine, 8 * i);
+    const uint64_t oldest = lab.past_results.front().ticket;
+    set_parameter(lab, row(lab, "length"), int64_t{512});
+    look_back(lab, oldest);
+    finish_run(lab, engine);
+    REQUIRE(lab.past_results.size() == most_past_results);
+    REQUIRE(shown_past(lab));
+    CHECK(shown_past(lab)->ticket == oldest);
+    CHECK(lab.past_results[1].parameters.integer("length") == 24);
+    CHECK(lab.past_results.back().parameters.integer("length") == 512);
+    return_to_newest(lab);
+    run_with_length(lab, engine, 1024);
+    CHECK(lab.past_results.front().parameters.integer("length") == 24);
+}
+
 TEST_CASE("a result of the history says what it changed, with the time and error of its fastest variant",
           "[gui][history]") {
     FakeEngine engine;
@@ -152,6 +170,7 @@ TEST_CASE("background sweeps wait until the newest result is shown again", "[gui
     lab.sweeps.clear();
     const size_t before = engine.sweeps.size();
     look_back(lab, lab.past_results.front().ticket);
+    update(lab, lab.now);
     CHECK_FALSE(due(lab));
     update(lab, lab.now + 1);
     CHECK(engine.sweeps.size() == before);
@@ -253,6 +272,20 @@ TEST_CASE("another family can be chosen while an earlier result is shown", "[gui
     finish_run(at.lab, at.engine);
     REQUIRE(at.lab.result);
     CHECK(at.lab.result->request.family == expected->name);
+}
+
+TEST_CASE("an earlier result gets figures for the present zoom and the present parameters of figures",
+          "[gui][history]") {
+    ThreeResults at;
+    set_parameter(at.lab, row(at.lab, "drawn_channel"), int64_t{3});
+    at.lab.view.visible["position"] = {10, 30};
+    update(at.lab, at.lab.now + 1);
+    const size_t before = at.engine.looks.size();
+    look_back(at.lab, at.ticket(0));
+    update(at.lab, at.lab.now);
+    REQUIRE(at.engine.looks.size() == before + 1);
+    CHECK(at.engine.looks.back().view.visible.contains("position"));
+    CHECK(at.engine.looks.back().chosen.integer("drawn_channel") == 3);
 }
 
 TEST_CASE("zoom in an earlier result of another family asks for figures of that family", "[gui][history]") {

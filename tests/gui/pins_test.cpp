@@ -4,6 +4,7 @@
 #include "app/gui/state/family_choice.h"
 #include "app/gui/state/history.h"
 #include "app/gui/state/lab.h"
+#include "app/gui/state/notes.h"
 #include "app/gui/state/shown_values.h"
 #include "kernels/families.h"
 #include "tests/gui/fake_engine.h"
@@ -146,10 +147,10 @@ TEST_CASE("Ctrl+B pins, and the row of pins compares, brings back and unpins", "
 }
 
 // A figure with a heat map, and its title, with a control for each of many parameters beside it.
-std::vector<Figure> with_map(const std::string& title) {
+std::vector<Figure> with_map(const std::string& title, std::vector<double> values) {
     HeatMap map;
-    map.rows = map.columns = 1;
-    map.values = {1};
+    map.rows = 1, map.columns = static_cast<int64_t>(values.size());
+    map.values = std::move(values);
     Figure figure;
     figure.id = "map";
     figure.title = title;
@@ -159,23 +160,38 @@ std::vector<Figure> with_map(const std::string& title) {
     return {figure};
 }
 
+// The lower half of Outputs: a part of the map, without its title and controls.
+std::vector<uint8_t> drawn_map(User& user) {
+    user.play([](ImGuiTestContext* ctx) { ctx->MouseTeleportToPos({1, 1}); });
+    user.frames(3);
+    const Picture picture = user.picture();
+    const ImRect panel = ImGui::FindWindowByName("Outputs")->Rect();
+    std::vector<uint8_t> part;
+    for (int y = static_cast<int>(panel.GetCenter().y); y < static_cast<int>(panel.Max.y); ++y) {
+        const auto row = picture.rgb.begin() + 3 * static_cast<ptrdiff_t>(y) * picture.width;
+        part.insert(part.end(), row + 3 * static_cast<ptrdiff_t>(panel.Min.x),
+                    row + 3 * static_cast<ptrdiff_t>(panel.Max.x));
+    }
+    return part;
+}
+
 TEST_CASE("a heat map shows a pinned result in its place, and the newest one again, and keeps its title",
           "[gui][window]") {
     FakeEngine engine;
     LabState lab = lab_with(engine);
-    User user(lab);
+    User user(lab, 1000, 600);
     finish_run(engine, user);
-    const auto answer = [&](const std::string& title) {
+    const auto answer = [&](const std::string& title, std::vector<double> values) {
         auto result = std::make_shared<Result>(*lab.result);
         result->request = engine.requests.back();
-        engine.answer(engine.run_ticket, result, with_map(title));
+        engine.answer(engine.run_ticket, result, with_map(title, std::move(values)));
         user.frames(3);
     };
     submit(lab);
-    answer("the earlier map");
+    answer("the earlier map", {1, 2, 4});
     toggle_pin(lab);
     set_parameter(lab, row(lab, "length"), int64_t{64});
-    answer("the newest map");
+    answer("the newest map", {4, 2, 1});
     REQUIRE(lab.told.ghosts.size() == 1);
     const auto choose = [&](const char* entry) {
         user.play([&](ImGuiTestContext* ctx) {
@@ -185,10 +201,19 @@ TEST_CASE("a heat map shows a pinned result in its place, and the newest one aga
         });
         user.frames(2);
     };
+    user.play([](ImGuiTestContext* ctx) { ctx->WindowFocus("//Outputs"); });
+    const auto newest = drawn_map(user);
     choose("//$FOCUSED/$$1/the same settings");
     CHECK(lab.pin_in_place == std::map<std::string, int>{{"map", 1}});
+    const auto pinned = drawn_map(user);
+    CHECK((pinned != newest));
+    begin_note(lab, with_map("", {1}).front(), 0.5, 0.75, lab.pins.front().ticket);
+    lab.note_form->note.note.text = "a note on the pinned result";
+    finish_note(lab);
+    CHECK((drawn_map(user) != pinned));
     choose("//$FOCUSED/newest");
     CHECK(lab.pin_in_place.empty());
+    CHECK((drawn_map(user) == newest));
 
     // The chooser is the leftmost control.
     float title = 0, room = 0;

@@ -1,5 +1,7 @@
 #include "app/gui/state/session_autosave.h"
 
+#include <signal.h>
+#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,7 +30,7 @@ int dead_process() {
 }
 
 std::string file_of(const TemporaryFolder& folder, int process) {
-    return folder.file("session-" + host_name() + "-" + std::to_string(process) + ".sawtooth");
+    return autosave_path(folder.path(), process);
 }
 
 // A file as a killed window leaves it, with two results.
@@ -130,6 +132,66 @@ TEST_CASE("sessions of running windows and other files are not offered", "[gui][
     CHECK_FALSE(lab.session.offer);
     CHECK(std::filesystem::exists(of_another_machine));
     CHECK(folder.names().size() == 5);
+}
+
+TEST_CASE("a session is left behind once its process has ended, whatever program or process comes after it",
+          "[gui][session]") {
+    const TemporaryFolder folder;
+    std::string program = "sleep", seconds = "1000";
+    char* const words[] = {program.data(), seconds.data(), nullptr};
+    pid_t other = 0;  // runs another program than this one, as after an update
+    REQUIRE(::posix_spawnp(&other, program.c_str(), nullptr, nullptr, words, environ) == 0);
+    const std::string path = file_of(folder, other);
+    put(path, "of a window that runs");
+    LabState lab;
+    offer_session(lab, folder.path());
+    CHECK_FALSE(lab.session.offer);
+    ::kill(other, SIGKILL);
+    ::waitpid(other, nullptr, 0);
+    offer_session(lab, folder.path());
+    REQUIRE(lab.session.offer);
+    CHECK(lab.session.offer->path == path);
+
+    std::filesystem::remove(path);
+    lab.session.offer.reset();
+    // Of an earlier process with the number of this one.
+    put(folder.file("session-" + host_name() + "-" + std::to_string(::getpid()) + "-1.sawtooth"), "");
+    offer_session(lab, folder.path());
+    CHECK(lab.session.offer);
+}
+
+TEST_CASE("of many replaced sessions of ended windows the newest stay", "[gui][session]") {
+    const TemporaryFolder folder;
+    LabState ended, running, lab;
+    ended.session.autosave_path = file_of(folder, dead_process());
+    running.session.autosave_path = file_of(folder, ::getpid());
+    for (LabState* const window : {&ended, &running})
+        for (size_t i = 0; i <= most_left_behind; ++i) {
+            put(path_of_replaced(*window), "a session");
+            ++window->session.opened;
+        }
+    offer_session(lab, folder.path());
+    CHECK_FALSE(lab.session.offer);
+    CHECK(folder.names().size() == 2 * most_left_behind + 1);
+}
+
+TEST_CASE("a session stays offered if another file is being read when it is to be restored",
+          "[gui][session]") {
+    const TemporaryFolder folder;
+    const std::string left = leave_session(folder), other = folder.file("other.sawtooth");
+    std::filesystem::copy_file(left, other);
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    offer_session(lab, folder.path());
+    open_session(lab, other);
+    restore_session(lab);
+    REQUIRE(lab.session.offer);
+    wait_for(lab, [&] { return !lab.session.opening; });
+    CHECK(std::filesystem::exists(left));
+    restore_session(lab);
+    CHECK_FALSE(lab.session.offer);
+    wait_for(lab, [&] { return !lab.session.opening; });
+    CHECK(lab.past_results.size() == 2);
 }
 
 TEST_CASE("a damaged autosaved session is renamed", "[gui][session]") {

@@ -2,9 +2,11 @@
 
 #include <filesystem>
 #include <set>
+#include <thread>
 
 #include "app/engine/run/configure.h"
 #include "app/gui/figures/saving.h"
+#include "app/gui/state/backends.h"
 #include "app/gui/state/family_choice.h"
 #include "app/gui/state/lab.h"
 #include "app/gui/state/past_results.h"
@@ -49,10 +51,7 @@ void save_to(LabState& lab, const std::string& path) {
 
 // Waits until the session is written and the window knows it.
 void wait_until_saved(LabState& lab) {
-    wait_for(lab, [&] {
-        return lab.session.saved_marks == lab.session.marks &&
-               lab.session.saved == lab.session.written.results;
-    });
+    wait_for(lab, [&] { return lab.log.back().text == "saved " + lab.session.path; });
 }
 
 void open_and_wait(LabState& lab, const std::string& path) {
@@ -209,6 +208,125 @@ TEST_CASE("a pinned result that left the history is saved, too", "[gui][session]
     CHECK(read->session.history.size() == 32);
     CHECK(read->session.pins.front().result == 0);
     CHECK(read->session.results.front().summary().parameters.integer("length") == 8);
+}
+
+TEST_CASE("pins return in their order, whether or not they left the history", "[gui][session]") {
+    const TemporaryFolder folder;
+    FakeEngine engine;
+    LabState lab = lab_with(engine), other = lab_with(engine);
+    for (int64_t i = 1; i <= 36; ++i) {
+        run_with_length(lab, engine, 8 * i);
+        if (i <= 3) toggle_pin(lab);
+    }
+    wait_until_packed(lab);
+    for (const size_t index : {20, 10}) {
+        look_back(lab, lab.past_results[index].ticket);
+        toggle_pin(lab);
+    }
+    save_to(lab, folder.file("one.sawtooth"));
+    open_and_wait(other, folder.file("one.sawtooth"));
+    CHECK(lengths_of(other.pins) == lengths_of(lab.pins));
+}
+
+TEST_CASE("what the window has no control for stays as it is when a session is opened", "[gui][session]") {
+    const TemporaryFolder folder;
+    FakeEngine engine, other_engine;
+    LabState lab = lab_with(engine), other = lab_with(other_engine);
+    lab.request.extras = Extras::none;
+    lab.request.jitter = 3;
+    lab.request.multiprocessors = 2;
+    lab.request.memory_limit_bytes = 1 << 30;
+    lab.request.seed = 7;
+    submit(lab);
+    finish_run(lab, engine);
+    save_to(lab, folder.file("one.sawtooth"));
+    open_and_wait(other, folder.file("one.sawtooth"));
+    run_with_length(other, other_engine, 64);
+    const Request& sent = other_engine.requests.back();
+    CHECK(sent.seed == 7);
+    CHECK(sent.extras == Extras::drawable);
+    CHECK(sent.jitter == 0);
+    CHECK(sent.multiprocessors == 0);
+    CHECK_FALSE(sent.memory_limit_bytes);
+}
+
+TEST_CASE("a session of a GPU changes the backend only where that GPU is, and not for the next start",
+          "[gui][session]") {
+    const TemporaryFolder folder;
+    FakeEngine engine, other_engine;
+    engine.devices = FakeEngine::with_gpus();
+    LabState lab = lab_with(engine);
+    choose_backend(lab, BackendChoice::cuda, 1);
+    finish_run(lab, engine);
+    save_to(lab, folder.file("one.sawtooth"));
+    const bool is_there = GENERATE(true, false);
+    if (is_there) other_engine.devices = FakeEngine::with_gpus();
+    LabState other = lab_with(other_engine);
+    open_and_wait(other, folder.file("one.sawtooth"));
+    CHECK(other.looking_back);
+    CHECK(other.request.backend == (is_there ? BackendChoice::cuda : BackendChoice::cpu));
+    CHECK(other.request.device == (is_there ? 1 : 0));
+    CHECK(other.settings.backend == BackendChoice::cpu);
+}
+
+TEST_CASE("a late result of the run before is not shown in place of a session", "[gui][session]") {
+    const TemporaryFolder folder;
+    FakeEngine engine, other_engine;
+    LabState lab = lab_with(engine), other = lab_with(other_engine);
+    make_session(lab, engine);
+    save_to(lab, folder.file("one.sawtooth"));
+    other_engine.answer();
+    update(other, other.now);
+    run_with_length(other, other_engine, 8);
+    set_parameter(other, row(other, "length"), int64_t{16});
+    open_and_wait(other, folder.file("one.sawtooth"));
+    other_engine.answer();
+    update(other, other.now);
+    REQUIRE(other.looking_back);
+    CHECK_FALSE(other.looking_back->result);
+    CHECK(other.past_results.size() == 4);
+    run_with_length(other, other_engine, 512);
+    CHECK(other.result->parameters.integer("length") == 512);
+}
+
+TEST_CASE("a session that is opened while another one is being saved keeps its own file", "[gui][session]") {
+    const TemporaryFolder folder;
+    const std::string old_path = folder.file("old.sawtooth"), path = folder.file("one.sawtooth");
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    run_with_length(lab, engine, 64);
+    save_to(lab, path);
+    toggle_pin(lab);
+    open_any_file(lab, path);
+    while (!lab.session.opening->session.is_ready()) std::this_thread::yield();
+    SECTION("under its name") {
+        lab.session.path = old_path;
+        save_session(lab);
+    }
+    SECTION("under another name") {
+        begin_saving_session(lab);
+        lab.saving->path = old_path;
+        save(lab);
+    }
+    take_opened_session(lab);
+    wait_for(lab, [&] { return lab.log.back().text == "saved " + old_path; });
+    CHECK(lab.session.path == path);
+    CHECK(lab.session.saved == std::set<uint64_t>{lab.past_results.front().ticket});
+    CHECK(lab.settings.recent.front() == old_path);
+    CHECK(read_session(old_path)->session.pins.size() == 1);
+}
+
+TEST_CASE("another baseline is not saved until the session is", "[gui][session]") {
+    const TemporaryFolder folder;
+    FakeEngine engine;
+    LabState lab = lab_with(engine);
+    make_session(lab, engine);
+    lab.session.path = folder.file("one.sawtooth");
+    save_session(lab);
+    wait_until_saved(lab);
+    CHECK_FALSE(has_unsaved_marks(lab));
+    choose_baseline(lab, lab.pins[0].ticket);
+    CHECK(has_unsaved_marks(lab));
 }
 
 TEST_CASE("what the window does not show of a session stays in its file", "[gui][session]") {

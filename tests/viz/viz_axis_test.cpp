@@ -103,10 +103,11 @@ TEST_CASE("an axis of times has one unit, that of its ticks", "[viz]") {
 
 TEST_CASE("an axis of whole numbers has no ticks between them", "[viz]") {
     for (const Scale scale : {Scale::linear, Scale::log2, Scale::log10})
-        for (const double high : {2.0, 3.0, 6.0, 40.0})
-            for (const Tick& tick :
-                 ticks(Axis{.label = "token", .scale = scale, .whole = true}, {1, high}, 12))
-                CHECK(tick.value == std::round(tick.value));
+        for (const double high : {2.0, 3.0, 6.0, 40.0}) {
+            const auto found = ticks(Axis{.label = "token", .scale = scale, .whole = true}, {1, high}, 12);
+            CHECK(found.size() >= 2);
+            for (const Tick& tick : found) CHECK(tick.value == std::round(tick.value));
+        }
 }
 
 TEST_CASE("every numeric axis has three separate ticks at any size and range", "[viz]") {

@@ -92,6 +92,29 @@ TEST_CASE("cells of a heat map have texts, reasons and frames, and a click sets 
     CHECK_FALSE(cell_at(pen, map, {box.left, layout.frame.box.top - 1}));
 }
 
+// A canvas that keeps the cells of a heat map.
+class CanvasForCells : public SvgCanvas {
+  public:
+    Box box;
+    CellGrid grid;
+
+    void cells(const Box& at, const CellGrid& drawn, const ColourScale&) override { box = at, grid = drawn; }
+};
+
+TEST_CASE("only the columns in sight are drawn of a heat map, each in its place", "[viz]") {
+    HeatMap map;
+    map.rows = 1, map.columns = 4, map.values = {10, 11, 12, 13};
+    map.x_high = 4;
+    CanvasForCells canvas;
+    const Figure figure = figure_with(map);
+    const Frame frame{{0, 0, 400, 100}, Scale::linear, Scale::linear, {1.2, 2.5}, 1, 0};
+    draw(pen_for(canvas, dark_theme(), frame, figure), map);
+    CHECK(canvas.grid.rows == 1);
+    CHECK(canvas.grid.values == std::vector<double>{11, 12});
+    CHECK(canvas.box.left == Approx(frame.at_x(1)));
+    CHECK(canvas.box.right == Approx(frame.at_x(3)));
+}
+
 TEST_CASE("a heat map writes all of its values or none", "[viz]") {
     HeatMap map;
     map.label = "time", map.unit = "us", map.rows = 1, map.columns = 8;

@@ -333,8 +333,8 @@ PlotEvents draw_plot(const Figure& figure, const Theme& theme, const DrawOptions
     draw_row_scales(outer, figure);
     const bool at_label = options.measured && ends_under(pen, figure, *options.measured, {mouse.x, mouse.y});
     if (hovered && !at_label && !ImGui::IsMouseDragging(ImGuiMouseButton_Left))
-        draw_readout(outer, figure, {mouse.x, mouse.y}, options.describe_span,
-                     target ? words_of(*target) : "");
+        draw_readout(readout_rows(outer, figure, {mouse.x, mouse.y}, options.describe_span,
+                                  target ? words_of(*target) : ""));
     if (zoomable && (hovered || axis_hovered || options.has_keys)) range = moved_by_keys(figure.x, range);
     if (zoomable && (hovered || axis_hovered)) range = moved_by_wheel(figure.x, plot, range);
     if (zoomable && !events.fit && range != layout.frame.x && range.low < range.high) events.visible = range;
@@ -356,7 +356,7 @@ PlotEvents draw_canvas(const Figure& figure, const Theme& theme, const DrawOptio
         draw_missing(canvas, theme, figure, area);
     if (options.dimmed) canvas.box(area, {theme.ground, 0.55f});
     const ImVec2 mouse = ImGui::GetMousePos();
-    if (matrix && hovered) draw_matrix_readout(canvas, figure, *matrix, area, {mouse.x, mouse.y});
+    if (matrix && hovered) draw_readout(readout_rows(canvas, figure, *matrix, area, {mouse.x, mouse.y}));
     return events;
 }
 

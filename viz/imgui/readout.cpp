@@ -32,39 +32,19 @@ std::string cell_words(const Axis& axis, double at, double low, double high, int
     return (first < last ? readout_number(first) + " to " : "") + readout_words(last, axis.unit);
 }
 
-void row(const std::string& name, const std::string& value) {
-    ImGui::TableNextRow();
-    ImGui::TableNextColumn();
-    ImGui::TextUnformatted(name.c_str());
-    ImGui::TableNextColumn();
-    ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + widest_value * ImGui::GetFontSize());
-    ImGui::TextUnformatted(value.c_str());
-    ImGui::PopTextWrapPos();
-}
-
-// Draws a row that starts with the stroke of a line, as in the legend.
-void row(const Stroke& stroke, const std::string& name, const std::string& value) {
-    ImGui::TableNextRow();
-    ImGui::TableNextColumn();
-    ImGuiCanvas canvas(ImGui::GetWindowDrawList());
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    const float width = 24 * canvas.unit(), y = at.y + ImGui::GetTextLineHeight() / 2;
-    canvas.path(std::array<Point, 2>{{{at.x, y}, {at.x + width, y}}}, stroke);
-    canvas.marker(stroke.marker, {at.x + width / 2, y}, 3.5f * canvas.unit(), stroke.colour);
-    ImGui::Dummy({width, ImGui::GetTextLineHeight()});
-    ImGui::SameLine();
-    ImGui::TextUnformatted(name.c_str());
-    ImGui::TableNextColumn();
-    ImGui::TextUnformatted(value.c_str());
-}
-
 struct Readout {
     const Pen& pen;
     const Figure& figure;
     const DescribeSpan& describe_span;
     Point mouse;
+    std::vector<ReadoutRow>& said;
     double x = pen.frame.x_at(mouse.x), y = pen.frame.y_at(mouse.y);
     bool said_x = false;
+
+    void row(const std::string& name, const std::string& value) { said.push_back({name, value}); }
+    void row(const Line& line, const std::string& name, const std::string& value) {
+        said.push_back({name, value, stroke_of_line(pen.theme, line)});
+    }
 
     void say_x(double at) { say_x(text_on(figure.x, at)); }
     void say_x(const std::string& words) {
@@ -85,8 +65,7 @@ struct Readout {
         }
         if (!nearest) return;
         const std::string words = readout_words(line.x[*nearest], figure.x.unit);
-        row(stroke_of_line(pen.theme, line),
-            line.label.empty() ? text_on(figure.y, line.y[*nearest]) : label_of_point(line, *nearest),
+        row(line, line.label.empty() ? text_on(figure.y, line.y[*nearest]) : label_of_point(line, *nearest),
             figure.y.categories.empty() ? words + ", " + readout_words(line.y[*nearest], figure.y.unit)
                                         : words);
     }
@@ -109,7 +88,7 @@ struct Readout {
         if (nearest < line.unstable.size() && !line.unstable[nearest].empty())
             words += ", " + line.unstable[nearest];
         if (nearest < line.wrong.size() && !line.wrong[nearest].empty()) words += ", " + line.wrong[nearest];
-        row(stroke_of_line(pen.theme, line), line.label, words);
+        row(line, line.label, words);
     }
     void operator()(const Bars& bars) {
         const auto index = std::llround(y);
@@ -183,55 +162,67 @@ struct Readout {
     void operator()(const Other&) {}
 };
 
-bool begin_readout() {
-    if (!ImGui::BeginTooltip()) return false;
-    if (ImGui::BeginTable("readout", 2, ImGuiTableFlags_SizingFixedFit)) return true;
-    ImGui::EndTooltip();
-    return false;
+// Draws the stroke of a line, as in the legend, in front of its name.
+void draw_sample(const Stroke& stroke) {
+    ImGuiCanvas canvas(ImGui::GetWindowDrawList());
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float width = 24 * canvas.unit(), y = at.y + ImGui::GetTextLineHeight() / 2;
+    canvas.path(std::array<Point, 2>{{{at.x, y}, {at.x + width, y}}}, stroke);
+    canvas.marker(stroke.marker, {at.x + width / 2, y}, 3.5f * canvas.unit(), stroke.colour);
+    ImGui::Dummy({width, ImGui::GetTextLineHeight()});
+    ImGui::SameLine();
 }
 
-void end_readout() {
-    ImGui::EndTable();
-    ImGui::EndTooltip();
-}
-
-bool has_values(const Figure& figure) {
-    return std::any_of(figure.marks.begin(), figure.marks.end(), [](const Mark& mark) {
-        return std::holds_alternative<Line>(mark) || std::holds_alternative<Bars>(mark) ||
-               std::holds_alternative<HeatMap>(mark) || std::holds_alternative<KindMap>(mark) ||
-               std::holds_alternative<Tracks>(mark);
-    });
+void draw_row(const ReadoutRow& row) {
+    ImGui::TableNextRow();
+    ImGui::TableNextColumn();
+    if (row.stroke) draw_sample(*row.stroke);
+    ImGui::TextUnformatted(row.name.c_str());
+    ImGui::TableNextColumn();
+    ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + widest_value * ImGui::GetFontSize());
+    ImGui::TextUnformatted(row.value.c_str());
+    ImGui::PopTextWrapPos();
 }
 
 }  // namespace
 
-void draw_readout(const Pen& pen, const Figure& figure, Point mouse, const DescribeSpan& describe_span,
-                  const std::string& click) {
-    if (!has_values(figure) || !begin_readout()) return;
-    Readout readout{pen, figure, describe_span, mouse};
+std::vector<ReadoutRow> readout_rows(const Pen& pen, const Figure& figure, Point mouse,
+                                     const DescribeSpan& describe_span, const std::string& click) {
+    std::vector<ReadoutRow> rows;
+    Readout readout{pen, figure, describe_span, mouse, rows};
     for (const Mark& mark : figure.marks) std::visit(readout, mark);
-    if (!click.empty()) row("a click", click);
-    end_readout();
+    if (!click.empty()) rows.push_back({"a click", click});
+    return rows;
 }
 
-void draw_matrix_readout(const Canvas& canvas, const Figure& figure, const Matrix& matrix, const Box& area,
-                         Point mouse) {
+std::vector<ReadoutRow> readout_rows(const Canvas& canvas, const Figure& figure, const Matrix& matrix,
+                                     const Box& area, Point mouse) {
     const MatrixPlace place = place_of(canvas, figure, matrix, area);
-    if (!place.cells.contains(mouse)) return;
+    if (!place.cells.contains(mouse)) return {};
     const auto r = static_cast<size_t>((mouse.y - place.cells.top) / place.cell_height);
     const auto c = static_cast<size_t>((mouse.x - place.cells.left) / place.cell_width);
     const size_t cell = r * place.columns + c;
-    if (c >= place.columns || cell >= matrix.cells.size() || !begin_readout()) return;
+    if (c >= place.columns || cell >= matrix.cells.size()) return {};
     const auto name = [](const std::vector<std::string>& names, size_t index) {
         return index < names.size() ? names[index] : std::to_string(index);
     };
-    row(figure.y.label.empty() ? "row" : figure.y.label, name(matrix.row_labels, r));
-    row(figure.x.label.empty() ? "column" : figure.x.label, name(matrix.column_labels, c));
+    std::vector<ReadoutRow> rows{
+        {figure.y.label.empty() ? "row" : figure.y.label, name(matrix.row_labels, r)},
+        {figure.x.label.empty() ? "column" : figure.x.label, name(matrix.column_labels, c)}};
     const int kind = matrix.cells[cell];
     if (kind >= 0 && static_cast<size_t>(kind) < matrix.kinds.size())
-        row(matrix.kinds[static_cast<size_t>(kind)].label,
-            cell < matrix.texts.size() ? matrix.texts[cell] : "");
-    end_readout();
+        rows.push_back({matrix.kinds[static_cast<size_t>(kind)].label,
+                        cell < matrix.texts.size() ? matrix.texts[cell] : ""});
+    return rows;
+}
+
+void draw_readout(const std::vector<ReadoutRow>& rows) {
+    if (rows.empty() || !ImGui::BeginTooltip()) return;
+    if (ImGui::BeginTable("readout", 2, ImGuiTableFlags_SizingFixedFit)) {
+        for (const ReadoutRow& row : rows) draw_row(row);
+        ImGui::EndTable();
+    }
+    ImGui::EndTooltip();
 }
 
 }  // namespace sawtooth

@@ -13,22 +13,30 @@
 #include "app/gui/state/trail.h"
 #include "viz/figure_csv.h"
 #include "viz/layout.h"
+#include "viz/present.h"
 
 namespace sawtooth {
 namespace {
 
-// The figure for a file or the clipboard: with the ghosts of pinned results and the notes that the window
-// shows. A CSV file has only the numbers.
-Figure for_others(const LabState& lab, const Figure& figure, uint64_t ticket, Saving::Format format) {
-    if (format != Saving::Format::csv) return with_marks(lab, figure, ticket);
-    return ticket == lab.shown_ticket ? with_ghosts(figure, lab.told.ghosts) : figure;
+// The figure for a file or the clipboard, as the window shows it. A CSV file has only the numbers, with those
+// of pinned results.
+Figure for_others(const LabState& lab, const ShownFigure& shown, Saving::Format format) {
+    if (format != Saving::Format::csv) return figure_as_drawn(lab, shown, found_by_sweeps(lab, shown));
+    return shown.ticket == lab.shown_ticket ? with_ghosts(*shown.figure, lab.told.ghosts) : *shown.figure;
 }
 
-// The Request of the result with that ticket: a figure of maps may show a pinned one.
-const Request& request_of_figures(const LabState& lab, uint64_t ticket) {
+// The command that makes the figure again. A figure of maps may show a pinned result.
+std::string command_for(const LabState& lab, const ShownFigure& shown) {
+    if (!shown.command.empty()) return shown.command;
+    if (shown.sweep) return command_of(shown.sweep->sweep);
     for (const Pin& pin : lab.pins)
-        if (pin.ticket == ticket) return pin.result->request;
-    return lab.result->request;
+        if (pin.ticket == shown.ticket) return command_of(pin.result->request);
+    return command_of(lab.result->request);
+}
+
+// Those of the result that the user looks back at, otherwise those that are set.
+const Parameters& parameters_shown(const LabState& lab) {
+    return lab.looking_back && lab.result ? lab.result->parameters : lab.parameters;
 }
 
 // The action for a new note on the figure, at the place where the menu was opened.
@@ -42,9 +50,10 @@ Action note_entry(const ShownFigure& shown) {
                                  0](const LabState& lab) { return is_of_sweep ? "" : reason_no_note(lab); }};
 }
 
-// Draws the entries for notes: those on the figure, and a new one where the menu was opened.
+// Draws the entries for notes: those on the figure, and a new one where the menu was opened. A figure of a
+// check belongs to no result that could keep notes.
 void draw_note_entries(LabState& lab, const ShownFigure& shown) {
-    if (!lab.menu_place) return;
+    if (!lab.menu_place || !shown.command.empty()) return;
     draw_entry(lab, note_entry(shown));
     for (size_t i = 0; i < lab.session.notes.size(); ++i) {
         const auto& [note, of] = lab.session.notes[i];
@@ -59,12 +68,9 @@ void draw_note_entries(LabState& lab, const ShownFigure& shown) {
 
 // The entries for a figure; valid only in this frame, like the figure.
 std::vector<Action> entries_of(const ShownFigure& shown) {
-    const Figure& figure = *shown.figure;
     const BackgroundSweep* const sweep = shown.sweep;
-    const auto saves = [&figure, ticket = shown.ticket](Saving::Format format) {
-        return [&figure, ticket, format](LabState& lab) {
-            begin_saving(lab, for_others(lab, figure, ticket, format), format);
-        };
+    const auto saves = [shown](Saving::Format format) {
+        return [shown, format](LabState& lab) { begin_saving(lab, for_others(lab, shown, format), format); };
     };
     const std::string group = "Figure";
     std::vector<Action> entries{
@@ -72,15 +78,12 @@ std::vector<Action> entries_of(const ShownFigure& shown) {
         {group, "Save as SVG…", saves(Saving::Format::svg)},
         {group, "Save as CSV…", saves(Saving::Format::csv)},
         {group, "Copy CSV",
-         [&figure, ticket = shown.ticket](LabState& lab) {
-             copy_text(lab, to_csv(for_others(lab, figure, ticket, Saving::Format::csv)),
-                       "the figure as CSV");
+         [shown](LabState& lab) {
+             copy_text(lab, to_csv(for_others(lab, shown, Saving::Format::csv)), "the figure as CSV");
          }},
-        {group, "Copy as command", [sweep, ticket = shown.ticket](LabState& lab) {
-             copy_text(lab, sweep ? command_of(sweep->sweep) : command_of(request_of_figures(lab, ticket)),
-                       "the command");
-         }}};
-    if (is_zoomable(figure))
+        {group, "Copy as command",
+         [shown](LabState& lab) { copy_text(lab, command_for(lab, shown), "the command"); }}};
+    if (is_zoomable(*shown.figure))
         entries.push_back({.group = group,
                            .name = "Show all of it",
                            .act = [key = axis_key(shown)](LabState& lab) { look_at(lab, key, {}); },
@@ -101,6 +104,12 @@ Figure with_marks(const LabState& lab, const Figure& figure, uint64_t ticket) {
     const auto notes = notes_on(lab, ticket);
     if (!is_of_shown) return with_notes(figure, notes, nullptr);
     return with_ghosts(with_notes(with_trail(figure, lab), notes, lab.result.get()), lab.told.ghosts);
+}
+
+Figure figure_as_drawn(const LabState& lab, const ShownFigure& shown, const std::string& found) {
+    Figure figure = with_marks(lab, with_present(*shown.figure, parameters_shown(lab)), shown.ticket);
+    figure.caption = found + figure.caption;
+    return lab.hidden_variants.empty() ? figure : without_variants(figure, lab.hidden_variants);
 }
 
 std::string figure_key(const ShownFigure& shown) {

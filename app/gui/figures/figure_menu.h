@@ -18,6 +18,10 @@ void add_figures(const LabState& lab, std::vector<Action>& all);
 // result, with the ghosts of pinned ones and the trail of earlier ones.
 Figure with_marks(const LabState& lab, const Figure& figure, uint64_t ticket);
 
+// The figure as the window draws it: with those marks and marks at the current values, and without hidden
+// variants. Its caption begins with what sweeps found (`found_by_sweeps`).
+Figure figure_as_drawn(const LabState& lab, const ShownFigure& shown, const std::string& found);
+
 // A key of the figure that is the same in every panel.
 std::string figure_key(const ShownFigure& shown);
 // The key under which ranges and cursors are stored: the axis if plots share it, otherwise the figure.

@@ -120,19 +120,6 @@ std::string caption_of_sweep(const LabState& lab, const std::string& parameter) 
     return "";
 }
 
-// Those of the result that the user looks back at, otherwise those that are set.
-const Parameters& parameters_shown(const LabState& lab) {
-    return lab.looking_back && lab.result ? lab.result->parameters : lab.parameters;
-}
-
-// The figure as it is drawn: with marks at the current values and ghosts of pinned results, and without
-// hidden variants.
-Figure figure_as_drawn(const LabState& lab, const ShownFigure& shown, const std::string& found) {
-    Figure figure = with_marks(lab, with_present(*shown.figure, parameters_shown(lab)), shown.ticket);
-    figure.caption = found + figure.caption;
-    return lab.hidden_variants.empty() ? figure : without_variants(figure, lab.hidden_variants);
-}
-
 // Whether results can be drawn in place of the figure: it has maps, which cannot lie over one another.
 bool can_show_pins(const LabState& lab, const ShownFigure& shown) {
     const auto& ghosts = lab.told.ghosts;
@@ -216,7 +203,7 @@ float draw_best_button(LabState& lab, const ShownFigure& shown, ImVec2 corner, f
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {units(6), units(0)});
     if (ImGui::Button((label + "###set best").c_str())) set_best(lab, shown.sweep->best);
     ImGui::PopStyleVar();
-    tooltip("Fastest " + shown.sweep->best_words + ".");
+    tooltip("Least median: " + shown.sweep->best_words + ".");
     ImGui::SetCursorScreenPos(corner);
     return width + units(8);
 }

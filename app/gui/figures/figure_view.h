@@ -16,7 +16,8 @@ struct ShownFigure {
     const Figure* figure = nullptr;
     std::string outdated;                    // why it is out of date; "" if it is not
     const BackgroundSweep* sweep = nullptr;  // null: from a result
-    uint64_t ticket = 0;                     // of that result; 0: from a sweep
+    uint64_t ticket = 0;                     // of that result; 0: from a sweep or a check
+    std::string command = {};                // that makes it again, of a check; "": that of sweep or result
 };
 
 // The figures of a place, with those of the newest result first.

@@ -12,7 +12,6 @@
 #include "app/gui/state/session_file.h"
 #include "viz/figure_csv.h"
 #include "viz/figure_svg.h"
-#include "viz/present.h"
 
 namespace sawtooth {
 namespace {
@@ -36,12 +35,14 @@ const char* ending_of(Saving::Format format) {
 // A dropped file is known as a session by its name.
 void save_session_as(LabState& lab) {
     if (!is_session_file(lab.saving->path)) lab.saving->path += ".sawtooth";
-    write_saving(lab, session_save(lab, lab.saving->path));
+    const std::string path = lab.saving->path;
+    write_saving(lab, session_write(lab, path), [path, written = written_session(lab)](LabState& later) {
+        take_saved_session(later, path, written);
+    });
 }
 
 // The dialog may have been closed in the meantime, or show another figure.
 void finish_saving(LabState& lab, const std::string& path, const std::optional<Error>& problem) {
-    if (!problem && is_session_file(path)) take_saved_session(lab, path);
     const bool shown = lab.saving && lab.saving->step == Saving::Step::writing && lab.saving->path == path;
     if (shown) lab.saving->step = problem ? Saving::Step::asking : Saving::Step::saved;
     if (shown && problem)
@@ -57,8 +58,7 @@ void finish_saving(LabState& lab, const std::string& path, const std::optional<E
 }  // namespace
 
 void begin_saving(LabState& lab, const Figure& figure, Saving::Format format) {
-    lab.saving = Saving{format, with_present(figure, lab.parameters),
-                        fmt::format("{}.{}", figure.id, ending_of(format))};
+    lab.saving = Saving{format, figure, fmt::format("{}.{}", figure.id, ending_of(format))};
 }
 
 void begin_saving_trace(LabState& lab) {
@@ -99,7 +99,7 @@ void save(LabState& lab) {
             lab, [path = saving.path, figure = saving.figure] { return write_file(path, to_csv(figure)); });
 }
 
-void write_saving(LabState& lab, FileWriter::Write write) {
+void write_saving(LabState& lab, FileWriter::Write write, std::function<void(LabState&)> then) {
     Saving& saving = *lab.saving;
     saving.problem.clear();
     saving.step = Saving::Step::writing;
@@ -107,10 +107,12 @@ void write_saving(LabState& lab, FileWriter::Write write) {
         const auto problem = check_replaceable(path);  // opening a pipe could wait forever
         return problem ? problem : write();
     };
-    lab.files->add(saving.path, write_to_file,
-                   [path = saving.path](LabState& later, const std::optional<Error>& problem) {
-                       finish_saving(later, path, problem);
-                   });
+    lab.files->add(
+        saving.path, write_to_file,
+        [path = saving.path, then = std::move(then)](LabState& later, const std::optional<Error>& problem) {
+            if (!problem && then) then(later);
+            finish_saving(later, path, problem);
+        });
 }
 
 }  // namespace sawtooth

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "app/gui/state/lab_state.h"
 
 namespace sawtooth {
@@ -15,7 +17,8 @@ void begin_saving_trace(LabState& lab);
 void begin_saving_session(LabState& lab);
 // Writes the file in the background, or requests its picture; the dialog shows problems.
 void save(LabState& lab);
-// Writes the file of the dialog in the background by calling that function.
-void write_saving(LabState& lab, FileWriter::Write write);
+// Writes the file of the dialog in the background by calling that function, and calls `then` once it is
+// written.
+void write_saving(LabState& lab, FileWriter::Write write, std::function<void(LabState&)> then = {});
 
 }  // namespace sawtooth

@@ -80,7 +80,8 @@ void draw_check(LabState& lab) {
     if (report->findings.empty()) return;
     const Finding& shown = report->findings[std::min(checking.shown, report->findings.size() - 1)];
     std::vector<ShownFigure> figures;
-    for (const Figure& figure : shown.figures) figures.push_back({&figure, "", nullptr});
+    for (const Figure& figure : shown.figures)
+        figures.push_back({&figure, "", nullptr, 0, command_of(shown)});
     if (!figures.empty()) draw_figure_grid(lab, "Check", figures, "what is wrong");
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "app/gui/panels/panels.h"
 #include "app/gui/shell/actions.h"
@@ -125,6 +126,14 @@ void draw_alone(LabState& lab, const Panel& panel, bool scrolls) {
     draw_panel(lab, panel, scrolls ? fixed & ~ImGuiWindowFlags_NoScrollbar : fixed);
 }
 
+// A control beside a figure may replace the figures while they are drawn, so the frame shares them.
+std::vector<Figures> figures_of_frame(const LabState& lab) {
+    std::vector<Figures> figures{lab.figures};
+    for (const Pin& pin : lab.pins) figures.push_back(pin.figures);
+    for (const BackgroundSweep& sweep : lab.sweeps) figures.push_back(sweep.figures);
+    return figures;
+}
+
 }  // namespace
 
 Context::Context(LabState& lab) {
@@ -148,6 +157,7 @@ Context::~Context() {
 
 void draw_frame(LabState& lab, const std::string& only_panel, bool panel_scrolls) {
     ImGui::GetIO().UserData = &lab;  // offer_help finds it there
+    const std::vector<Figures> drawn = figures_of_frame(lab);
     begin_tooltips(lab);
     take_keys(lab);
     begin_tabbing();

@@ -1,5 +1,7 @@
 #include "app/gui/state/checking.h"
 
+#include "app/engine/run/configure.h"
+#include "app/gui/state/family_choice.h"
 #include "app/gui/state/lab.h"
 
 namespace sawtooth {
@@ -17,11 +19,22 @@ void start_check(LabState& lab) {
     request.base.optional = false;
     request.base.time_limit_seconds.reset();
     lab.checking = {};
+    lab.checking.family = lab.family->name;
     lab.checking.ticket = lab.engine.check(std::move(request));
     lab.checking.to_front = true;
 }
 
+void end_check_of_other_family(LabState& lab) {
+    if (lab.checking.family == lab.family->name) return;
+    if (lab.checking.ticket) lab.engine.cancel_check();
+    lab.checking = {};
+}
+
 void load_finding(LabState& lab, const Finding& finding) {
+    // A result of another family may be looked at.
+    const auto family = find_offered_family(finding.request.family);
+    if (family && (*family)->name != lab.family->name)
+        show_family(lab, **family, leave_family(lab, **family));
     lab.request.preset.clear();
     lab.request.input.clear();
     lab.given.clear();

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "app/gui/state/checking.h"
 #include "app/gui/state/input_file.h"
 #include "app/gui/state/lab.h"
 #include "app/gui/state/sweeps.h"
@@ -15,7 +16,7 @@ namespace {
 void forget_results(LabState& lab) {
     cancel_sweeps(lab);
     for (const BackgroundSweep& sweep : lab.sweeps)
-        if (sweep.result) lab.session.sweeps.push_back({sweep.result, sweep.figures, sweep.is_saved});
+        if (sweep.result) lab.session.sweeps.push_back({sweep.result, sweep.result_figures, sweep.is_saved});
     lab.sweeps.clear();
     lab.given.clear();
     lab.fixed.clear();
@@ -29,8 +30,6 @@ void forget_results(LabState& lab) {
     lab.filling.clear();
     lab.selected.reset();
     lab.measured.reset();
-    if (lab.checking.ticket) lab.engine.cancel_check();
-    lab.checking = {};
 }
 
 void show_sweeps_before(LabState& lab) {
@@ -46,13 +45,16 @@ void show_sweeps_before(LabState& lab) {
 }  // namespace
 
 FamilySettings settings_of(const LabState& lab) {
-    return {lab.request.preset,    lab.request.input,   lab.request.parameters,
-            lab.disabled_variants, lab.hidden_variants, lab.view.visible};
+    const bool is_looked_at = lab.looking_back && !lab.looking_back->input.empty();
+    const std::string& input = is_looked_at ? lab.looking_back->input : lab.request.input;
+    return {lab.request.preset,  input,           lab.request.parameters, lab.disabled_variants,
+            lab.hidden_variants, lab.view.visible};
 }
 
 void show_family(LabState& lab, const Family& family, FamilySettings settings) {
     forget_results(lab);
     lab.family = &family;
+    if (!lab.looking_back) end_check_of_other_family(lab);
     lab.parameters = family.defaults();
     lab.request.family = family.name;
     lab.request.preset = std::move(settings.preset);
@@ -68,6 +70,7 @@ void show_family(LabState& lab, const Family& family, FamilySettings settings) {
 FamilySettings leave_family(LabState& lab, const Family& next) {
     give_up_opening(lab);
     lab.others[lab.family->name] = settings_of(lab);
+    if (lab.looking_back) lab.looking_back->input.clear();
     FamilySettings settings = std::move(lab.others[next.name]);
     lab.others.erase(next.name);
     return settings;

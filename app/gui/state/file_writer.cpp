@@ -34,6 +34,11 @@ void FileWriter::take_written(LabState& lab) {
     for (const Written& one : taken) one.done(lab, one.problem);
 }
 
+void FileWriter::finish(LabState& lab) {
+    thread_ = {};  // its end completes the waiting writes
+    take_written(lab);
+}
+
 void FileWriter::write_until(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     while (changed_.wait(lock, stop, [this] { return !waiting_.empty(); })) {

@@ -29,6 +29,8 @@ class FileWriter {
     void add(const std::string& path, Write write, Done done);
     // Calls `done` for every finished write.
     void take_written(LabState& lab);
+    // The same, after all waiting writes.
+    void finish(LabState& lab);
 
   private:
     struct Job {

@@ -67,9 +67,6 @@ void set_settings(LabState& lab, const Snapshot& settings) {
     lab.given = settings.given;
     lab.fixed = settings.fixed;
     lab.tried = settings.tried;
-    lab.settings.backend = settings.request.backend;
-    lab.settings.device = settings.request.device;
-    lab.settings.recording = settings.request.recording;
 }
 
 void go_to(LabState& lab, const Snapshot& settings) {
@@ -78,6 +75,9 @@ void go_to(LabState& lab, const Snapshot& settings) {
     if (settings.family != lab.family)
         show_family(lab, *settings.family, leave_family(lab, *settings.family));
     set_settings(lab, settings);
+    lab.settings.backend = settings.request.backend;
+    lab.settings.device = settings.request.device;
+    lab.settings.recording = settings.request.recording;
     lab.typing.reset();
     if (lab.family != before_family)
         submit(lab);

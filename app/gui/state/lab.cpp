@@ -132,7 +132,8 @@ void take_run_event(LabState& lab, const Event& event) {
     const bool newest = event.ticket == lab.pending.ticket;
     if (event.kind == Event::Kind::progress && newest) take_progress(lab, event.progress);
     // Results of older tickets are shown, too, so that figures follow the slider.
-    const bool is_later = event.ticket >= lab.shown_ticket || lab.shown_ticket >= first_ticket_of_files;
+    const bool is_later = event.ticket > lab.dropped_ticket &&
+                          (event.ticket >= lab.shown_ticket || lab.shown_ticket >= first_ticket_of_files);
     if (event.kind == Event::Kind::result && is_later && event.result->request.family == lab.family->name) {
         lab.shown_ticket = event.ticket;
         show_result(lab, event.result);
@@ -173,6 +174,7 @@ void take_event(LabState& lab, const Event& event) {
     if (of_sweep) return take_sweep_event(lab, event);
     const bool is_behind = lab.looking_back && event.kind != Event::Kind::progress;
     is_behind ? take_behind_earlier(lab, event, take_run_event) : take_run_event(lab, event);
+    forget_oldest_result(lab);
 }
 
 // Sweeps use other values than the current ones; there the change may have an effect.

@@ -73,9 +73,11 @@ struct BackgroundSweep {
     bool of_earlier_base = false;  // whether the figures are those
     std::string problem;
     Parameters best = {};    // the setting of the fastest correct result, once the sweep is complete
-    std::string best_words;  // "fused: chunk 64, 12.3 us …"
-    std::shared_ptr<const SweepResult> result = {};  // of the finished sweep, for the session
-    bool is_saved = false;                           // the file of the session has `result`
+    std::string best_words;  // "fused: chunk 64, 12.3 us …; naive may be as fast"
+    // The last complete result, for the session, and its figures: they stay until the sweep has ended again.
+    std::shared_ptr<const SweepResult> result = {};
+    Figures result_figures = {};
+    bool is_saved = false;  // the file of the session has `result`
 
     // Whether the sweep would give the same numbers with other settings. It is kept because every cell must
     // be compared and figures ask in every frame.
@@ -100,6 +102,7 @@ struct SweepForm {
 
 // The check of a family, which is running or complete.
 struct Checking {
+    std::string family;   // "": nothing was checked
     uint64_t ticket = 0;  // 0: no check is running
     std::shared_ptr<const CheckReport> report;
     std::string ended;      // why it ended early: "stopped", or an error
@@ -233,6 +236,9 @@ struct LookingBack {
     std::shared_ptr<const Result> times_of = {};
     Figures figures = {};
     std::set<std::string> kept_figures = {};
+    // Of another family: its input file, which is not open; and the sweeps of the user that had not ended.
+    std::string input = {};
+    std::vector<Sweep> sweeps = {};
 };
 
 // A sweep that has finished earlier.
@@ -255,6 +261,7 @@ struct OpenedSession {
 struct SessionState {
     std::string path;       // of the file it was saved to or opened from; "": none
     uint64_t revision = 0;  // grows with every change
+    int opened = 0;         // how many sessions were opened: another one is shown once that grows
     uint64_t next_ticket = first_ticket_of_files;
     std::vector<BenchReport> benches;  // from the file; the window only keeps them
     // Results that the file at `path` has although they are shown nowhere: they left the history, for
@@ -265,13 +272,6 @@ struct SessionState {
     };
     std::vector<Unshown> unshown;
     std::set<uint64_t> saved;  // tickets of all results of that file
-    // What the last save wrote, or is still writing.
-    struct Written {
-        std::set<uint64_t> results;
-        std::vector<std::shared_ptr<const SweepResult>> sweeps;
-        uint64_t marks = 0;
-    };
-    Written written;
     struct Note {
         SessionNote note;
         uint64_t ticket = 0;  // of its result; 0: none
@@ -382,7 +382,8 @@ struct LabState {
 
     // The answers of the engine.
     Pending pending;
-    uint64_t shown_ticket = 0;  // ticket of `result`
+    uint64_t dropped_ticket = 0;  // results of this ticket and of older ones are no longer shown
+    uint64_t shown_ticket = 0;    // ticket of `result`
     std::shared_ptr<const Result> result;
     Told told;  // facts about `result`
     Figures figures;

@@ -9,8 +9,10 @@
 #include "app/engine/guarded.h"
 #include "app/engine/run/result_figures.h"
 #include "app/engine/tables/result_names.h"
+#include "app/gui/state/checking.h"
 #include "app/gui/state/family_choice.h"
 #include "app/gui/state/history.h"
+#include "app/gui/state/input_file.h"
 #include "app/gui/state/kept_times.h"
 #include "app/gui/state/lab.h"
 #include "app/gui/state/local_time.h"
@@ -111,14 +113,32 @@ void tell_shown(LabState& lab) {
     tell_result(lab);
 }
 
-// Goes to another family without a run, as for a result of it.
-void go_to_family(LabState& lab, const Family& family) {
-    if (lab.pending.ticket) lab.engine.cancel_run();
-    lab.pending = {};
+// Goes to another family without a run. Returns the input file that it was left with, which is not opened.
+std::string go_to_family(LabState& lab, const Family& family) {
+    drop_run(lab);
     FamilySettings settings = leave_family(lab, family);
-    if (!settings.input.empty()) note(lab, LogLine::Kind::note, fmt::format("closed {}", settings.input));
+    std::string input = settings.input;
     show_family(lab, family, std::move(settings));
     settle(lab);
+    return input;
+}
+
+// Goes to another family only to look at a result of it.
+void look_at_family(LabState& lab, const Family& family) {
+    LookingBack& back = *lab.looking_back;
+    if (lab.family == back.settings.family) back.sweeps = unfinished_sweeps(lab);
+    back.input = go_to_family(lab, family);
+}
+
+// Returns to the family of the newest result, as it was left.
+void return_to_family(LabState& lab) {
+    LookingBack& back = *lab.looking_back;
+    const std::string input = go_to_family(lab, *back.settings.family);
+    set_settings(lab, back.settings);
+    settle(lab);
+    start_again(lab, std::exchange(back.sweeps, {}));
+    if (back.result && back.result->complete) lab.sweeps_due = lab.now + rest_before_sweeps;
+    if (input != lab.request.input) open_file(lab, input);  // it was still being read
 }
 
 std::optional<SessionResult::Opened> opened(LabState& lab, const PastResult& past) {
@@ -146,18 +166,13 @@ std::optional<size_t> index_after(const LabState& lab, int steps) {
     return static_cast<size_t>(index);
 }
 
-// Results with notes stay, as long as there are others. One that the file of the session has stays in it.
-void forget_oldest(LabState& lab) {
-    auto& results = lab.past_results;
-    auto oldest = std::find_if(results.begin(), results.end(),
-                               [&](const PastResult& past) { return !has_note(lab, past.ticket); });
-    if (oldest == results.end()) oldest = results.begin();
-    if (lab.session.saved.contains(oldest->ticket))
-        lab.session.unshown.push_back({oldest->ticket, oldest->packed});
-    results.erase(oldest);
-}
-
 }  // namespace
+
+void drop_run(LabState& lab) {
+    if (lab.pending.ticket) lab.engine.cancel_run();
+    lab.dropped_ticket = std::max(lab.dropped_ticket, lab.pending.ticket);
+    lab.pending = {};
+}
 
 void remember_result(LabState& lab) {
     std::erase_if(lab.past_results, [&](const PastResult& past) { return past.ticket == lab.shown_ticket; });
@@ -174,8 +189,23 @@ void remember_result(LabState& lab) {
     past.roofline = roofline_marks(lab.figures);
     pack(lab, past);
     lab.past_results.push_back(std::move(past));
-    if (lab.past_results.size() > most_past_results) forget_oldest(lab);
     ++lab.session.revision;
+}
+
+// One that the file of the session has stays in it.
+void forget_oldest_result(LabState& lab) {
+    auto& results = lab.past_results;
+    if (results.size() <= most_past_results) return;
+    const auto find = [&](bool with_note) {
+        return std::find_if(results.begin(), results.end(), [&](const PastResult& past) {
+            return past.ticket != lab.shown_ticket && (with_note || !has_note(lab, past.ticket));
+        });
+    };
+    auto oldest = find(false);
+    if (oldest == results.end()) oldest = find(true);
+    if (lab.session.saved.contains(oldest->ticket))
+        lab.session.unshown.push_back({oldest->ticket, oldest->packed});
+    results.erase(oldest);
 }
 
 PastResult past_of_file(const LabState& lab, const Family& family, uint64_t ticket,
@@ -184,8 +214,7 @@ PastResult past_of_file(const LabState& lab, const Family& family, uint64_t tick
     PastResult past;
     past.ticket = ticket;
     past.settings = settings_of_request(family, summary.request);
-    past.settings.request.on = lab.request.on;
-    past.settings.request.kernels = lab.request.kernels;
+    keep_without_control(past.settings.request, lab.request);
     past.parameters = summary.parameters;
     past.device = summary.device;
     past.date = summary.date;
@@ -215,13 +244,19 @@ void look_back(LabState& lab, uint64_t ticket) {
         lab.looking_back = LookingBack{.settings = settings_now(lab)};
         exchange_shown(lab, *lab.looking_back);
     }
-    if (past->settings.family != lab.family) go_to_family(lab, *past->settings.family);
+    const Family* const family = past->settings.family;
+    if (family != lab.family && family == lab.looking_back->settings.family)
+        return_to_family(lab);
+    else if (family != lab.family)
+        look_at_family(lab, *family);
     lab.looking_back->ticket = lab.shown_ticket = ticket;
     lab.result = found->result;
     lab.figures = found->figures ? found->figures : std::make_shared<const std::vector<Figure>>();
     lab.times_of.reset();
     lab.kept_figures.clear();
     tell_shown(lab);
+    // For the present zoom and the present parameters of figures. The engine does not know results of files.
+    if (ticket < first_ticket_of_files) lab.look_due = lab.now;
 }
 
 void return_to_newest(LabState& lab) {
@@ -230,14 +265,13 @@ void return_to_newest(LabState& lab) {
         if (!lab.past_results.empty()) look_back(lab, lab.past_results.back().ticket);
         return;
     }
+    if (lab.looking_back->settings.family != lab.family) {
+        return_to_family(lab);
+        lab.look_due = lab.now;
+    }
     LookingBack back = std::move(*lab.looking_back);
     lab.looking_back.reset();
-    if (back.settings.family != lab.family) {
-        go_to_family(lab, *back.settings.family);
-        set_settings(lab, back.settings);
-        settle(lab);
-        if (back.result->complete) lab.sweeps_due = lab.now + rest_before_sweeps;  // which the way here ended
-    }
+    end_check_of_other_family(lab);
     exchange_shown(lab, back);
     tell_shown(lab);
 }
@@ -248,6 +282,10 @@ bool stop_looking_back(LabState& lab) {
     lab.looking_back.reset();
     const bool has_newest = back.result && back.settings.family == lab.family;
     if (has_newest) exchange_shown(lab, back);
+    if (!back.input.empty() && back.input != lab.request.input)
+        note(lab, LogLine::Kind::note, fmt::format("closed {}", back.input));
+    if (back.settings.family == lab.family) start_again(lab, back.sweeps);
+    end_check_of_other_family(lab);
     tell_shown(lab);
     return !has_newest;
 }

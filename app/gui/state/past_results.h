@@ -13,8 +13,11 @@ constexpr size_t most_past_results = 32;
 
 // Adds the result that has just arrived, which must be shown and complete.
 void remember_result(LabState& lab);
-// A result of a session file, whose family is that one. Where it would run, and with which kernels, is of the
-// present settings.
+// Call after a result was added: forgets the oldest one of too many. The one that is shown stays, and so do
+// those with notes, as long as there are others.
+void forget_oldest_result(LabState& lab);
+// A result of a session file, whose family is that one. What has no control, such as where it would run and
+// with which kernels, is of the present settings.
 PastResult past_of_file(const LabState& lab, const Family& family, uint64_t ticket,
                         const SessionResult& packed);
 // The result of the history with that ticket; null if it is not there, or no longer.
@@ -37,6 +40,8 @@ void step_back(LabState& lab, int steps);
 // Whether there is such a result.
 bool has_step_back(const LabState& lab, int steps);
 
+// Ends the present run. A result of it that is on the way is not shown.
+void drop_run(LabState& lab);
 // Gives an event about the newest result to `take`, while an earlier one stays shown.
 void take_behind_earlier(LabState& lab, const Event& event, void (*take)(LabState&, const Event&));
 

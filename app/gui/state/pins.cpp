@@ -100,8 +100,7 @@ void choose_baseline(LabState& lab, uint64_t ticket) {
     if (!chosen) return;
     for (Pin& pin : lab.pins)
         if (is_of_family(pin, chosen->settings.family)) pin.is_baseline = &pin == chosen;
-    ++lab.session.revision;
-    tell_result(lab);
+    pins_changed(lab);
 }
 
 void bring_back(LabState& lab, uint64_t ticket) {

@@ -16,6 +16,15 @@ Snapshot settings_of_request(const Family& family, Request request) {
     return settings;
 }
 
+void keep_without_control(Request& request, const Request& present) {
+    request.on = present.on;
+    request.kernels = present.kernels;
+    request.jitter = present.jitter;
+    request.multiprocessors = present.multiprocessors;
+    request.extras = present.extras;
+    request.memory_limit_bytes = present.memory_limit_bytes;
+}
+
 Snapshot settings_of_result(const LabState& lab, const Result& result) {
     Snapshot settings = settings_of_request(*lab.family, result.request);
     settings.tried = lab.tried;

@@ -7,6 +7,9 @@
 #include <charconv>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
 #include <utility>
 
 #include "app/engine/files/host_name.h"
@@ -22,39 +25,65 @@ namespace fs = std::filesystem;
 constexpr double save_rest = 2;  // seconds
 constexpr std::string_view tail = ".sawtooth";
 
-// Names have the machine, because several machines may share the directory.
-std::string head_of_names() { return "session-" + host_name() + "-"; }
+constexpr const char *autosaved = "session-", *replaced = "replaced-";  // how names start
 
-// The process of this machine that writes the file, from its name; absent for other files.
-std::optional<int> process_of(const std::string& name) {
-    const std::string head = head_of_names();
-    if (!name.starts_with(head) || !name.ends_with(tail)) return {};
+// The time when the process started, in clock ticks since the machine did; 0: it has ended.
+uint64_t start_of(int process) {
+    std::ifstream file(fmt::format("/proc/{}/stat", process));
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    const size_t name_end = text.rfind(')');  // the name of the program may contain anything
+    if (name_end == std::string::npos) return 0;
+    std::istringstream fields(text.substr(name_end + 1));
+    std::string field;
+    fields >> field;
+    if (field == "Z") return 0;  // its parent has not noticed yet
+    for (int i = 4; i < 22; ++i) fields >> field;
+    uint64_t start = 0;
+    fields >> start;
+    return start;
+}
+
+// Whether the process of this machine that wrote the file still runs; absent if the name is not that of such
+// a file, `head`HOST-PID-START, because machines may share the directory. Numbers of processes are used
+// again, but not with the same start.
+std::optional<bool> is_in_use(std::string_view name, const std::string& head) {
+    const std::string before = head + host_name() + "-";
+    if (!name.starts_with(before) || !name.ends_with(tail)) return {};
+    name.remove_prefix(before.size());
+    name.remove_suffix(tail.size());
+    const char* const end = name.data() + name.size();
     int process = 0;
-    const char* const end = name.data() + name.size() - tail.size();
-    const auto [rest, problem] = std::from_chars(name.data() + head.size(), end, process);
-    return problem == std::errc{} && rest == end ? std::optional(process) : std::nullopt;
+    const auto [middle, no_process] = std::from_chars(name.data(), end, process);
+    if (no_process != std::errc{} || middle == end || *middle != '-') return {};
+    uint64_t start = 0;
+    const auto [rest, no_start] = std::from_chars(middle + 1, end, start);
+    if (no_start != std::errc{} || (rest != end && *rest != '.')) return {};
+    return start != 0 && start == start_of(process);
 }
 
-// Whether the process runs this program. Numbers of processes are used again, for example after a restart.
-bool runs(int process) {
-    std::error_code problem;
-    const fs::path program = fs::read_symlink(fmt::format("/proc/{}/exe", process), problem);
-    return !problem && program == fs::read_symlink("/proc/self/exe", problem);
-}
-
-// The autosaved files of ended processes, the newest last.
-std::vector<std::pair<fs::file_time_type, fs::path>> left_behind(const std::string& directory) {
+// The files of ended processes whose names start with `head`, the newest last.
+std::vector<std::pair<fs::file_time_type, fs::path>> left_behind(const std::string& directory,
+                                                                 const std::string& head) {
     std::vector<std::pair<fs::file_time_type, fs::path>> found;
     std::error_code problem;
     for (fs::directory_iterator at(directory, problem), end; !problem && at != end; at.increment(problem)) {
-        const auto process = process_of(at->path().filename().string());
-        if (!process || runs(*process)) continue;
+        if (is_in_use(at->path().filename().string(), head) != false) continue;
         std::error_code gone;
         const auto time = at->last_write_time(gone);
         if (!gone) found.emplace_back(time, at->path());
     }
     std::sort(found.begin(), found.end());
     return found;
+}
+
+// Removes all but the newest, and returns these.
+std::vector<std::pair<fs::file_time_type, fs::path>> newest_left_behind(const std::string& directory,
+                                                                        const std::string& head) {
+    auto files = left_behind(directory, head);
+    std::error_code ignored;
+    for (; files.size() > most_left_behind; files.erase(files.begin()))
+        fs::remove(files.front().second, ignored);
+    return files;
 }
 
 std::time_t seconds_of(fs::file_time_type time) {
@@ -83,8 +112,7 @@ void note_problem(LabState& lab, const std::optional<Error>& problem) {
 
 SessionAutosave::SessionAutosave(LabState& lab, const std::string& directory)
     : saved_(lab.session.revision), last_(-save_rest) {
-    lab.session.autosave_path =
-        (fs::path(directory) / fmt::format("{}{}{}", head_of_names(), ::getpid(), tail)).string();
+    lab.session.autosave_path = autosave_path(directory, ::getpid());
 }
 
 bool SessionAutosave::is_due(const LabState& lab) const {
@@ -103,15 +131,28 @@ std::optional<double> SessionAutosave::due(const LabState& lab) const {
 }
 
 void SessionAutosave::end(LabState& lab) {
+    lab.files->finish(lab);
     if (!has_unsaved_marks(lab)) return remove_file(lab, lab.session.autosave_path);
     follow(lab, last_ + save_rest);
 }
 
+std::string autosave_path(const std::string& directory, int process) {
+    const std::string name =
+        fmt::format("{}{}-{}-{}{}", autosaved, host_name(), process, start_of(process), tail);
+    return (fs::path(directory) / name).string();
+}
+
+std::string path_of_replaced(const LabState& lab) {
+    const fs::path own = lab.session.autosave_path;
+    const std::string of_process = own.stem().string().substr(std::string_view(autosaved).size());
+    const std::string name = fmt::format("{}{}.{}{}", replaced, of_process, lab.session.opened + 1, tail);
+    return (own.parent_path() / name).string();
+}
+
 void offer_session(LabState& lab, const std::string& directory) {
-    const auto files = left_behind(directory);
+    newest_left_behind(directory, replaced);
+    const auto files = newest_left_behind(directory, autosaved);
     if (files.empty()) return;
-    std::error_code ignored;
-    for (size_t i = 0; i + most_left_behind < files.size(); ++i) fs::remove(files[i].second, ignored);
     lab.session.offer = SessionState::Offer{
         files.back().second.string(),
         fmt::format("The session of {} was not saved.", local_time(seconds_of(files.back().first)))};
@@ -120,8 +161,9 @@ void offer_session(LabState& lab, const std::string& directory) {
 
 void restore_session(LabState& lab) {
     if (!lab.session.offer) return;
-    const std::string path = std::exchange(lab.session.offer, {})->path;
-    open_session(lab, path, true);
+    open_session(lab, lab.session.offer->path, true);
+    const auto& opening = lab.session.opening;
+    if (opening && opening->is_restored) lab.session.offer.reset();  // not while another file is being read
 }
 
 void discard_offered_session(LabState& lab) {

@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
+#include <iterator>
 #include <set>
 #include <utility>
 
 #include "app/engine/guarded.h"
 #include "app/engine/run/configure.h"
 #include "app/engine/run/result_figures.h"
+#include "app/gui/state/backends.h"
 #include "app/gui/state/family_choice.h"
 #include "app/gui/state/history.h"
 #include "app/gui/state/input_file.h"
@@ -23,17 +24,20 @@
 namespace sawtooth {
 namespace {
 
-namespace fs = std::filesystem;
-
 // What a session file is made from. Results that are still being packed are ready when it is written, because
 // one thread does both.
 struct Parts {
     struct Kept {
         uint64_t ticket = 0;
         std::shared_ptr<SessionResult> packed;
-        bool is_past = false, is_pin = false, is_baseline = false;
+        bool is_past = false;
     };
     std::vector<Kept> results;  // in the order in which they were measured
+    struct Pinned {
+        uint64_t ticket = 0;
+        bool is_baseline = false;
+    };
+    std::vector<Pinned> pins;
     std::vector<std::shared_ptr<const SweepResult>> sweeps;
     std::vector<BenchReport> benches;
     std::vector<SessionState::Note> notes;
@@ -49,13 +53,11 @@ Parts parts_of(const LabState& lab) {
     for (const SessionState::Unshown& result : lab.session.unshown)
         parts.results.push_back({result.ticket, result.packed});
     for (const PastResult& past : lab.past_results) parts.results.push_back({past.ticket, past.packed, true});
+    auto older = parts.results.begin();  // a pin that left the history is older than all of it
     for (const Pin& pin : lab.pins) {
-        // A pin that left the history is older than all of it.
-        auto place = find(pin.ticket);
-        if (place == parts.results.end())
-            place = parts.results.insert(parts.results.begin(), {pin.ticket, pin.packed});
-        place->is_pin = true;
-        place->is_baseline = pin.is_baseline;
+        if (find(pin.ticket) == parts.results.end())
+            older = std::next(parts.results.insert(older, {pin.ticket, pin.packed}));
+        parts.pins.push_back({pin.ticket, pin.is_baseline});
     }
     for (const BackgroundSweep& sweep : lab.sweeps)
         if (sweep.result) parts.sweeps.push_back(sweep.result);
@@ -75,8 +77,10 @@ Session session_of(const Parts& parts) {
         indices[kept.ticket] = index;
         session.results.push_back(*kept.packed);
         if (kept.is_past) session.history.push_back(index);
-        if (kept.is_pin) session.pins.push_back({index, kept.is_baseline});
     }
+    for (const Parts::Pinned& pin : parts.pins)
+        if (const auto index = indices.find(pin.ticket); index != indices.end())
+            session.pins.push_back({index->second, pin.is_baseline});
     for (const auto& sweep : parts.sweeps) add_sweep(session, *sweep);
     session.benches = parts.benches;
     for (const auto& [note, ticket] : parts.notes) {
@@ -205,6 +209,26 @@ void take_results(LabState& lab, const OpenedSession& opened) {
     lab.session.benches = session.benches;
 }
 
+bool has_gpu(const LabState& lab, int device) {
+    const std::vector<BackendOption> options = backend_options(lab);
+    return std::any_of(options.begin(), options.end(), [&](const BackendOption& option) {
+        return option.backend == BackendChoice::cuda && option.device == device && option.recording.empty() &&
+               option.reason.empty();
+    });
+}
+
+// Sets the settings of a result of the file, but no GPU that is known not to be here.
+void set_settings_of_file(LabState& lab, const Snapshot& settings) {
+    const auto [backend, device] = std::pair(lab.request.backend, lab.request.device);
+    const std::string recording = lab.request.recording;
+    set_settings(lab, settings);
+    const bool is_gpu = lab.request.backend == BackendChoice::cuda && lab.request.recording.empty();
+    if (!is_gpu || !lab.devices || has_gpu(lab, lab.request.device)) return;
+    lab.request.backend = backend;
+    lab.request.device = device;
+    lab.request.recording = recording;
+}
+
 // Shows the family of the session with the settings of its newest result.
 void show_family_of(LabState& lab, const Session& session) {
     const Family* family = family_named(session.family);
@@ -212,21 +236,17 @@ void show_family_of(LabState& lab, const Session& session) {
     show_family(lab, *family, family == lab.family ? settings_of(lab) : leave_family(lab, *family));
     const auto newest = std::find_if(lab.past_results.rbegin(), lab.past_results.rend(),
                                      [&](const PastResult& past) { return past.settings.family == family; });
-    if (newest != lab.past_results.rend()) set_settings(lab, newest->settings);
+    if (newest != lab.past_results.rend()) set_settings_of_file(lab, newest->settings);
     settle(lab);
     if (newest != lab.past_results.rend()) look_back(lab, newest->ticket);
 }
 
 bool has_marks(const LabState& lab) { return !lab.pins.empty() || !lab.session.notes.empty(); }
 
-// Pins and notes are work by hand, which another session must not discard. `opened` is the file of the other
-// session, which must stay as it is.
-void keep_replaced_session(LabState& lab, const std::string& opened) {
+// Pins and notes are work by hand, which another session must not discard.
+void keep_replaced_session(LabState& lab) {
     if (!has_unsaved_marks(lab) || lab.session.autosave_path.empty()) return;
-    const fs::path folder = fs::path(lab.session.autosave_path).parent_path();
-    std::error_code ignored;
-    const bool is_opened = fs::equivalent(folder / "replaced.sawtooth", opened, ignored);
-    const std::string path = (folder / (is_opened ? "replaced-2.sawtooth" : "replaced.sawtooth")).string();
+    const std::string path = path_of_replaced(lab);
     lab.files->add(
         path, session_write(lab, path),
         [path, words = words_of_session(lab)](LabState& later, const std::optional<Error>& problem) {
@@ -238,8 +258,8 @@ void keep_replaced_session(LabState& lab, const std::string& opened) {
 }
 
 void show_session(LabState& lab, OpenedSession opened) {
+    drop_run(lab);
     stop(lab);
-    lab.pending = {};
     lab.sweeps_due.reset();
     lab.looking_back.reset();
     take_results(lab, opened);
@@ -263,37 +283,38 @@ FileWriter::Write session_write(const LabState& lab, std::string path) {
     return write_of(parts_of(lab), std::move(path));
 }
 
-FileWriter::Write session_save(LabState& lab, const std::string& path) {
-    SessionState::Written& written = lab.session.written;
+WrittenSession written_session(const LabState& lab) {
     Parts parts = parts_of(lab);
-    written = {{}, parts.sweeps, lab.session.marks};
+    WrittenSession written{{}, std::move(parts.sweeps), lab.session.marks, lab.session.opened};
     for (const Parts::Kept& kept : parts.results) written.results.insert(kept.ticket);
-    return write_of(std::move(parts), path);
+    return written;
 }
 
 void save_session(LabState& lab) {
     const std::string path = lab.session.path;
-    lab.files->add(path, session_save(lab, path),
-                   [path](LabState& later, const std::optional<Error>& problem) {
-                       if (problem) return note(later, LogLine::Kind::problem, problem->text);
-                       note(later, LogLine::Kind::done, fmt::format("saved {}", path));
-                       take_saved_session(later, path);
-                   });
+    lab.files->add(
+        path, session_write(lab, path),
+        [path, written = written_session(lab)](LabState& later, const std::optional<Error>& problem) {
+            if (problem) return note(later, LogLine::Kind::problem, problem->text);
+            note(later, LogLine::Kind::done, fmt::format("saved {}", path));
+            take_saved_session(later, path, written);
+        });
 }
 
-void take_saved_session(LabState& lab, const std::string& path) {
+void take_saved_session(LabState& lab, const std::string& path, const WrittenSession& written) {
+    add_recent_file(lab.settings, path);
     SessionState& session = lab.session;
+    if (written.opened != session.opened) return;
     session.path = path;
-    session.saved = session.written.results;
-    session.saved_marks = session.written.marks;
+    session.saved = written.results;
+    session.saved_marks = written.marks;
     const auto mark_saved = [&](auto& sweep) {
-        const auto& written = session.written.sweeps;
-        if (std::find(written.begin(), written.end(), sweep.result) != written.end()) sweep.is_saved = true;
+        const auto& sweeps = written.sweeps;
+        if (std::find(sweeps.begin(), sweeps.end(), sweep.result) != sweeps.end()) sweep.is_saved = true;
     };
     for (BackgroundSweep& sweep : lab.sweeps)
         if (sweep.result) mark_saved(sweep);
     for (SweptBefore& swept : session.sweeps) mark_saved(swept);
-    add_recent_file(lab.settings, path);
 }
 
 void open_session(LabState& lab, const std::string& path, bool is_restored) {
@@ -317,7 +338,8 @@ void take_opened_session(LabState& lab) {
         lab.open_problem = opened.error().text;
         return note(lab, LogLine::Kind::problem, opened.error().text);
     }
-    keep_replaced_session(lab, path);
+    keep_replaced_session(lab);
+    ++lab.session.opened;
     const std::vector<std::string> notes = opened->notes;
     // Saving under the same name would lose what this build cannot read.
     lab.session.path = is_restored || opened->is_partial ? "" : path;

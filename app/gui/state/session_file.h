@@ -1,7 +1,10 @@
 #pragma once
 
+#include <memory>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/gui/state/lab_state.h"
 
@@ -13,12 +16,19 @@ bool is_session_file(std::string_view path);
 
 // A function for the thread that writes files. It writes the session as it is now to `path`.
 FileWriter::Write session_write(const LabState& lab, std::string path);
-// The same for a file of the user: the session is its own once that is written (take_saved_session).
-FileWriter::Write session_save(LabState& lab, const std::string& path);
+// What that writes.
+struct WrittenSession {
+    std::set<uint64_t> results;  // their tickets
+    std::vector<std::shared_ptr<const SweepResult>> sweeps;
+    uint64_t marks = 0;
+    int opened = 0;  // SessionState::opened
+};
+WrittenSession written_session(const LabState& lab);
 // Writes the session to its file, which must be known, in the background.
 void save_session(LabState& lab);
-// The session was written to that file: it is its own from now on.
-void take_saved_session(LabState& lab, const std::string& path);
+// A session was written to that file of the user, which is the file of the session from now on, unless
+// another session has been opened since.
+void take_saved_session(LabState& lab, const std::string& path, const WrittenSession& written);
 
 // Reads a session in the background and shows it. `is_restored`: an autosaved one.
 void open_session(LabState& lab, const std::string& path, bool is_restored = false);

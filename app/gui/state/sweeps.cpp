@@ -46,8 +46,9 @@ bool alike(const LabState& lab, const Sweep& one, const Sweep& other) {
 // command line, with other stored outputs and limits; these change no number unless a cell was refused.
 Request as_asked_now(Request asked, const BackgroundSweep& sweep, const Request& now) {
     asked.extras = now.extras;
-    if (sweep.result && std::all_of(sweep.result->cells.begin(), sweep.result->cells.end(),
-                                    [](const SweepCell& cell) { return cell.refused.empty(); })) {
+    if (sweep.result && sweep.result->sweep == sweep.sweep &&
+        std::all_of(sweep.result->cells.begin(), sweep.result->cells.end(),
+                    [](const SweepCell& cell) { return cell.refused.empty(); })) {
         asked.time_limit_seconds = now.time_limit_seconds;
         asked.memory_limit_bytes = now.memory_limit_bytes;
     }
@@ -122,9 +123,6 @@ Figures figures_to_come(const Sweep& sweep) {
 
 void start(LabState& lab, BackgroundSweep& background, Sweep sweep) {
     cancel_sweep(lab, background);
-    // What was started by hand and saved stays in its file.
-    if (background.by_person && background.result && std::exchange(background.is_saved, false))
-        lab.session.sweeps.push_back({background.result, background.figures, true});
     background.title = title_of(sweep);
     background.sweep = std::move(sweep);
     background.of_earlier_base =
@@ -132,13 +130,24 @@ void start(LabState& lab, BackgroundSweep& background, Sweep sweep) {
     background.problem.clear();
     background.best = {};
     background.best_words.clear();
-    background.result.reset();
     background.done = 0;
     if (!background.of_earlier_base) background.figures = figures_to_come(background.sweep);
     background.ticket = lab.engine.sweep(background.sweep);
 }
 
-// Keeps the fastest correct result of all variants; exact variants come first.
+// "; lookback or blelloch may be as fast": the variants whose best cell cannot be told from the fastest.
+std::string untold_words(const SweepResult& result, const VariantResult& fastest) {
+    std::string names;
+    for (const BestCells& best : best_cells(result)) {
+        const VariantResult& other = *right_in(result.cells[best.cells.front()], best.variant);
+        if (other.name == fastest.name || other.exact != fastest.exact) continue;
+        if (compare_cells(result.sweep, *fastest.time, *other.time).pace != Pace::faster)
+            names += (names.empty() ? "" : " or ") + other.name;
+    }
+    return names.empty() ? "" : "; " + names + " may be as fast";
+}
+
+// Keeps the correct result with the least median of all variants; exact variants come first.
 void keep_best(BackgroundSweep& background, const SweepResult& result) {
     if (!has_best(result.sweep, **find_offered_family(result.sweep.base.family))) return;
     const VariantResult* fastest = nullptr;
@@ -156,6 +165,7 @@ void keep_best(BackgroundSweep& background, const SweepResult& result) {
             for (const std::string& name : names_of(result.sweep.axes[a]))
                 background.best.set(name, cell.values[a]);
     }
+    if (fastest) background.best_words += untold_words(result, *fastest);
 }
 
 // Nine values within the range in even steps; the current value is one of them.
@@ -247,6 +257,17 @@ void start_sweep(LabState& lab) {
     note(lab, LogLine::Kind::note, background.title + ": " + count_words(background.sweep.cells(), "point"));
 }
 
+std::vector<Sweep> unfinished_sweeps(const LabState& lab) {
+    std::vector<Sweep> unfinished;
+    for (const BackgroundSweep& sweep : lab.sweeps)
+        if (sweep.by_person && sweep.ticket) unfinished.push_back(sweep.sweep);
+    return unfinished;
+}
+
+void start_again(LabState& lab, const std::vector<Sweep>& sweeps) {
+    for (const Sweep& sweep : sweeps) start(lab, background_of(lab, key_of(sweep), true), sweep);
+}
+
 void set_best(LabState& lab, const Parameters& best) {
     for (const auto& [name, value] : best.values)
         if (const Parameter* const row = lab.family->parameter(name)) set_parameter(lab, *row, value);
@@ -300,6 +321,7 @@ void show_finished_sweep(LabState& lab, const SweptBefore& swept) {
     background.figures = swept.figures;
     if (by_person && result.complete) keep_best(background, result);
     background.result = swept.result;
+    background.result_figures = swept.figures;
     background.is_saved = swept.is_saved;
 }
 
@@ -331,10 +353,14 @@ void take_sweep_event(LabState& lab, const Event& event) {
             sweep.finished = std::exchange(sweep.ticket, 0);
             note(lab, LogLine::Kind::done, sweep.title + ": " + count_words(sweep.done, "point"));
             if (sweep.by_person) keep_best(sweep, *event.sweep_result);
+            // What was started by hand and saved stays in its file.
+            if (std::exchange(sweep.is_saved, false) && sweep.by_person)
+                lab.session.sweeps.push_back({sweep.result, sweep.result_figures, true});
         }
         // Newer results renew cells of a finished sweep.
         if (event.sweep_result->complete) {
             sweep.result = event.sweep_result;
+            sweep.result_figures = event.figures;
             ++lab.session.revision;
         }
     }

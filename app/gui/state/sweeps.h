@@ -17,6 +17,10 @@ Outcome<Sweep> sweep_of(const LabState& lab, const SweepForm& form);
 void start_sweep(LabState& lab);
 // A sentence on why the row cannot be swept now; "" if it can.
 std::string reason_not_swept(const LabState& lab, const Parameter& row);
+// The sweeps of the user that have not ended.
+std::vector<Sweep> unfinished_sweeps(const LabState& lab);
+// Starts these sweeps of the user from their beginning.
+void start_again(LabState& lab, const std::vector<Sweep>& sweeps);
 // Sets the parameters of the fastest correct result of a sweep.
 void set_best(LabState& lab, const Parameters& best);
 
