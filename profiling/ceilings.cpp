@@ -41,6 +41,15 @@ double last_dispatch_us(const cpu::Pool& pool) {
 
 }  // namespace
 
+Ceilings ceilings_of(const LimitTimes& times) {
+    Ceilings ceilings;
+    ceilings.copy_bytes_per_second = 2 * times.array_bytes / times.copy_us * 1e6;
+    ceilings.triad_bytes_per_second = 3 * times.array_bytes / times.triad_us * 1e6;
+    ceilings.operations_per_second = times.operations / times.operations_us * 1e6;
+    ceilings.launch_us = times.launches_us / times.launches;
+    return ceilings;
+}
+
 std::optional<Ceilings> measure_ceilings(cpu::Pool& pool, int64_t bytes, std::stop_token stop) {
     Array arrays[3];
     for (Array& array : arrays) array = zeros(pool, bytes);
@@ -48,8 +57,8 @@ std::optional<Ceilings> measure_ceilings(cpu::Pool& pool, int64_t bytes, std::st
     const auto left = arrays[0].as<float>(), right = arrays[1].as<float>(), to = arrays[2].as<float>();
     const auto count = static_cast<int64_t>(left.size());
 
-    Ceilings ceilings;
-    ceilings.threads = pool.threads();
+    LimitTimes times;
+    times.array_bytes = static_cast<double>(count) * 4;
     const auto copy_us = least_us(stop, [&] {
         pool.start_recording();
         cpu::copy(pool, left.data(), to.data(), count);
@@ -60,35 +69,34 @@ std::optional<Ceilings> measure_ceilings(cpu::Pool& pool, int64_t bytes, std::st
         cpu::triad(pool, left.data(), right.data(), to.data(), count);
         return last_dispatch_us(pool);
     });
-    double operations = 0;
-    const auto multiply_us = least_us(stop, [&] {
+    const auto operations_us = least_us(stop, [&] {
         pool.start_recording();
-        operations = cpu::multiply_add(pool, 8e7 * pool.threads());
+        times.operations = cpu::multiply_add(pool, 8e7 * pool.threads());
         return last_dispatch_us(pool);
     });
     const std::function<void(const cpu::Item&)> nothing = [](const cpu::Item&) {};
-    const auto launch_us = least_us(stop, [&] {
-        constexpr int launches = 256;
+    times.launches = 256;
+    const auto launches_us = least_us(stop, [&] {
         pool.start_recording();
-        for (int i = 0; i < launches && !stop.stop_requested(); ++i)
+        for (int i = 0; i < times.launches && !stop.stop_requested(); ++i)
             pool.dispatch(pool.threads(), cpu::Split::contiguous, nothing);
-        return pool.end_us() / launches;
+        return pool.end_us();
     });
-    if (!copy_us || !triad_us || !multiply_us || !launch_us) return {};
-    ceilings.launch_us = *launch_us;
-    const double array_bytes = static_cast<double>(count) * 4;
-    ceilings.copy_bytes_per_second = 2 * array_bytes / *copy_us * 1e6;
-    ceilings.triad_bytes_per_second = 3 * array_bytes / *triad_us * 1e6;
-    ceilings.operations_per_second = operations / *multiply_us * 1e6;
+    if (!copy_us || !triad_us || !operations_us || !launches_us) return {};
+    times.copy_us = *copy_us;
+    times.triad_us = *triad_us;
+    times.operations_us = *operations_us;
+    times.launches_us = *launches_us;
+    Ceilings ceilings = ceilings_of(times);
+    ceilings.threads = pool.threads();
     return ceilings;
 }
 
-std::optional<double> processor_mhz() {
+std::optional<double> processor_mhz(const std::string& folder) {
     double sum = 0;
     int cores = 0;
     for (;; ++cores) {
-        std::ifstream file("/sys/devices/system/cpu/cpu" + std::to_string(cores) +
-                           "/cpufreq/scaling_cur_freq");
+        std::ifstream file(folder + "/cpu" + std::to_string(cores) + "/cpufreq/scaling_cur_freq");
         double kilohertz = 0;
         if (!(file >> kilohertz)) break;
         sum += kilohertz / 1e3;

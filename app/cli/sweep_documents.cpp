@@ -28,31 +28,6 @@ std::string skipped_everywhere(const SweepResult& result, const std::string& var
     return reason;
 }
 
-// What can be told of a complete sweep: one line per variant that says where it is fastest.
-std::string best_lines(const SweepResult& result) {
-    if (!result.complete || result.cells.size() < 2) return "";
-    const std::vector<BestCells> all = best_cells(result);
-    const Family& family = **find_offered_family(result.sweep.base.family);
-    std::string lines;
-    if (has_best(result.sweep, family)) {
-        for (const BestCells& best : all)
-            lines += wrapped("fastest " + best_words(result, best), 110, 2) + "\n";
-        if (!result.sweep.search &&
-            std::ranges::any_of(all, [](const BestCells& best) { return best.cells.size() > 1; }))
-            lines += fmt::format(
-                "cells were measured one after another, so only factors above {} tell them apart; "
-                "--best measures in turns\n",
-                apart_within);
-        for (const Variant& variant : family.variants)
-            if (std::count_if(result.cells.begin(), result.cells.end(), [&](const SweepCell& cell) {
-                    return right_in(cell, variant.name) != nullptr;
-                }) == 1)
-                lines += variant.name +
-                         " has a right result with a time in one cell only, so no cell is the fastest\n";
-    }
-    return lines.empty() ? "" : "\n" + lines;
-}
-
 // The notes that all measured cells share, and the note on repeats. Skipped variants have lines of their own.
 std::string note_lines(const SweepResult& result) {
     std::vector<std::string> shared;
@@ -132,6 +107,30 @@ std::string first_wrong(const SweepResult& result) {
         return cell_words(result.sweep, cell.values) + ": " + words;
     }
     return "";
+}
+
+std::string best_lines(const SweepResult& result) {
+    if (!result.complete || result.cells.size() < 2) return "";
+    const std::vector<BestCells> all = best_cells(result);
+    const Family& family = **find_offered_family(result.sweep.base.family);
+    std::string lines;
+    if (has_best(result.sweep, family)) {
+        for (const BestCells& best : all)
+            lines += wrapped("fastest " + best_words(result, best), 110, 2) + "\n";
+        if (!result.sweep.search &&
+            std::ranges::any_of(all, [](const BestCells& best) { return best.cells.size() > 1; }))
+            lines += fmt::format(
+                "cells were measured one after another, so only factors above {} tell them apart; "
+                "--best measures in turns\n",
+                apart_within);
+        for (const Variant& variant : family.variants)
+            if (std::count_if(result.cells.begin(), result.cells.end(), [&](const SweepCell& cell) {
+                    return right_in(cell, variant.name) != nullptr;
+                }) == 1)
+                lines += variant.name +
+                         " has a right result with a time in one cell only, so no cell is the fastest\n";
+    }
+    return lines.empty() ? "" : "\n" + lines;
 }
 
 int write_sweep(const Arguments& arguments, const TableFiles& files, const SweepResult& result,

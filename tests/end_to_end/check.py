@@ -1,8 +1,7 @@
 """Tests what `check` prints and how it ends when it is interrupted, cannot write, or is asked for what it cannot do."""
 import os
-import pathlib
 
-from program import as_nobody, Skipped, test
+from program import as_nobody, test, with_fake_gpu
 from worker import on
 
 
@@ -19,15 +18,28 @@ def an_interrupted_check_prints_what_it_has(program):
 
 @test
 def an_interrupted_check_prints_the_wrong_variants_that_it_found(program):
-    fake_gpu = pathlib.Path(program.path).parent / "fake_gpu"  # kernels on it compute nothing
-    if not fake_gpu.is_dir():
-        raise Skipped("the GPU of the fault tests is not beside the program")
-    program.environment["LD_LIBRARY_PATH"] = str(fake_gpu)
+    with_fake_gpu(program)
     for seconds in (1, 4, 16):
         out = program.interrupt(seconds, "check", "btp", "--backend", "cuda")
         if "sequential: " in out:
             break
     assert "wrong so far" in out and "sequential: x is wrong" in out, out
+
+
+@test
+def a_wrong_variant_is_exit_4_and_drawn_unless_it_is_allowed(program):
+    with_fake_gpu(program)
+    check = ["check", "scan", "--backend", "cuda", "--cache-dir", "cache", "--first"]
+    done = program(*check, "--json", "--pictures", "pictures").wants(4, "scan ", "y is wrong", "--allow-wrong")
+    family, = done.json()["families"]
+    wrong = family["failures"][0]["variant"]
+    # One of each worker, of which there are at most 4, although all 5 variants are wrong.
+    assert family["complete"] and len(family["failures"]) < 5, family
+    pictures = {path.name: path.read_text() for path in (program.folder / "pictures").iterdir()}
+    assert {f"scan-{wrong}-{what}.svg" for what in ("got", "want", "difference")} <= pictures.keys(), pictures.keys()
+    assert len(set(pictures.values())) == len(pictures) and all("</svg>" in text for text in pictures.values())
+    allowed = program(*check, "--allow-wrong").wants(0)
+    assert "is wrong" in allowed.out and allowed.err == "", allowed
 
 
 @test

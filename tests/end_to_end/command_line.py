@@ -10,7 +10,8 @@ import subprocess
 import time
 from html.parser import HTMLParser
 
-from program import Skipped, test
+from program import (LONG_SWEEP, Skipped, first_cell_of_long_sweep, some_rows_of_long_sweep_are_kept, test,
+                     with_fake_gpu)
 
 QUICK = ["--repeat", 1, "--set", "length=64"]
 LONG = ["--set", "length=65536", "--set", "channels=64", "--set", "batch=4", "--repeat", 100000]
@@ -182,6 +183,17 @@ def a_run_prints_a_table_that_fits_a_terminal(program):
 
 
 @test
+def a_run_says_how_it_was_measured_and_how_many_launches_it_leaves_out(program):
+    heading, rest = program("run", "scan", *QUICK).wants(0).out.split("\n", 1)
+    assert heading.endswith(", seed 1") and "more; --json" not in rest, heading
+    unusual = ["--cache", "hot", "--jitter", 3, "--multiprocessors", 2, "--optional"]
+    heading = program("run", "scan", *QUICK, *unusual).wants(0).out.split("\n", 1)[0]
+    assert heading.endswith(", seed 1, optional inputs too, caches hot, jitter 3, 2 multiprocessors"), heading
+    out = program("run", "memory", *QUICK, "--set", "d=4", "--variant", "sequential").wants(0).out
+    assert out.count("\ntoken ") == 40 and "\n... and 24 more; --json lists up to 16384 launches\n" in out, out
+
+
+@test
 def a_preset_and_a_setting_over_it_are_in_force(program):
     words = ["--set", "length=128", "--set", "channels=4", "--repeat", 1]
     parameters = program("run", "scan", "--preset", "paper", *words, "--json").wants(0).json()["parameters"]
@@ -293,10 +305,9 @@ def refused_cells_are_rows_with_their_reason(program):
 
 @test
 def wrong_outputs_are_exit_4_in_one_line_unless_they_are_allowed(program):
-    fake = pathlib.Path(program.path).parent / "fake_gpu"  # its kernels do nothing
-    if program.patience > 1 or not fake.is_dir():
-        raise Skipped("the fake GPU of tests/faults is not beside the program, or has sanitizers")
-    program.environment["LD_LIBRARY_PATH"] = str(fake)
+    if program.patience > 1:
+        raise Skipped("the fake GPU has sanitizers")
+    with_fake_gpu(program)
     on_gpu = [*QUICK, "--backend", "cuda", "--cache-dir", "cache"]  # its kernels must not become those of a real GPU
     run = ["run", "scan", *on_gpu]
     done = program(*run, "--output", "out.npz").wants(4, "y is wrong", "--allow-wrong")
@@ -313,6 +324,12 @@ def wrong_outputs_are_exit_4_in_one_line_unless_they_are_allowed(program):
     assert done.out == "page/index.html\n" and "lab.sawtooth" in program.names(), done
     program(*report, "--allow-wrong").wants(0)
     program("report", "page", "--from", "lab.sawtooth").wants(0)  # it runs nothing
+    # The limit leaves the smallest cases.
+    bench = ["bench", "scan", "--repeat", 1, "--memory-limit", "75MiB", "--backend", "cuda", "--cache-dir", "cache"]
+    bad = program(*bench, "--json")
+    assert bad.code == 4 and "y is wrong" in bad.err and "--allow-wrong" in bad.err, bad
+    assert "wrong" in {case["verdict"] for case in bad.json()["cases"]}, bad.out
+    program(*bench, "--allow-wrong").wants(0)
 
 
 @test
@@ -328,27 +345,15 @@ def an_interrupted_reference_is_exit_130(program):
 
 
 @test
-def an_interrupted_sweep_keeps_its_finished_rows(program):
-    lengths = ",".join(str(n) for n in range(20000, 21000))
-    sweep = ["sweep", "scan", "--over", f"length={lengths}", "--repeat", 3]
-    rows = program.interrupt_after_rows("a.csv", *sweep, "--csv", "a.csv")
-    assert 1 < len(rows) < 5000, len(rows)
-
-
-@test
 def a_sweep_that_timeout_ends_keeps_its_finished_rows(program):
-    lengths = ",".join(str(n) for n in range(20000, 21000))
-    for seconds in (1, 4, 16):  # a busy machine may take long to measure its limits, before the first row
-        process = program.start("sweep", "scan", "--over", f"length={lengths}", "--repeat", 3, "--csv", "a.csv")
-        time.sleep(seconds * program.patience)
-        for _ in range(2):  # timeout sends its signal to the process, then to its group
-            process.send_signal(signal.SIGTERM)
-            time.sleep(0.005)
-        err = process.communicate(timeout=20 * program.patience)[1]
-        assert process.returncode == 130 and "cancelled" in err, (process.returncode, err)
-        if program.names() == ["a.csv"]:
-            return
-    assert False, "no row was finished"
+    process = program.start_until(first_cell_of_long_sweep(program), *LONG_SWEEP)
+    for _ in range(2):  # timeout sends its signal to the process, then to its group
+        process.send_signal(signal.SIGTERM)
+        time.sleep(0.005)
+    err = process.communicate(timeout=20 * program.patience)[1]
+    assert process.returncode == 130 and "cancelled" in err, (process.returncode, err)
+    assert err.startswith("sawtooth: ") and err.count("\n") == 1, err
+    some_rows_of_long_sweep_are_kept(program)
 
 
 @test
@@ -425,7 +430,8 @@ def a_report_is_one_page_without_a_network(program):
     assert page.open == [] and page.count["figure"] >= 5 and page.count["table"] >= 2, page.count
     assert all(link.startswith("#") for link in page.links), page.links
     assert not re.search(r"url\(|@import|<script", text)
-    assert "sawtooth run scan" in text and "nan" not in re.findall(r'd="[^"]*"', text)
+    assert "sawtooth run scan" in text
+    assert not any("nan" in path for path in re.findall(r'\bd="[^"]*"', text))
     program("report", "report", "scan", "--repeat", 1, seconds=200).wants(0)
 
 

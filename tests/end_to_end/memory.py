@@ -4,7 +4,7 @@ import re
 import subprocess
 import time
 
-from program import settings, test
+from program import Skipped, settings, test
 
 # Each run takes 50 to 200 MiB, for inputs, outputs, the computation of the reference, and judging.
 CASES = [
@@ -40,7 +40,7 @@ def peak_bytes(program, words):
 @test
 def the_estimate_of_memory_covers_what_a_run_takes(program):
     if program.patience > 1:
-        return  # sanitizers take memory of their own
+        raise Skipped("sanitizers take memory of their own")
     program("run", "scan", "--repeat", 1)  # the measuring of the machine has arrays of its own
     # The largest of several runs is used, because such a run ends within milliseconds.
     empty = max(peak_bytes(program, ["run", "scan", "--set", "length=16", "--repeat", "1"]) for _ in range(5))

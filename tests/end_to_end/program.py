@@ -34,6 +34,35 @@ def as_nobody(program):
     raise Skipped("another user cannot start the program from here")
 
 
+def with_fake_gpu(program):
+    """Gives the program the GPU of tests/faults, whose kernels compute nothing."""
+    fake = pathlib.Path(program.path).parent / "fake_gpu"
+    if not fake.is_dir():
+        raise Skipped("the fake GPU of tests/faults is not beside the program")
+    program.environment["LD_LIBRARY_PATH"] = str(fake)
+
+
+def wait_for(what, ready, seconds=60):
+    until = time.monotonic() + seconds
+    while not ready():
+        assert time.monotonic() < until, f"{what} after {seconds} s"
+        time.sleep(0.02)
+
+
+# A sweep of 1000 cells, whose session file exists once the first cell is done.
+LONG_SWEEP = ["sweep", "scan", "--over", "length=" + ",".join(map(str, range(20000, 21000))), "--repeat", 3,
+              "--csv", "a.csv", "--session", "lab.sawtooth"]
+
+
+def first_cell_of_long_sweep(program):
+    return (program.folder / "lab.sawtooth").exists
+
+
+def some_rows_of_long_sweep_are_kept(program):
+    rows = (program.folder / "a.csv").read_text().splitlines()
+    assert 1 < len(rows) < 5000, len(rows)
+
+
 class Finished:
     """The result of a call: exit code, standard output, standard error."""
 
@@ -96,11 +125,23 @@ class Program:
         return subprocess.Popen([self.path, *map(str, words)], stdout=stdout, stderr=subprocess.PIPE, text=True,
                                 cwd=self.folder, env=self.environment)
 
-    # Sends Ctrl+C after some seconds and returns what was printed until then.
-    def interrupt(self, seconds, *words):
+    # Starts the program and waits some seconds, or until a function returns true, while it runs.
+    def start_until(self, when, *words):
         process = self.start(*words)
-        time.sleep(seconds * self.patience)
-        assert process.poll() is None, process.communicate()
+        try:
+            if callable(when):
+                wait_for("not so far", lambda: when() or process.poll() is not None, 60 * self.patience)
+            else:
+                time.sleep(when * self.patience)
+            assert process.poll() is None, process.communicate()
+        except AssertionError:
+            process.kill()
+            raise
+        return process
+
+    # Sends Ctrl+C at this time, see start_until, and returns what was printed until then.
+    def interrupt(self, when, *words):
+        process = self.start_until(when, *words)
         process.send_signal(signal.SIGINT)
         start = time.monotonic()
         out, err = process.communicate(timeout=20 * self.patience)
@@ -108,15 +149,6 @@ class Program:
         assert process.returncode == 130, (process.returncode, err)
         assert err.startswith("sawtooth: ") and err.count("\n") == 1, err
         return out
-
-    # Interrupts a sweep that writes a table until it had time for its first row: a busy machine may take long to
-    # measure its limits. Returns the lines of the table.
-    def interrupt_after_rows(self, table, *words):
-        for seconds in (1, 4, 16):
-            self.interrupt(seconds, *words)
-            if table in self.names():
-                break
-        return (self.folder / table).read_text().splitlines()
 
 
 def load(path):

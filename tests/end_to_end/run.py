@@ -3,13 +3,14 @@
 
     run.py PROGRAM [TEXT]      only the tests whose name contains TEXT
 
-The last line is "N passed, N failed"; the exit code is 1 if one failed, and 77 if all were skipped. Needs Python 3.8
-and numpy.
+The last line is "N passed, N failed, N skipped"; the exit code is 1 if one failed, and 77 if all were skipped. test.sh
+counts the lines "skipped: NAME: reason". Needs Python 3.8 and numpy.
 """
 import os
 import pathlib
 import sys
 import tempfile
+import time
 import traceback
 
 sys.dont_write_bytecode = True
@@ -41,21 +42,20 @@ def main():
             continue
         with tempfile.TemporaryDirectory(prefix="sawtooth-") as folder:
             os.chmod(folder, 0o755)
+            start = time.monotonic()
             try:
                 test(Program(sys.argv[1], pathlib.Path(folder), kept.name))
+                passed += 1
+                print(f"pass {time.monotonic() - start:6.1f} s  {name}")
             except Skipped as reason:
                 skipped += 1
-                print(f"skipped {name}: {reason}")
-                continue
+                print(f"skipped: {name}: {reason}")
             except Exception:  # a test that breaks is a failure like any other
                 failed += 1
-                print(f"FAIL    {name}")
+                print(f"FAIL {time.monotonic() - start:6.1f} s  {name}")
                 print("        " + traceback.format_exc(limit=-3).strip().replace("\n", "\n        "))
-                continue
-            passed += 1
-            print(f"pass    {name}")
         sys.stdout.flush()
-    print(f"{passed} passed, {failed} failed")
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
     if failed or passed + skipped == 0:
         return 1
     return 0 if passed else 77

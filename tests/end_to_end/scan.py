@@ -256,16 +256,6 @@ def bits_depend_neither_on_threads_nor_on_the_run(program):
 
 
 @test
-def an_output_file_can_be_an_input(program):
-    program("run", "scan", "--output", "one.npz", "--set", "op=linear", "--set", "length=300", "--repeat", 1).wants(0)
-    program("run", "scan", "--input", "one.npz", "--output", "two.npz", "--set", "op=linear", "--repeat", 1).wants(0)
-    one, two = load(program.file("one.npz")), load(program.file("two.npz"))
-    assert sorted(one) == sorted(two)
-    for name in one:
-        assert np.array_equal(one[name], two[name]), name
-
-
-@test
 def named_variants_run_alone(program):
     done = program("run", "scan", "--json", "--variant", "lookback", "--variant", "sequential", "--repeat", 1).wants(0)
     assert [v["name"] for v in done.json()["variants"]] == ["sequential", "lookback"]

@@ -11,10 +11,9 @@ import shutil
 import signal
 import socket
 import subprocess
-import time
 
 from many_workers import samples
-from program import Skipped, test
+from program import Skipped, test, wait_for
 
 NEEDED = ("munged", "slurmctld", "slurmd", "srun", "sbatch", "scancel", "squeue", "sinfo")
 SEARCHED = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin", "/usr/local/sbin"])
@@ -63,13 +62,6 @@ def free_ports(count):
         for each in sockets:
             each.bind(("127.0.0.1", 0))
         return [each.getsockname()[1] for each in sockets]
-
-
-def wait_for(what, ready, seconds=60):
-    until = time.monotonic() + seconds
-    while not ready():
-        assert time.monotonic() < until, f"{what} after {seconds} s"
-        time.sleep(0.05)
 
 
 class Slurm:

@@ -4,11 +4,11 @@ import os
 import pathlib
 import shlex
 import subprocess
-import time
 
 import numpy as np
 
-from program import Skipped, load, test
+from program import (LONG_SWEEP, Skipped, first_cell_of_long_sweep, load, some_rows_of_long_sweep_are_kept, test,
+                     wait_for)
 
 QUICK = ["--repeat", 2, "--set", "length=300"]
 LONG = ["--set", "length=65536", "--set", "channels=64", "--set", "batch=4", "--repeat", 100000]
@@ -27,21 +27,30 @@ def without_times(document):
     return [without_times(value) for value in document] if isinstance(document, list) else document
 
 
+def workers(program):
+    """The folders in /proc of the workers that run; nobody can wait for those that are not its own processes."""
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # ended meanwhile
+            if (process / "cmdline").read_bytes().startswith(program.path.encode() + b"\0worker\0"):
+                yield process
+
+
 def no_workers_left(program):
-    """Tests that workers end soon after their client; nobody waits for workers that are not its own."""
-    for _ in range(100):
-        running = [p for p in pathlib.Path("/proc").glob("[0-9]*/cmdline") if is_worker(p, program)]
-        if not running:
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"still running: {running}")
+    """Tests that workers end soon after their client."""
+    wait_for("a worker is left", lambda: not list(workers(program)), 5 * program.patience)
 
 
-def is_worker(cmdline, program):
-    try:
-        return cmdline.read_bytes().startswith(program.path.encode() + b"\0worker\0")
-    except OSError:  # ended meanwhile
+def a_worker_computes(program):
+    """A function that tells whether a worker has used so much processor time that it is in a run."""
+    def computes():
+        with contextlib.suppress(OSError):
+            for process in workers(program):
+                times = (process / "stat").read_text().rpartition(")")[2].split()[11:13]  # user, system
+                if sum(map(int, times)) / os.sysconf("SC_CLK_TCK") > 0.5 * program.patience:
+                    return True
         return False
+
+    return computes
 
 
 @test
@@ -93,7 +102,7 @@ def a_report_a_bench_and_devices_come_from_elsewhere_too(program):
     page = (program.folder / "page" / "index.html").read_text()
     assert "<svg" in page and "lookback" in page and "could not" not in page
     refused = ["bench", "scan", "--repeat", 1, "--memory-limit", "1MiB", "--json"]
-    here, there = program(*refused).json(), program(*refused, *on(program)).json()
+    here, there = (program(*refused, *where).wants(1, "no case ran").json() for where in ([], on(program)))
     assert [row["variant"] for row in here["cases"]] == [row["variant"] for row in there["cases"]] != []
     assert program("devices", "--json", *on(program)).wants(0).json()["cpu"] == program("devices", "--json").json()["cpu"]
     for words in (["report", "other", "scan"], ["bench", "scan"], ["devices"], ["check", "scan"]):
@@ -116,7 +125,8 @@ def a_command_that_starts_no_worker_is_told(program):
 
 @test
 def an_interrupted_run_elsewhere_is_exit_130_and_leaves_no_worker(program):
-    assert program.interrupt(1.5, "run", "scan", *LONG, *on(program), "--json", "--output", "out.npz") == ""
+    run = ["run", "scan", *LONG, *on(program), "--json", "--output", "out.npz"]
+    assert program.interrupt(a_worker_computes(program), *run) == ""
     assert program.names() == []
     no_workers_left(program)
     program.interrupt(0.5, "run", "scan", "--on", "sleep 60")
@@ -124,17 +134,14 @@ def an_interrupted_run_elsewhere_is_exit_130_and_leaves_no_worker(program):
 
 @test
 def an_interrupted_sweep_elsewhere_keeps_its_finished_rows(program):
-    lengths = ",".join(str(n) for n in range(20000, 21000))
-    sweep = ["sweep", "scan", "--over", f"length={lengths}", "--repeat", 3, *on(program)]
-    rows = program.interrupt_after_rows("a.csv", *sweep, "--csv", "a.csv")
-    assert 1 < len(rows) < 5000, len(rows)
+    program.interrupt(first_cell_of_long_sweep(program), *LONG_SWEEP, *on(program))
+    some_rows_of_long_sweep_are_kept(program)
     no_workers_left(program)
 
 
 @test
 def a_worker_whose_client_is_killed_ends(program):
-    process = program.start("run", "scan", *LONG, *on(program))
-    time.sleep(1)
+    process = program.start_until(a_worker_computes(program), "run", "scan", *LONG, *on(program))
     process.kill()
     process.communicate()
     no_workers_left(program)

@@ -23,6 +23,7 @@
 #include "tests/kit/contains.h"
 #include "tests/kit/run_family.h"
 #include "tests/kit/temporary_folder.h"
+#include "tests/kit/workshop.h"
 
 namespace sawtooth {
 namespace {
@@ -164,7 +165,7 @@ TEST_CASE("a wrong variant is wrong even if judging it takes longer than the pat
 }
 
 TEST_CASE("the kernels of a trial are compiled while it is prepared", "[check][cuda]") {
-    if (!cuda::compiler_version()) return;
+    if (without_compiler()) return;
     const TemporaryFolder cache;
     Request request = request_for(scale_family());
     request.variants = {"blocks"};
@@ -292,8 +293,11 @@ TEST_CASE("the engine checks a family beside its runs, until it is cancelled", "
     while (!is_done) is_done = wait_for(engine, first, Event::Kind::checked).report->complete;
     CheckRequest endless = check_of("scale");
     endless.seconds = 1000;
-    const uint64_t second = engine.check(endless);
-    CHECK_FALSE(wait_for(engine, second, Event::Kind::checked).report->complete);
+    const uint64_t replaced = engine.check(endless), second = engine.check(endless);
+    CHECK_FALSE(wait_for(engine, second, Event::Kind::checked, &seen).report->complete);
+    CHECK(std::any_of(seen.begin(), seen.end(), [&](const Event& event) {
+        return event.ticket == replaced && event.error && event.error->kind == Error::Kind::cancelled;
+    }));
     engine.cancel_check();
     CHECK(wait_for(engine, second, Event::Kind::failed).error->kind == Error::Kind::cancelled);
 }

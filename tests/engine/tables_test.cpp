@@ -37,6 +37,37 @@ TEST_CASE("the table shows registers, shared memory, spills and occupancy of GPU
     CHECK(contains(cell(numbers_table(*result), 0, "registers"), "no column"));
 }
 
+TEST_CASE("launches have their grid, start, duration and rate", "[tables]") {
+    const auto result = scan_on_gpu();
+    LaunchRecord& launch = result->variants[0].launches[2];
+    launch.start_us = 16, launch.duration_us = 10;  // it moves 1e6 bytes
+    const Table table = launches_table(result->variants[0], 132);
+    CHECK(cell(table, 2, "grid") == "64 x 4");
+    CHECK(cell(table, 2, "block") == "256");
+    CHECK(cell(table, 2, "start") == "16");
+    CHECK(cell(table, 2, "duration") == "10");
+    CHECK(cell(table, 2, "rate") == "100");
+    launch.duration_us = 0;  // not timed
+    CHECK(cell(launches_table(result->variants[0], 132), 2, "rate").empty());
+}
+
+TEST_CASE("times are in the unit of the longest", "[tables]") {
+    const auto result = scan_on_gpu();
+    const auto check = [&](double longest, const std::string& unit, const std::vector<std::string>& cells) {
+        for (VariantResult& variant : result->variants) variant.time = TimeStatistics{500, 500, 500, {500}};
+        result->variants[1].time = TimeStatistics{longest, longest / 2, longest * 2, {longest}};
+        const Table table = numbers_table(*result);
+        INFO(unit);
+        for (const Table::Column& column : table.columns)
+            if (column.name == "time" || column.name == "q1" || column.name == "q3")
+                CHECK(column.unit == unit);
+        CHECK(std::vector{cell(table, 1, "q1"), cell(table, 1, "time"), cell(table, 1, "q3")} == cells);
+    };
+    check(800, "us", {"400", "800", "1600"});
+    check(1500, "ms", {"0.75", "1.5", "3"});
+    check(2.5e6, "s", {"1.25", "2.5", "5"});
+}
+
 TEST_CASE("GPU numbers are those of the launch that takes most of the time", "[tables]") {
     const auto result = scan_on_gpu();
     result->variants[0].launches[1].duration_us = 100;  // the launch "fold"

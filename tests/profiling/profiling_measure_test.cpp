@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <set>
 
 #include "app/engine/run/runner.h"
 #include "kernels/cpu/limits.h"
 #include "kernels/cuda/chips.h"
+#include "profiling/ceilings.h"
 #include "profiling/ceilings_gpu.h"
 #include "profiling/clocks.h"
 #include "profiling/cupti_counters.h"
@@ -60,6 +62,25 @@ TEST_CASE("the CPU executor runs the launches in order, once per repeat", "[prof
     CHECK(measured->front().launches.size() == 3);
     CHECK(done.size() >= 15);  // more if a repeat was disturbed and run again
     CHECK(std::is_sorted(time.disturbed.begin(), time.disturbed.end()));
+}
+
+TEST_CASE("the launches of a measurement are those of the repeat in the middle", "[profiling]") {
+    cpu::Pool pool(1);
+    constexpr int amounts[] = {3, 1, 5, 2, 4};  // of work, so that no repeat takes as long as another
+    int amount = 0;
+    const auto work = [&](const cpu::Item&) {
+        volatile int sum = 0;
+        for (int i = 0; i < 10000 * amount; ++i) sum = sum + 1;
+    };
+    Plan plan;
+    plan.launches.push_back({std::make_shared<LaunchInfo>(),
+                             [&](Queue& queue) { queue.pool->dispatch(1, cpu::Split::contiguous, work); }});
+    const auto measured = measure({&plan}, Executor{&pool, nullptr}, Cache::cold, 5,
+                                  [&](size_t, int round) { amount = amounts[round]; });
+    REQUIRE(measured);
+    const auto& [time, launches, note] = measured->front();
+    REQUIRE(launches.size() == 1);
+    CHECK(launches[0].start_us + launches[0].duration_us == Approx(time.median));
 }
 
 TEST_CASE("plans take turns in an order that changes from round to round", "[profiling]") {
@@ -159,6 +180,31 @@ TEST_CASE("theoretical occupancy is filled in if resources are known", "[profili
     CHECK(*launches[0].occupancy.theoretical == 1);
     CHECK(launches[0].occupancy.limiter == "warps");
     CHECK_FALSE(launches[1].occupancy.theoretical);
+}
+
+TEST_CASE("limits count all arrays and operations, a second", "[profiling]") {
+    const LimitTimes times{.array_bytes = 1e6,
+                           .copy_us = 100,
+                           .triad_us = 200,
+                           .operations = 5e6,
+                           .operations_us = 50,
+                           .launches = 256,
+                           .launches_us = 512};
+    const Ceilings limits = ceilings_of(times);
+    CHECK(limits.copy_bytes_per_second == Approx(2e10));     // 2 arrays in 100 us
+    CHECK(limits.triad_bytes_per_second == Approx(1.5e10));  // 3 arrays in 200 us
+    CHECK(limits.operations_per_second == Approx(1e11));
+    CHECK(limits.launch_us == Approx(2));
+}
+
+TEST_CASE("the clock of the processor is the mean of its cores, if the system reports it", "[profiling]") {
+    const TemporaryFolder folder;
+    CHECK_FALSE(processor_mhz(folder.path()));
+    for (const auto& [core, kilohertz] : {std::pair("cpu0", "2000000\n"), {"cpu1", "3000000\n"}}) {
+        std::filesystem::create_directories(folder.file(core) + "/cpufreq");
+        put(folder.file(core) + "/cpufreq/scaling_cur_freq", kilohertz);
+    }
+    CHECK(*processor_mhz(folder.path()) == Approx(2500));
 }
 
 TEST_CASE("the arithmetic that measures a limit does as many operations as requested", "[profiling]") {
