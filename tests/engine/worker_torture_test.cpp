@@ -155,13 +155,13 @@ size_t running_within_seconds(size_t wanted) {
     return count;
 }
 
-TEST_CASE("killed, stopped, garbled and closed 200 times, and the engine goes on every time", "[worker]") {
+TEST_CASE("killed, stopped, garbled and closed 100 times, and the engine goes on every time", "[worker]") {
     REQUIRE(children().empty());
     const size_t descriptors = open_descriptors();
     {
         Engine engine(shared_cache(), [] {});
         Torture torture(engine);
-        for (int round = 0; round < 200; ++round) {
+        for (int round = 0; round < 100; ++round) {
             INFO("round " << round);
             torture.do_round(round);
             const Event right = end_of(engine, engine.run(scan_on(worker_command(), 100 + round), {}));
