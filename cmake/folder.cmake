@@ -1,5 +1,5 @@
-# folder_library(TARGET FOLDER [DEEP] LINKS folders it may include USES libraries EXCEPT folders) makes a library of the
-# .cpp files of one folder; with DEEP also of the folders inside it, except those named.
+# folder_library(TARGET FOLDER [DEEP] LINKS folders it may include USES libraries EXCEPT folders TOGETHER count) makes a
+# library of the .cpp files of one folder; with DEEP also of the folders inside it, except those named.
 # folder_program(...) does the same for an executable, which is created only if the folder has sources.
 
 # Contraction is off: products and sums are fused only where the code says so, not where the compiler finds it faster.
@@ -11,12 +11,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:--param ggc-min-heapsize=500000>")
 endif()
 
-# together(TARGET SOURCES) compiles a few files of a folder as one, which halves the time of a whole build: headers and
-# templates that they share are compiled once. Names in unnamed namespaces are therefore unique in a folder. Files that
-# Highway includes once per instruction set, and those that take longest, stay on their own.
+# together(TARGET SOURCES COUNT) compiles up to COUNT files of a folder as one, which halves the time of a whole build:
+# headers and templates that they share are compiled once. Names in unnamed namespaces are therefore unique in a folder.
+# Files that Highway includes once per instruction set, and those that take longest, stay on their own.
 option(FILES_TOGETHER "Compile a few files of a folder as one" OFF)
-set(files_at_a_time 16)
-function(together name sources)
+function(together name sources files_at_a_time)
     if(NOT FILES_TOGETHER)
         return()
     endif()
@@ -50,9 +49,12 @@ function(together name sources)
     endforeach()
 endfunction()
 
-# Sets `sources` and the lists of_LINKS and of_USES.
+# Sets `sources`, the lists of_LINKS and of_USES and of_TOGETHER, how many files are compiled as one.
 macro(folder_sources folder)
-    cmake_parse_arguments(of "DEEP" "" "LINKS;USES;EXCEPT" ${ARGN})
+    cmake_parse_arguments(of "DEEP" "TOGETHER" "LINKS;USES;EXCEPT" ${ARGN})
+    if(NOT of_TOGETHER)
+        set(of_TOGETHER 16) # so that an edited file is compiled in a few seconds
+    endif()
     set(glob GLOB)
     if(of_DEEP)
         set(glob GLOB_RECURSE)
@@ -71,7 +73,7 @@ function(folder_library name folder)
         return()
     endif()
     add_library(${name} STATIC ${sources})
-    together(${name} "${sources}")
+    together(${name} "${sources}" ${of_TOGETHER})
     target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
     target_compile_options(${name} PRIVATE ${own_flags})
     # Libraries are private: a folder that includes Dear ImGui must name it in the table.
@@ -85,7 +87,7 @@ function(folder_program name folder)
         return()
     endif()
     add_executable(${name} ${sources})
-    together(${name} "${sources}")
+    together(${name} "${sources}" ${of_TOGETHER})
     target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
     target_compile_options(${name} PRIVATE ${own_flags})
     target_link_libraries(${name} PRIVATE ${of_LINKS} ${of_USES})
