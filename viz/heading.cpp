@@ -131,8 +131,8 @@ std::vector<LegendEntry> legend_of(const Figure& figure, const Theme& theme) {
     Collected collected{figure, theme, {}};
     for (const Mark& mark : figure.marks) std::visit(collected, mark);
     // Pinned results come last: they would leave no room for the shown one.
-    std::ranges::stable_partition(collected.entries,
-                                  [](const LegendEntry& entry) { return entry.ink.ghost == 0; });
+    std::stable_partition(collected.entries.begin(), collected.entries.end(),
+                          [](const LegendEntry& entry) { return entry.ink.ghost == 0; });
     if (collected.has_unstable)
         collected.entries.push_back(
             {LegendEntry::Kind::unstable, "unstable time", {{theme.text}}, {Ink::Role::quiet}});

@@ -1,5 +1,4 @@
-// y = a x on both backends with one variant: the schema, the reference, the plans and the figures of a
-// family.
+// y = a x on both backends with one variant: the schema, reference, plans and figures of a family.
 
 #include "tests/scale/family.h"
 
@@ -116,9 +115,8 @@ std::vector<BenchCase> bench_cases(Backend) {
 // 6. The figures, here those that every family can have. Results of sessions have no arrays.
 std::vector<Figure> figures(const Result& result, const View& view) {
     if (!has_arrays(result)) return output_without_arrays(result, view, "y", "number");
-    const LineChooser chooser{scale_family(), "number", {}};
     const Array& y = *find(result.reference, "y");
-    const auto line = chooser.line(y, result.parameters);
+    const auto line = LineChooser{scale_family(), "number", {}}.line(y, result.parameters);
     return {output_figure(result, view, y, *line), error_figure(result, view, y, *line, ErrorOf::all_lines)};
 }
 

@@ -101,9 +101,9 @@ std::optional<Error> SweepFile::fill(SweepResult& result) const {
 }
 
 void SweepFile::add(size_t index, const SweepCell& cell) {
-    const Added& added =
-        added_.emplace_back(SessionSweep::Cell{index, cell.values, cell.refused, {}},
-                            cell.result ? std::optional(SessionResult(*cell.result)) : std::nullopt);
+    added_.push_back({{index, cell.values, cell.refused, {}},
+                      cell.result ? std::optional(SessionResult(*cell.result)) : std::nullopt});
+    const Added& added = added_.back();
     put(session_, sweep_, added.cell, added.result);
     if (!written_ || std::chrono::steady_clock::now() - *written_ >= write_interval)
         static_cast<void>(write());
@@ -150,8 +150,8 @@ Outcome<Session> joined(const std::vector<ShardFile>& shards) {
     for (const ShardFile& shard : shards) {
         bool is_of_it = false;
         const auto& sweeps = shard.session.sweeps;
-        for (auto at = sweeps.rbegin(); at != sweeps.rend(); ++at) {  // the newest first
-            const SessionSweep& sweep = *at;
+        for (size_t after = sweeps.size(); after > 0; --after) {  // the newest first
+            const SessionSweep& sweep = sweeps[after - 1];
             if (sweep.sweep != wanted) continue;
             is_of_it = true;
             for (const SessionSweep::Cell& cell : sweep.cells) {
