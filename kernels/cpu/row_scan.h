@@ -40,4 +40,7 @@ void scan_states(const Walk& walk);         // carry = carry o row r; states_out
 // The same as scan_rows, but strictly one row after another even for a single column.
 void chain_rows(const Walk& walk);
 
+// Returns the walk, with `stream` only if every vector that it stores is aligned.
+Walk streaming_where_aligned(Walk walk);
+
 }  // namespace sawtooth::cpu
