@@ -344,16 +344,26 @@ def an_interrupted_reference_is_exit_130(program):
     program.interrupt(0.5, "run", "scan", *shape)
 
 
-@test
-def a_sweep_that_timeout_ends_keeps_its_finished_rows(program):
+def long_sweep_keeps_its_rows_after(program, signals):
     process = program.start_until(first_cell_of_long_sweep(program), *LONG_SWEEP)
-    for _ in range(2):  # timeout sends its signal to the process, then to its group
-        process.send_signal(signal.SIGTERM)
+    for number in signals:
+        process.send_signal(number)
         time.sleep(0.005)
     err = process.communicate(timeout=20 * program.patience)[1]
     assert process.returncode == 130 and "cancelled" in err, (process.returncode, err)
     assert err.startswith("sawtooth: ") and err.count("\n") == 1, err
     some_rows_of_long_sweep_are_kept(program)
+
+
+@test
+def an_interrupted_sweep_keeps_its_finished_rows(program):
+    long_sweep_keeps_its_rows_after(program, [signal.SIGINT])
+
+
+@test
+def a_sweep_that_timeout_ends_keeps_its_finished_rows(program):
+    # timeout sends its signal to the process, then to its group.
+    long_sweep_keeps_its_rows_after(program, [signal.SIGTERM, signal.SIGTERM])
 
 
 @test

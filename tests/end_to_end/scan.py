@@ -242,6 +242,16 @@ def the_document_says_the_errors_that_the_file_shows(program):
 
 
 @test
+def an_output_file_can_be_an_input(program):
+    program("run", "scan", "--output", "one.npz", "--set", "op=linear", "--set", "length=300", "--repeat", 1).wants(0)
+    program("run", "scan", "--input", "one.npz", "--output", "two.npz", "--set", "op=linear", "--repeat", 1).wants(0)
+    one, two = load(program.file("one.npz")), load(program.file("two.npz"))
+    assert sorted(one) == sorted(two)
+    for name in one:
+        assert np.array_equal(one[name], two[name]), name
+
+
+@test
 def bits_depend_neither_on_threads_nor_on_the_run(program):
     outs = []
     for threads in (1, 2, 3, 2):
